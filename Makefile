@@ -42,7 +42,7 @@ DEPLOY := $(if $(filter $(PLACE)static $(PLACE)release,$(OUT)),$(NATIVE)/linux-$
 # rdhop has two names.
 PROGRAMS := rdstage rdhop rdtree
 HOP_NAMES := rdsend rdrecv
-COMMANDS := rdpipe rdcp rdstage rdtree $(HOP_NAMES)
+COMMANDS := rdpipe rdcp rdssh rdstage rdtree $(HOP_NAMES)
 
 # Missing tools and libraries are named in one line instead of a compiler's hundred of each file. Goals that compile
 # nothing, and questions (`make -q`), do without.
@@ -245,8 +245,8 @@ SHIPPED = $(filter-out %/native $(if $(PACKAGE),%/node-path),$(wildcard $(BUNDLE
 IN_COPY = $(wildcard bin/* $(SHIPPED) $(NATIVE_FOLDERS:%=%/*)) $(COMPLETE)
 INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
   $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1))) \
-  $(addprefix $(BASH_COMPLETION)/,rdpipe rdcp) $(ZSH_COMPLETION)/_rdpipe \
-  $(addprefix $(FISH_COMPLETION)/,rdpipe.fish rdcp.fish)
+  $(addprefix $(BASH_COMPLETION)/,rdpipe rdcp rdssh) $(addprefix $(ZSH_COMPLETION)/,_rdpipe _rdssh) \
+  $(addprefix $(FISH_COMPLETION)/,rdpipe.fish rdcp.fish rdssh.fish)
 
 install:
 	@test -e $(BUNDLE)/rdpipe.cjs && $(MAKE) -qs all && $(MAKE) -qs STATIC=1 all || { echo "run 'npm run build' first" >&2; exit 1; }
@@ -260,10 +260,11 @@ install:
 	  install -m 644 $$folder/sha256sums $(TARGET)/$(COPY)/$$folder || exit 1; done
 	$(Q)for program in $(COMMANDS); do ln -sf ../$(COPY)/bin/$$program $(TARGET)/bin/$$program || exit 1; done
 	$(Q)install -m 644 $(wildcard packages/*/man/*.1) $(TARGET)/share/man/man1
-	$(Q)install -m 644 contrib/completion/rdpipe.bash $(TARGET)/$(BASH_COMPLETION)/rdpipe
+	$(Q)for program in rdpipe rdssh; do \
+	  install -m 644 contrib/completion/$$program.bash $(TARGET)/$(BASH_COMPLETION)/$$program || exit 1; done
 	$(Q)ln -sf rdpipe $(TARGET)/$(BASH_COMPLETION)/rdcp
-	$(Q)install -m 644 contrib/completion/_rdpipe $(TARGET)/$(ZSH_COMPLETION)
-	$(Q)install -m 644 contrib/completion/rdpipe.fish $(TARGET)/$(FISH_COMPLETION)
+	$(Q)install -m 644 contrib/completion/_rd* $(TARGET)/$(ZSH_COMPLETION)
+	$(Q)install -m 644 contrib/completion/*.fish $(TARGET)/$(FISH_COMPLETION)
 	$(Q)ln -sf rdpipe.fish $(TARGET)/$(FISH_COMPLETION)/rdcp.fish
 	$(Q)install -m 755 $(COMPLETE) $(TARGET)/$(COPY)/$(COMPLETE)
 	$(Q)printf '%s\n' $(INSTALLED) $(COPY)/installed >$(TARGET)/$(COPY)/installed

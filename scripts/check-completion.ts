@@ -48,6 +48,8 @@ function negationOf(row: OptionRow): readonly string[] {
 function valuesOf({ choices, kind }: OptionRow): readonly string[] | 'files' {
   if (choices !== undefined) return choices;
   if (kind === 'compression') return ['none', 'zstd'];
+  if (kind === 'relay') return ['auto', 'never'];
+  if (kind === 'enough') return ['all', 'any'];
   if (kind === 'rate') return ['none'];
   return ['file', 'program', 'excludeFrom'].includes(kind) ? 'files' : [];
 }

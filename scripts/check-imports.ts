@@ -42,7 +42,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     agent: 'base transport/tcp hop',
     cli: '*',
   },
-  'rdhop-native': { '.': '*', serve: '' },
+  'rdhop-native': { '.': '*', serve: '', forward: '', gather: '', ssh: 'forward' },
   'rdstage-native': {
     '.': '*',
     runtime: '',
@@ -63,6 +63,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     read: 'stream setup report pattern entry',
     write: 'stream setup report pattern entry',
     clean: 'stream setup report pattern entry',
+    unite: 'stream setup',
     send: 'setup scan read',
   },
 };
@@ -81,7 +82,7 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^valibot$/, /^rdpipe\/(config\/file|model\/(protocol|tree)|native\/decode)$/],
   [
     /^openssl\//,
-    /^rdcore-native\/(\w+\/)?(handshake|key_derivation|seal|tls(_service)?|library_versions)$|^rdstage-native\/(\w+\/)?program_sums$/,
+    /^rdcore-native\/(\w+\/)?(handshake|key_derivation|seal|signature|stream_check|tls(_service)?|library_versions)$|^rdstage-native\/(\w+\/)?program_sums$/,
   ],
   [/^xxhash\.h$/, /^rdcore-native\/(\w+\/)?(digest(_avx2)?|library_versions)$/],
   [/^zstd\.h$/, /^rdcore-native\/(\w+\/)?(block|library_versions)$/],

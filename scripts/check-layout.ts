@@ -22,6 +22,9 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdpipe/src/session/openssh':
     "Sessions by the system's ssh: one master connection a host, channels as its clients",
   'packages/rdpipe/src/session/ssh2': 'Sessions in this process by the ssh2 library, under the configuration of ssh',
+  'packages/rdpipe/src/session/launcher':
+    'Sessions by other programs than ssh: podman, docker, kubectl, lxc, templates',
+  'packages/rdpipe/src/session/launcher/slurm': 'Sessions to the nodes of a Slurm job, over one step for all of them',
   'packages/rdpipe/src/session/prompts': 'Questions of ssh to the user: passwords, codes, host keys',
   'packages/rdpipe/src/native':
     'The native programs: where they are, how they reach a host, and the conversation with an agent',
@@ -49,7 +52,10 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdcore-native/src/hop': 'The two ends of a hop: the sending and the receiving loop',
   'packages/rdcore-native/src/agent': 'The channel between the agent and the programs of a hop',
   'packages/rdcore-native/src/cli': 'The command line of rdsend and rdrecv, and how they run without an agent',
+  'packages/rdhop-native/src/forward': 'rdforward: connections of -L and -R, many in one stream each way',
+  'packages/rdhop-native/src/gather': 'rdgather: outputs of several hosts become one, line by line',
   'packages/rdhop-native/src': 'The two ends of a hop: one program, rdsend or rdrecv by its name',
+  'packages/rdhop-native/src/ssh': "The front of rdssh: ssh's command line becomes one of rdpipe, or is left to ssh",
   'packages/rdhop-native/src/serve': 'rdrecv --serve: copies for clients that have a key and no ssh',
   'packages/rdstage-native/src': 'The agent: it starts and supervises the processes of a run on one host',
   'packages/rdstage-native/src/runtime': 'One thread that waits for descriptors and timers, lines in and out, JSON',
@@ -68,6 +74,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
     'Entries of a source or target: paths, open directories, metadata, attributes, owners',
   'packages/rdtree-native/src/scan': 'The source: its directories and metadata',
   'packages/rdtree-native/src/compare': 'The target: what it lacks, and what it has too much',
+  'packages/rdtree-native/src/unite': 'The decisions of several targets as one stream',
   'packages/rdtree-native/src/read': 'The source: the contents of files',
   'packages/rdtree-native/src/write': 'The target: files that appear when they are whole and on the disk',
   'packages/rdtree-native/src/clean': 'The source: files that were moved',
@@ -101,6 +108,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'test/copy': 'rdtree from outside, one program of a copy at a time',
   'test/integration': 'bin/rdpipe as a user runs it, over real OpenSSH servers',
   'test/serve': 'rdrecv --serve: copies, strangers, hostile clients, signals',
+  'test/tools': 'rdssh in the place of ssh, by itself and in programs of others',
   'test/terminal': 'The installed program in terminals of several sizes',
   'test/faults': 'Killed processes, broken networks, full disks, exhausted limits',
   'test/attacks': 'Hostile hosts, peers and strangers',

@@ -13,6 +13,7 @@ const TABLE_PAGES: readonly (readonly [Topic, string])[] = [
   ['doctor', 'packages/rdpipe/man/rdpipe-doctor.1'],
   ['bench', 'packages/rdpipe/man/rdpipe-bench.1'],
   ['copy', 'packages/rdpipe/man/rdcp.1'],
+  ['ssh', 'packages/rdpipe/man/rdssh.1'],
 ];
 const NATIVE_PAGES: readonly (readonly [string, string])[] = [
   ['rdsend', 'packages/rdhop-native/man/rdsend.1'],

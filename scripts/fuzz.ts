@@ -35,6 +35,8 @@ const SHARES: Readonly<Record<string, number>> = {
   to_receiver: 1.3,
   to_sender: 1.3,
   commands: 0.2,
+  forward_mux: 0.2,
+  merge: 0.2,
 };
 const OTHER_SHARE = 0.004;
 const OTHER_LEAST = 300;

@@ -87,7 +87,7 @@ function checks() {
 
 /** The programs by themselves, and everything together. */
 function integration() {
-  return [mocha('test/{native,agent,integration,serve}', ...SIDE_BY_SIDE)];
+  return [mocha('test/{native,agent,integration,serve,tools}', '--parallel', '--jobs', '5')];
 }
 
 /** The quick ones of units, and a little of all that a run does. */

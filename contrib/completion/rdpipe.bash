@@ -147,10 +147,10 @@ _rdpipe_reply() {
 # Made by npm run fix:
 _rdpipe_options() {
   case $1 in
-    run) candidates=(-v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --ok --lenient --no-lenient --shell --sudo --stdin --stderr --progress --size --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --ssh-program --persist -F -o --agent --config -V --version -h --help) ;;
-    doctor) candidates=(-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --sudo --json --connect-timeout --ssh --ssh-program -F -o --agent --config -h --help) ;;
-    bench) candidates=(-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --jobs --buffer --poll --no-poll --numa --sudo --size --rounds --json --report --connect-timeout --stall-timeout --lease --ssh --ssh-program -F -o --agent --config -h --help) ;;
-    copy) candidates=(-r --recursive -a --archive -A --acls -X --xattrs -x --one-file-system --delete --max-delete --exclude --include --exclude-from -c --checksum --verify --partial --no-partial --inplace --mkpath --remove-source-files --files-from -0 --from0 -v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --sudo --progress --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --ssh-program --persist -F -o --agent --keyfile --config -V --version -h --help) ;;
+    run) candidates=(-v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --ok --lenient --no-lenient --require --fail-fast --no-fail-fast --drop-slow --no-drop-slow --order --gather --shell --sudo --stdin --stderr --progress --size --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --launcher --ssh-program --relay --persist -F --connects -o --agent --config -V --version -h --help) ;;
+    doctor) candidates=(-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --sudo --json --connect-timeout --ssh --launcher --ssh-program -F -o --agent --config -h --help) ;;
+    bench) candidates=(-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --jobs --buffer --poll --no-poll --numa --sudo --size --rounds --json --report --connect-timeout --stall-timeout --lease --ssh --launcher --ssh-program --relay -F -o --agent --config -h --help) ;;
+    copy) candidates=(-r --recursive -a --archive -A --acls -X --xattrs -x --one-file-system --delete --max-delete --exclude --include --exclude-from -c --checksum --verify --partial --no-partial --inplace --mkpath --remove-source-files --files-from -0 --from0 -v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --sudo --progress --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --launcher --ssh-program --relay --persist -F -o --agent --keyfile --config -V --version -h --help) ;;
   esac
 }
 
@@ -174,6 +174,9 @@ _rdpipe_values() {
     --buffer) ;;
     --numa) values=(auto off) ;;
     --ok) ;;
+    --require) values=(all any) ;;
+    --order) values=(written near) ;;
+    --gather) values=(lines concat) ;;
     --shell) ;;
     --sudo) ;;
     --stdin) values=(auto none) ;;
@@ -187,9 +190,12 @@ _rdpipe_values() {
     --lease) ;;
     --timeout) ;;
     --ssh) values=(auto openssh ssh2) ;;
+    --launcher) ;;
     --ssh-program) values=('<files>') ;;
+    --relay) values=(auto never) ;;
     --persist) ;;
     -F) values=('<files>') ;;
+    --connects) ;;
     -o) ;;
     --agent) ;;
     --keyfile) values=('<files>') ;;
@@ -199,7 +205,7 @@ _rdpipe_values() {
 }
 
 _rdpipe_subcommands=(doctor bench demo help)
-_rdpipe_topics=(rdpipe stages hosts rdcp doctor bench demo rdsend rdrecv exit config environment completion)
+_rdpipe_topics=(rdpipe stages hosts rdcp rdssh doctor bench demo rdsend rdrecv exit config environment completion)
 # End of what is made.
 
 complete -F _rdpipe rdpipe

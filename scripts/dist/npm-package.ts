@@ -9,7 +9,7 @@ import { installInto, type Release, readManifest } from './release.ts';
 /** Programs for two CPUs fit; with more the file would be too much to load for one of them. */
 const MOST_BYTES = 12_000_000;
 /** By the names in bin/ of an installed copy: npm has no links, so that one file stands for the native programs. */
-const NATIVE = ['rdsend', 'rdrecv', 'rdstage', 'rdtree'];
+const NATIVE = ['rdssh', 'rdsend', 'rdrecv', 'rdstage', 'rdtree'];
 /** Node's names of CPUs, by those of `uname -m`. */
 const NODE_CPUS: Readonly<Record<string, string>> = { x86_64: 'x64', aarch64: 'arm64' };
 

@@ -22,22 +22,27 @@ const CROSS = {
 /** By the names that pkg-config knows; where packages are named otherwise they are looked for. */
 const BUILD_LIBRARIES = ['libssl', 'libcrypto', 'libxxhash', 'libzstd', 'jansson'];
 const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server', 'rsync', 'socat', 'zstd'];
-/** Only measured against. */
+/** Only measured against: for copies, and for one file to many hosts. */
 const COPIERS = ['fpart', 'rclone'];
+const FAN_OUT = ['clustershell', 'taktuk', 'udpcast', 'uftp'];
 const TEST_PACKAGES = [
   ...BENCH_PACKAGES,
   'acl',
+  'ansible-core',
   'attr',
   'bash-completion',
+  'borgbackup',
   'bsdutils',
   'busybox-static',
   'chromium',
   'clang-format',
+  'clustershell',
   'cpio',
   'faketime',
   'ffmpeg',
   'fish',
   'fuse3',
+  'git',
   'ibverbs-providers',
   'ibverbs-utils',
   'iproute2',
@@ -45,13 +50,22 @@ const TEST_PACKAGES = [
   'less',
   'libfuse3-dev',
   'man-db',
+  'munge',
   'nftables',
+  'parallel',
   'perftest',
+  'podman',
   'procps',
   'python3-minimal',
   'qemu-system-x86',
   'rdma-core',
   'rdmacm-utils',
+  'restic',
+  'runc',
+  'sanoid',
+  'slurm-client',
+  'slurmctld',
+  'slurmd',
   'sudo',
   'tcsh',
   'tmux',
@@ -62,11 +76,15 @@ const TEST_PACKAGES = [
 
 const FULL_PACKAGES = [
   ...COPIERS,
+  ...FAN_OUT,
   'clang',
   'clang-tidy',
   'debootstrap',
   'libclang-rt-dev',
+  'postgresql',
   'qemu-user-static',
+  'redis-server',
+  'redis-tools',
   'valgrind',
 ];
 
@@ -92,7 +110,7 @@ export async function installPackages(words) {
 }
 
 function wantedPackages(words) {
-  const bench = words.includes('--bench') ? [...BENCH_PACKAGES, ...COPIERS] : [];
+  const bench = words.includes('--bench') ? [...BENCH_PACKAGES, ...COPIERS, ...FAN_OUT] : [];
   const test = words.includes('--test') ? TEST_PACKAGES : [];
   const full = words.includes('--full') ? FULL_PACKAGES : [];
   const cross = words.includes('--cross') ? crossPackages() : [];

@@ -62,13 +62,22 @@ describe('a local link', () => {
       args: ['--user-stdin', '3', '--user-stdout', '4'],
       extraStdio: ['pipe', 'pipe'],
     });
+    // From the beginning: a stream of execa's drops what comes before somebody reads it.
+    const output = agent.extra(4).toArray();
     (agent.extra(3) as unknown as NodeJS.WritableStream).end('from the user');
     await agent.run(prepare([sink(1, 'kept')], [local(0, 'stdin', 'stage')]));
     await agent.event('segment_ended');
     const second = prepare([source(1, 'kept')], [local(1, 'stage', 'stdout')], { segment: 2 });
     await agent.run(second);
-    const output = agent.extra(4).toArray();
     await agent.finish(2);
+    for (const [link, end] of [0, 1].flatMap(
+      (link) =>
+        [
+          [link, 'send'],
+          [link, 'recv'],
+        ] as const,
+    ))
+      expect(await endOf(agent, link, end)).to.include({ result: 'delivered', code: 'ok', bytes: 13 });
     expect((await output).join('')).to.equal('from the user');
   });
 

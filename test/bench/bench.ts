@@ -12,10 +12,11 @@ import { whatTheLabLacks } from './lab/needs.ts';
 import { labTables } from './lab/tables.ts';
 import { loopbackCases } from './loopback/cases.ts';
 import { LoopbackGround } from './loopback/loopback-ground.ts';
-import { whatCopiesLack, whatLoopbackLacks } from './loopback/needs.ts';
+import { whatCopiesLack, whatFanOutToolsLack, whatLoopbackLacks } from './loopback/needs.ts';
 import { loopbackPlots } from './loopback/plots.ts';
 import { whatSlowLinksLack } from './loopback/slow-link.ts';
-import { COPY_TABLES, groundFor, loopbackTables } from './loopback/tables.ts';
+import { whatSwitchedHostsLack } from './loopback/switched-hosts.ts';
+import { COPY_TABLES, groundFor, type LoopbackTable, loopbackTables } from './loopback/tables.ts';
 import { thisMachine } from './machine.ts';
 import { compilePrograms } from './programs/programs.ts';
 import { type Ground, type Outcome, runRounds } from './rounds.ts';
@@ -66,12 +67,26 @@ function possible(words: Words): Words {
   const missing =
     (loopback.length > 0 ? whatLoopbackLacks() : undefined) ??
     (loopback.some((name) => COPY_TABLES.includes(name)) ? whatCopiesLack() : undefined) ??
+    (loopback.includes('fan-out-tools') ? whatFanOutToolsLack() : undefined) ??
     (lab.length > 0 ? whatTheLabLacks() : undefined);
   if (missing !== undefined) throw new Error(missing);
-  const noLink = loopback.includes('window') ? whatSlowLinksLack() : undefined;
-  if (noLink === undefined) return words;
-  say(`without the table window: ${noLink}`);
-  return { ...words, loopback: loopback.filter((name) => name !== 'window') };
+  const without = [
+    ...leftOut(loopback, 'window', whatSlowLinksLack),
+    ...leftOut(loopback, 'fan-out-tools', whatSwitchedHostsLack),
+  ];
+  return { ...words, loopback: loopback.filter((name) => !without.includes(name)) };
+}
+
+/** The table, where it is asked for and cannot be measured. */
+function leftOut(
+  asked: readonly LoopbackTable[],
+  table: LoopbackTable,
+  lacks: () => string | undefined,
+): readonly LoopbackTable[] {
+  const reason = asked.includes(table) ? lacks() : undefined;
+  if (reason === undefined) return [];
+  say(`without the table ${table}: ${reason}`);
+  return [table];
 }
 
 async function onLoopback(words: Words): Promise<Summary> {

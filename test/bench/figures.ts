@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures that a run measures, and the numbers that sum up several runs.
 
-/** Rates in MB/s (10^6), times in seconds or microseconds, `busy` and `others`: a share of processors' time. */
+/** Rates in MB/s (10^6), times in seconds or microseconds, `busy` and `others`: a share of processors' time;
+ * `gib_per_core_s`: over all hops, by a second of a core. */
 export type Figure =
   | 'mb_per_s'
   | 'cpu_s_per_gib'
@@ -15,6 +16,7 @@ export type Figure =
   | 'wall_s'
   | 'cpu_s'
   | 'first_byte_s'
+  | 'gib_per_core_s'
   | 'user_s'
   | 'sys_s'
   | 'others'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures out of what the programs print.
 import type { Report } from '../../packages/rdpipe/src/model/report.ts';
-import { type Case, MIB } from './case.ts';
+import { type Case, GIB, MIB } from './case.ts';
 import type { Figures } from './figures.ts';
 
 export type Transport = 'rdma' | 'tcp';
@@ -17,6 +17,16 @@ export function ofLast(read: (said: string) => Figures): Case['read'] {
 export function ofDrain(text: string, bytes: number, beganS?: number): Figures {
   const { seconds, firstS } = drainIn(text, bytes);
   return { mb_per_s: bytes / seconds / 1e6, ...(beganS !== undefined && { first_byte_s: firstS - beganS }) };
+}
+
+/** Several of `drain` at once: all that they read, from the first byte of one to the end of the last. */
+export function ofDrains(text: string, count: number, bytes: number): Figures {
+  const drains = text.split('\n').filter((line) => line.startsWith('drain: '));
+  if (drains.length !== count) throw new Error(`${drains.length} ended, not ${count}: ${text.trim()}`);
+  const times = drains.map((line) => drainIn(line, bytes));
+  const seconds =
+    Math.max(...times.map((one) => one.firstS + one.seconds)) - Math.min(...times.map(({ firstS }) => firstS));
+  return { mb_per_s: (count * bytes) / seconds / 1e6 };
 }
 
 /** From the first of `writes` to the end of `drain`: what buffers take at once is no rate. */
@@ -45,6 +55,20 @@ export function ofLines(text: string, count: number): Figures {
 export function ofNativePrograms(text: string): Figures {
   const ends = reportIn(text, 'tcp').hops.flatMap(({ sender, receiver }) => [sender, receiver]);
   return { native_rss_mib: Math.max(...ends.map((usage) => usage?.maxRssKib ?? Number.NaN)) / 1024 };
+}
+
+/**
+ * `rdpipe --json` to one host or a chain: bytes over all hops by the time that all cores had for them. Of one hop it
+ * is the processor time that was needed: a chain cannot have more.
+ */
+export function ofChain(text: string, bytes: number, cores: number): Figures {
+  const { hops } = reportIn(text, 'tcp');
+  expectBytes(hops, bytes);
+  const usages = hops.flatMap(({ sender, receiver }) => [sender, receiver]);
+  const neededS = usages.reduce((sum, usage) => sum + (usage?.userMs ?? Number.NaN) + (usage?.systemMs ?? 0), 0) / 1000;
+  const longestS = Math.max(...hops.map(({ seconds }) => seconds));
+  const coreS = hops.length === 1 ? neededS : cores * longestS;
+  return { gib_per_core_s: (hops.length * bytes) / GIB / coreS };
 }
 
 /** `rdcp --json`: the memory of the native program that held most; throws where a path was not copied. */
@@ -92,9 +116,13 @@ export function ofRdsend(text: string, transport: Transport, bytes: number): Fig
 /** `rdpipe --json`: what left the first stage, by the hop that took longest. */
 export function ofRdpipe(text: string, transport: Transport, bytes: number): Figures {
   const { hops } = reportIn(text, transport);
+  expectBytes(hops, bytes);
+  return { mb_per_s: bytes / Math.max(...hops.map((hop) => hop.seconds)) / 1e6 };
+}
+
+function expectBytes(hops: Report['hops'], bytes: number): void {
   const different = hops.find((hop) => hop.bytes !== bytes);
   if (different !== undefined) throw new Error(`rdpipe moved ${different.bytes} bytes, not ${bytes}`);
-  return { mb_per_s: bytes / Math.max(...hops.map((hop) => hop.seconds)) / 1e6 };
 }
 
 /** The report that its events end with; throws where a hop went another way than asked for. */
@@ -109,9 +137,20 @@ export function reportIn(text: string, transport?: Transport): Report {
 /** The output of ping-pong, of a ping whose rdsend went this way. */
 export function ofPingPong(text: string, transport: Transport): Figures {
   numbersIn(text, sentOver(transport), 'rdsend');
+  const { median_us, mean_us, trips_per_s } = tripsIn(text);
+  return { half_trip_us: mean_us / 2, median_us: median_us / 2, trips_per_s };
+}
+
+/** The output of ping-pong alone: whole round trips. */
+export function ofTrips(text: string): Figures {
+  const { median_us, trips_per_s } = tripsIn(text);
+  return { median_us, trips_per_s };
+}
+
+function tripsIn(text: string): { readonly mean_us: number; readonly median_us: number; readonly trips_per_s: number } {
   const words = /^ping-pong: ([\d.]+) round trips\/s, mean ([\d.]+) us, median ([\d.]+) us$/m;
-  const [trips, mean, median] = numbersIn(text, words, 'ping-pong');
-  return { half_trip_us: mean / 2, median_us: median / 2, trips_per_s: trips };
+  const [trips_per_s, mean_us, median_us] = numbersIn(text, words, 'ping-pong');
+  return { mean_us, median_us, trips_per_s };
 }
 
 /** The output of bash's `time` with TIMEFORMAT=%R. */

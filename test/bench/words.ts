@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LAB_TABLES, type LabTable } from './lab/tables.ts';
-import { COPY_TABLES, LOOPBACK_TABLES, type LoopbackTable } from './loopback/tables.ts';
+import { COPY_TABLES, FAN_OUT_TABLES, LOOPBACK_TABLES, type LoopbackTable } from './loopback/tables.ts';
 
 export const USAGE = `usage: npm run bench -- [OPTION...] [TABLE...]
 
-  TABLE            ${LOOPBACK_TABLES.join(', ')} (on this machine's loopback; together the default), copy for those of copies;
+  TABLE            ${LOOPBACK_TABLES.join(', ')} (on this machine's loopback; together the default), copy for those of copies,
+                   fan-out for those of many hosts;
                    ${LAB_TABLES.join(', ')} (in virtual hosts), or rdma for these
   --rounds N       how often each case is run (default 5)
   --mib N          how much a run moves, at least 5 (default 1024; in the lab 256)
@@ -89,6 +90,7 @@ function tablesOf(words: readonly string[]): Pick<Words, 'loopback' | 'lab'> {
 
 function namesOf(word: string): readonly string[] {
   if (word === 'rdma') return LAB_TABLES;
+  if (word === 'fan-out') return FAN_OUT_TABLES;
   return word === 'copy' ? COPY_TABLES : [word];
 }
 

@@ -69,8 +69,11 @@ describe('the place', () => {
 
   it('owners may come before it', async () => {
     const owner = { type: 'owner', group: 0, id: ANN, name: 'no-such-user' } as const;
-    const { records } = await on.compare([owner, F, owner, END], { target: on.at('new') });
+    const { records } = await on.compare([owner, owner, F, END], { target: on.at('new') });
     expect(records.map(({ type }) => type)).to.deep.equal(['owner', 'owner', 'place', 'file', 'end']);
+    expect(records[2]?.place).to.equal(1);
+    const behind = await on.compare([F, owner, file('g'), END], { target: on.at('new') });
+    expect(behind.records.map(({ type }) => type)).to.deep.equal(['place', 'file', 'owner', 'file', 'end']);
   });
 
   it('there is none where nothing came', async () => {

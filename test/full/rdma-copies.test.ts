@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long copies over RDMA: what changed between two of them, each encryption, lost packets, cables that are cut.
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { DISK, expectCopyOn, makeLabTree, useCopyDisks } from '../lab/copy-disks.ts';
+import { DISK, expectCopyOn, makeLabTree, RDCP, useCopyDisks } from '../lab/copy-disks.ts';
 import { succeededOver } from '../lab/report.ts';
 import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 import { eventually } from '../support/eventually.ts';
@@ -15,6 +16,9 @@ const LONGEST_MS = 240_000;
 const PATIENCE_MS = 60_000;
 /** An interrupted file goes on at a whole one. */
 const BLOCK_BYTES = 8 * 1024 * 1024;
+const TIME_TO_MEND = '--stall-timeout 20 --lease 30';
+/** For attempts to connect that fail. */
+const CUT_MS = 2000;
 /** Limits of a run whose host does not answer. */
 const LIMITS = '--stall-timeout 4 --lease 8';
 
@@ -58,6 +62,29 @@ describe('a long copy over RDMA', () => {
     expect(again?.removed).to.be.above(0);
     expect(again?.same).to.be.above(0);
     await expectCopyOn(lab, tree(), 'h2', `${DISK}/target`);
+  });
+
+  it('keeps everything from another host', async () => {
+    const words = `--json --transport rdma -aAX h1:${DISK}/source/ ${DISK}/pulled/`;
+    succeededOver(await lab.sh(`on h3 ${RDCP} ${words}`), '', ALL_RDMA);
+    await expectCopyOn(lab, tree(), 'h3', `${DISK}/pulled`);
+  });
+
+  it('goes on after its cable was cut, and loses nothing', async () => {
+    await lab.on('h1', `head -c 20M /dev/urandom > ${DISK}/large`);
+    const words = `--json --transport rdma --limit 2M ${TIME_TO_MEND}`;
+    const running = lab.start(`exec rdcp ${words} h1:${DISK}/large h2:${DISK}/mended`);
+    try {
+      await eventually(() => lab.on('h2', `find ${DISK} -name '.rdcp-*' -size +2M | grep .`), PATIENCE_MS);
+      lab.setCable('h2', 'down');
+      await eventually(() => lab.on('h1', "! rdma resource show qp | grep 'RTS.*rdsend'"), PATIENCE_MS);
+      await delay(CUT_MS);
+    } finally {
+      lab.setCable('h2', 'up');
+    }
+    const { hops } = succeededOver(await running.result, '', ALL_RDMA);
+    expect(hops[2]?.reconnects).to.be.above(0);
+    expect(await lab.on('h2', `sha256sum < ${DISK}/mended`)).to.equal(await lab.on('h1', `sha256sum < ${DISK}/large`));
   });
 
   it('fails when its cable stays cut, and goes on from there when it is run again', async () => {

@@ -109,7 +109,7 @@ describe('the exit status', () => {
       .and.to.match(/^OpenSSL 3\..*, of this host$/m);
     expect(text.split('\n').filter((line) => line.length > 80 && !/^(node|programs here|RDMA)/.test(line))).to.be.empty;
     const copy =
-      'cp -R "$(dirname "$(command -v rdstage)")/../build/rdpipe/native" . && echo exit 127 >"$(echo native/*/dynamic/rdhop)"';
+      'cp -R "$(dirname "$(command -v rdstage)")/../build/rdpipe/native" . && echo exit 127 >"native/linux-$(uname -m)/dynamic/rdhop"';
     const elsewhere = await lab.sh(`${copy} && RDPIPE_NATIVE_DIR=$PWD/native rdcp --version -v`);
     expect(elsewhere.text)
       .to.match(/^rdcp /)

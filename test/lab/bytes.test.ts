@@ -13,6 +13,7 @@ const SIZES = [0, MIB + 1];
 const MANY = 16 * MIB;
 /** The payload of an RDMA packet in this network. */
 const PACKET_BYTES = 4096;
+const HOSTS = ['h1', 'h2', 'h3'] as const;
 
 describe('bytes over RDMA', () => {
   const lab = useVirtualHosts();
@@ -48,6 +49,22 @@ describe('bytes over RDMA', () => {
       const result = await lab.sh("rdpipe --json h1:'< /tmp/source' h2:cat h3:'> /tmp/target'");
       succeededOver(result, '', ['rdma', 'rdma']);
       expect(await digest('h3', '/tmp/target')).to.equal(await digest('h1', '/tmp/source'));
+    });
+
+    it('pass each link once on their way to two hosts', async () => {
+      const before = await Promise.all(HOSTS.map((host) => lab.packets(host)));
+      const stages = "h1:'< /tmp/source' 'h2,h3:> /tmp/target'";
+      succeededOver(await lab.sh(`rdpipe --json --connect-timeout 40 ${stages}`), '', ['rdma', 'rdma']);
+      const after = await Promise.all(HOSTS.map((host) => lab.packets(host)));
+      const [h1, h2, h3] = after.map(({ sent, received }, index) => ({
+        sent: sent - (before[index]?.sent ?? 0),
+        received: received - (before[index]?.received ?? 0),
+      }));
+      // The rest are acknowledgements, of messages and of credits: fewer than a second copy.
+      for (const packets of [h1?.sent, h2?.received, h2?.sent, h3?.received])
+        expect(packets).to.be.within(MANY / PACKET_BYTES, (1.5 * MANY) / PACKET_BYTES);
+      for (const host of ['h2', 'h3'] as const)
+        expect(await digest(host, '/tmp/target')).to.equal(await digest('h1', '/tmp/source'));
     });
   });
 

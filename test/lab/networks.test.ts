@@ -40,7 +40,10 @@ describe('hosts with two RDMA networks', () => {
       after(() => lab.restore('h1', 'ip neigh del 10.78.0.2 dev eth1'));
 
       it('are joined by TCP, and the report says why', async () => {
-        const { hops } = succeededOver(await lab.sh(`rdpipe --json ${PIPELINE}`), 'ih\n', ['tcp', 'tcp']);
+        const { hops } = succeededOver(await lab.sh(`rdpipe --json --connect-timeout 10 ${PIPELINE}`), 'ih\n', [
+          'tcp',
+          'tcp',
+        ]);
         expect(hops[0]?.notes[0]).to.match(/10\.78\.0\.2:.*\(rdma rxe1, RoCE v2, 2\.5 Gb\/s/);
         expect(hops[0]?.notes.at(-1)).to.match(/^connected by 10\.77\.0\.2:\d+, address of ssh$/);
       });

@@ -10,6 +10,10 @@ export function succeededOver(result: Result, text: string, transports: readonly
   const { status, signal } = result;
   expect({ status, signal, text: result.text }, result.stderr).to.deep.equal({ status: 0, signal: null, text });
   const report = reportOf(result);
-  expect(report.hops.map((hop) => hop.transport)).to.deep.equal(transports);
+  const notes = report.hops.flatMap((hop) => hop.notes).join('\n');
+  expect(
+    report.hops.map((hop) => hop.transport),
+    notes,
+  ).to.deep.equal(transports);
   return report;
 }

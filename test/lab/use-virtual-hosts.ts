@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fixture for tests of RDMA: a workplace inside the network of virtual hosts h1, h2 and h3.
 // They start once for all files of a mocha; each test leaves them as it found them.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { execa } from 'execa';
 import { eventually } from '../support/eventually.ts';
@@ -65,11 +67,19 @@ export class VirtualLab extends Workplace {
     this.openFolders(inside(lab.place.namespace));
     const config = configFileIn(lab.place.folder);
     this.knowHosts(config);
+    this.#allowSlowHosts();
     this.addProgram('on', `exec ssh -F '${config}' "$@"`);
   }
 
   close(): void {
     this.removeFolders();
+  }
+
+  /** RDMA has a quarter of this time before TCP is tried beside it, and the emulated hosts may be slow. */
+  #allowSlowHosts(): void {
+    const folder = join(this.homes, '.config', 'rdpipe');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'config.toml'), '[defaults]\nconnect-timeout = 40\n');
   }
 
   /** Returns what a command prints on a host, as root; fails unless it ends with status 0. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shell in a real terminal, with its completion of rdpipe and rdcp loaded: what Tab makes of a typed line.
+// A shell in a real terminal, with its completion of rdpipe, rdcp and rdssh loaded: what Tab makes of a typed line.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
@@ -12,15 +12,19 @@ const FILES = join(ROOT, 'contrib/completion');
 
 /** Command lines that the terminal's bash begins with. */
 const STARTS: Readonly<Record<ShellName, readonly string[]>> = {
-  bash: [`. ${FILES}/rdpipe.bash`],
-  'bash with bash-completion': ['. /usr/share/bash-completion/bash_completion', `. ${FILES}/rdpipe.bash`],
+  bash: [`. ${FILES}/rdpipe.bash`, `. ${FILES}/rdssh.bash`],
+  'bash with bash-completion': [
+    '. /usr/share/bash-completion/bash_completion',
+    `. ${FILES}/rdpipe.bash`,
+    `. ${FILES}/rdssh.bash`,
+  ],
   zsh: [
     'PS1="$ " exec zsh -f',
     `fpath=(${FILES} $fpath); autoload -Uz compinit; compinit -u -D; setopt no_beep; PS1="$ "`,
   ],
   fish: [
     'exec fish --no-config',
-    `function fish_prompt; echo '$ '; end; set -g fish_autosuggestion_enabled 0; source ${FILES}/rdpipe.fish`,
+    `function fish_prompt; echo '$ '; end; set -g fish_autosuggestion_enabled 0; set -g fish_complete_path $__fish_data_dir/completions; source ${FILES}/rdpipe.fish; source ${FILES}/rdssh.fish`,
   ],
 };
 

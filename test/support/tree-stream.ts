@@ -43,9 +43,12 @@ export interface TreeRecord {
   readonly whole?: number;
   readonly entries?: number;
   readonly failures?: number;
+  readonly count?: number;
+  /** A byte for each of several targets. */
+  readonly wants?: string;
 }
 
-export const PHASE = { entries: 1, decisions: 2, contents: 3, results: 4 } as const;
+export const PHASE = { entries: 1, decisions: 2, contents: 3, results: 4, share: 5 } as const;
 export const WANT = { all: 0, metadata: 1, nothing: 2, rest: 3 } as const;
 export const STATE = { whole: 0, again: 1, dropped: 2 } as const;
 
@@ -99,6 +102,8 @@ const FIELDS = {
     ['bytes', 8],
     ['failures', 8],
   ],
+  skip: [['count', 8]],
+  wants: [['wants', 'hex']],
 } as const satisfies Record<string, readonly Field[]>;
 
 export type TreeRecordType = keyof typeof FIELDS;

@@ -38,6 +38,8 @@ export class Workplace {
   protected knowHosts(sshConfigFile: string, prefix = ROOT): void {
     for (const name of ['rdpipe', 'rdcp'])
       this.addProgram(name, `exec '${prefix}/bin/${name}' -F '${sshConfigFile}' "$@"`);
+    // Connections that it kept would be left behind by a test.
+    this.addProgram('rdssh', `exec '${prefix}/bin/rdssh' -F '${sshConfigFile}' \${RDSSH_OPTIONS---persist=0} "$@"`);
   }
 
   /** An installed copy of its own: its prefix. */
@@ -119,6 +121,11 @@ export class Workplace {
   /** The processes of this workplace, servers apart; with a name, only these. */
   processes(name?: string): ReturnType<typeof processesWith> {
     return processesWith(this.mark, name);
+  }
+
+  /** rdssh keeps its connections for a minute. */
+  endKeptConnections(): void {
+    for (const { pid, command } of this.processes('ssh')) if (command.includes(' -M ')) signalProcess(pid, 'SIGTERM');
   }
 
   /** Fails when a process of the test outlives it by more than promised; it is ended then. */

@@ -2,4 +2,3 @@
 import { describeTerminal } from './cases.ts';
 
 describeTerminal('checkout', { columns: 200, rows: 50 });
-describeTerminal('installed', { columns: 200, rows: 50 });

@@ -2,4 +2,3 @@
 import { describeTerminal } from './cases.ts';
 
 describeTerminal('checkout', { columns: 60, rows: 20 });
-describeTerminal('installed', { columns: 60, rows: 20 });

@@ -61,6 +61,8 @@ export function testTab(lines: readonly Line[]): void {
         for (const [typed, wanted, others = {}] of lines)
           await terminal.completes(typed, (shell === 'zsh' || shell === 'fish' ? others[shell] : undefined) ?? wanted);
         await terminal.offers('rdpipe -F c h1:"< ~/data/', '-dash');
+        // bash has none of ssh by itself.
+        if (shell !== 'bash') await terminal.completes('rdssh -v know', 'rdssh -v known.example');
         await terminal.offers('rdpipe help ', 'stages', 'exit', 'completion');
       } finally {
         await terminal.close();

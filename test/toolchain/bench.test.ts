@@ -9,8 +9,10 @@ import { whatLoopbackLacks } from '../bench/loopback/needs.ts';
 import { LOOPBACK_TABLES } from '../bench/loopback/tables.ts';
 import { workBetween } from '../bench/processors.ts';
 import {
+  ofChain,
   ofCopy,
   ofDrain,
+  ofDrains,
   ofLines,
   ofPingPong,
   ofRdpipe,
@@ -18,6 +20,7 @@ import {
   ofRstreamLatency,
   ofSendBandwidth,
   ofSendLatency,
+  ofTrips,
   ofWrites,
 } from '../bench/readings.ts';
 import { type Ground, runRounds } from '../bench/rounds.ts';
@@ -61,12 +64,29 @@ describe('the benchmark', () => {
     expect(() => ofCopy(report(1))).to.throw('1 paths were not copied');
   });
 
+  it('measures a chain by the processor time that one hop needs', () => {
+    const hop = (seconds: number, bytes = 512 * MIB) => {
+      const [sender, receiver] = [
+        { userMs: 100, systemMs: 150 },
+        { userMs: 50, systemMs: 200 },
+      ];
+      return { transport: 'tcp', bytes, seconds, sender, receiver };
+    };
+    const report = (...hops: object[]) => JSON.stringify({ hops });
+    expect(ofChain(report(hop(3)), 512 * MIB, 2)).to.deep.equal({ gib_per_core_s: 1 });
+    expect(ofChain(report(hop(1), hop(2)), 512 * MIB, 2)).to.deep.equal({ gib_per_core_s: 0.25 });
+    expect(() => ofChain(report(hop(1), hop(1, 2)), 512 * MIB, 2)).to.throw('rdpipe moved 2 bytes');
+  });
+
   it('times bytes from the first to the last, and small writes from the first write', () => {
     const words = `writes: from 10.000000 s\ndrain: ${MIB} bytes in 0.500000 s from 10.500000 s\n`;
     expect(ofDrain(words, MIB).mb_per_s).to.be.closeTo(2.1, 0.01);
     expect(ofDrain(words, MIB, 10.25).first_byte_s).to.equal(0.25);
     expect(ofWrites(words, MIB).mb_per_s).to.be.closeTo(1.05, 0.01);
     expect(() => ofDrain(words, MIB + 1)).to.throw('not 1048577');
+    const second = `drain: ${MIB} bytes in 0.500000 s from 11.000000 s\n`;
+    expect(ofDrains(words + second, 2, MIB).mb_per_s).to.be.closeTo(2.1, 0.01);
+    expect(() => ofDrains(words, 2, MIB)).to.throw('1 ended, not 2');
     const lines = 'lines: 100 lines, median 10.5 us, 99 of 100 within 20.0 us\n';
     expect(ofLines(lines, 100)).to.deep.equal({ median_us: 10.5, most_us: 20 });
     expect(() => ofLines(lines, 101)).to.throw('not 101');
@@ -75,6 +95,8 @@ describe('the benchmark', () => {
   it('understands tables and options, and writes a page of whole grounds only', () => {
     expect(wordsOf(['--quick', 'rdma', 'pipe'])).to.deep.include({ rounds: 3, loopback: ['pipe'], lab: LAB_TABLES });
     const copies = ['copy-file', 'copy-tree', 'copy-again', 'copy-empty'];
+    const fanOut = ['fan-out-width', 'fan-out-hosts', 'fan-out-tools'];
+    expect(wordsOf(['fan-out'])).to.deep.include({ loopback: fanOut, lab: [] });
     expect(wordsOf(['copy'])).to.deep.include({ loopback: copies, lab: [] });
     expect(wordsOf(['--write-docs'])).to.deep.include({ writeDocs: true, loopback: LOOPBACK_TABLES, lab: [] });
     for (const words of [['pipes'], ['--rounds', '0'], ['--write-docs', 'pipe'], ['--write-docs', '--against', '.']])
@@ -119,6 +141,7 @@ describe('the benchmark', () => {
   it('halves the round trips of ping-pong', () => {
     const words = 'ping-pong: 500.0 round trips/s, mean 2000.0 us, median 1800.0 us\n';
     expect(ofPingPong(SENT + words, 'rdma')).to.deep.equal({ half_trip_us: 1000, median_us: 900, trips_per_s: 500 });
+    expect(ofTrips(words)).to.deep.equal({ median_us: 1800, trips_per_s: 500 });
   });
 
   it('counts the time of processors from /proc/stat', () => {

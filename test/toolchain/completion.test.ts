@@ -41,7 +41,7 @@ describe('completion', () => {
     ['rdcp ann@box', ['ann@box1:', 'ann@box2:']],
     ['rdpipe --delete', ['']],
     ['rdpipe --stdin n', ['none']],
-    ['rdpipe -F x -v --ok 1 --ok 2 --o', ['--ok']],
+    ['rdpipe -F x -v --ok 1 --ok 2 --o', ['--ok', '--order']],
     ['rdpipe --compress z', ['zstd']],
     ['rdpipe do', ['doctor']],
     ['rdpipe h1:date do', ['']],

@@ -20,7 +20,7 @@ import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
 /** In bin/, sorted. */
-const PROGRAMS = ['rdcp', 'rdpipe', 'rdrecv', 'rdsend', 'rdstage', 'rdtree'];
+const PROGRAMS = ['rdcp', 'rdpipe', 'rdrecv', 'rdsend', 'rdssh', 'rdstage', 'rdtree'];
 
 describe('make install', () => {
   let staging: string;
@@ -43,6 +43,7 @@ describe('make install', () => {
       'rdpipe.1',
       'rdrecv.1',
       'rdsend.1',
+      'rdssh.1',
       'rdstage.1',
       'rdtree.1',
     ];
@@ -53,9 +54,12 @@ describe('make install', () => {
     expect(readdirSync(join(prefix, 'share'), { recursive: true })).to.include.members([
       'bash-completion/completions/rdpipe',
       'bash-completion/completions/rdcp',
+      'bash-completion/completions/rdssh',
       'zsh/site-functions/_rdpipe',
+      'zsh/site-functions/_rdssh',
       'fish/vendor_completions.d/rdpipe.fish',
       'fish/vendor_completions.d/rdcp.fish',
+      'fish/vendor_completions.d/rdssh.fish',
     ]);
     const options = { env: { PATH: process.env.PATH, HOME: staging }, extendEnv: false } as const;
     const run = runProgram(join(prefix, 'bin/rdpipe'), ['__complete', 'stage', ':< /etc/passw'], options);

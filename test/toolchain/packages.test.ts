@@ -39,7 +39,7 @@ describe('the packages', () => {
   const runsIn = (bin: string) => {
     const { status, stdout, stderr } = run(join(bin, 'rdpipe'), [':tr a-z A-Z', ':rev'], 'hi\n');
     expect({ status, stdout, stderr }).to.deep.equal({ status: 0, stdout: 'IH\n', stderr: '' });
-    for (const name of ['rdpipe', 'rdcp', 'rdsend', 'rdrecv', 'rdstage', 'rdtree'])
+    for (const name of ['rdpipe', 'rdcp', 'rdssh', 'rdsend', 'rdrecv', 'rdstage', 'rdtree'])
       expect(run(join(bin, name), ['--version']), name).to.include({ status: 0, stdout: `${name} ${VERSION}\n` });
     const copied = run(join(bin, 'rdcp'), [join(dist, 'SHA256SUMS'), join(folder, 'copied')]);
     expect(copied, copied.stderr).to.include({ status: 0 });

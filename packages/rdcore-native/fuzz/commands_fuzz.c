@@ -76,7 +76,8 @@ static void check(const struct rd_command *command) {
                  sizeof command->addresses[i].host);
   FUZZ_REQUIRE((command->transport != NULL) == (command->type == RD_COMMAND_ADOPT));
   if (command->type == RD_COMMAND_READER) FUZZ_REQUIRE(command->pid > 1); // what would be killed with its group
-  if (command->type != RD_COMMAND_OPEN) return;
+  if (command->type == RD_COMMAND_RELAY) FUZZ_REQUIRE(command->memory_fd >= 3 && command->bell_fd >= 3);
+  if (command->type != RD_COMMAND_OPEN && command->type != RD_COMMAND_REJOIN) return;
   FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_LEAST_BYTES && settings->buffer_bytes <= RD_BUFFER_MOST_BYTES);
   FUZZ_REQUIRE(settings->compress_level >= 0 && settings->compress_level <= RD_COMPRESS_LEVEL_MOST);
   FUZZ_REQUIRE(settings->jobs <= RD_JOBS_MOST);

@@ -209,8 +209,7 @@ static void draft_frame(const struct phony_peer *peer, enum rd_frame_type type, 
   if (type == RD_FRAME_END) {
     struct rd_end end = {.producer_status = (uint32_t)bytes};
     if (peer->protection == RD_PROTECTION_NONE) rd_digest_value(peer->digest, end.digest);
-    rd_end_encode(&end, draft->payload);
-    draft->bytes = RD_END_BYTES;
+    draft->bytes = rd_end_encode(&end, draft->payload);
   }
   if (type == RD_FRAME_ABORT) {
     struct rd_abort words = {.code = RD_CODE_SINK_UNWRITABLE, .reason = "the disk is full"};

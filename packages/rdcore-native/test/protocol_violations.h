@@ -14,10 +14,9 @@ struct violation {
 
 static inline void say_end(struct hostile *hostile, uint64_t offset, int digest_byte) {
   struct rd_end end = {.producer_status = 0};
-  unsigned char payload[RD_END_BYTES];
+  unsigned char payload[RD_END_MOST_BYTES];
   memset(end.digest, digest_byte, sizeof end.digest);
-  rd_end_encode(&end, payload);
-  hostile_say(hostile, RD_FRAME_END, offset, payload, sizeof payload);
+  hostile_say(hostile, RD_FRAME_END, offset, payload, rd_end_encode(&end, payload));
 }
 
 static inline void say_data(struct hostile *hostile, uint64_t offset, size_t bytes) {

@@ -13,13 +13,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define SCRIPT_ORDERS_MOST 8u
+#define SCRIPT_ORDERS_MOST 12u
 
 struct script {
   struct rd_control control;
   struct rd_command *commands;
   unsigned command_count, next;
-  int wake_fd; // readable once there is a command that the loop did not wait for
+  atomic_uint visible; // of the commands, to the loop
+  bool has_thread;     // then a command is visible when script_wake() is called: it is filled in after script_add()
+  int wake_fd;         // readable once there is a command that the loop did not wait for
   bool release;
   atomic_bool aborts; // also for other threads to set
   enum rd_code (*loop)(struct rd_control *);
@@ -27,8 +29,9 @@ struct script {
   // As the loop reported it.
   atomic_bool finished;
   atomic_uint port; // on which it listens; 0: it does not yet
-  bool connected;
+  atomic_bool connected;
   unsigned broken, resumed;
+  atomic_bool parted;
   bool ended;
   struct rd_error end;
   uint64_t bytes;
@@ -42,6 +45,8 @@ static inline struct pollfd script_poll(const struct rd_control *control) {
 
 static inline bool script_next(struct rd_control *control, struct rd_command *command) {
   struct script *script = (struct script *)control;
+  eventfd_t ignored;
+  (void)eventfd_read(script->wake_fd, &ignored); // first: what is set after it wakes the loop again
   if (script->release || script->aborts) {
     *command =
         (struct rd_command){.type = script->release ? RD_COMMAND_RELEASE : RD_COMMAND_ABORT, .code = RD_CODE_ABORTED};
@@ -49,7 +54,7 @@ static inline bool script_next(struct rd_control *control, struct rd_command *co
     script->aborts = false;
     return true;
   }
-  if (script->next == script->command_count) return false;
+  if (script->next == script->visible) return false;
   *command = script->commands[script->next++];
   return true;
 }
@@ -60,6 +65,7 @@ static inline void script_tell(struct rd_control *control, const struct rd_event
   if (event->type == RD_EVENT_LISTENING) script->port = event->port;
   if (event->type == RD_EVENT_BROKEN) script->broken++;
   if (event->type == RD_EVENT_RESUMED) script->resumed++;
+  if (event->type == RD_EVENT_PARTED) script->parted = true;
   if (event->type == RD_EVENT_DIAL_FAILED) script->aborts = true;
   if (event->type == RD_EVENT_END) script->ended = true, script->status = event->status;
   if (event->type == RD_EVENT_FINISHED) {
@@ -97,6 +103,7 @@ static inline void script_init(struct script *script, enum rd_code (*loop)(struc
 static inline struct rd_command *script_add(struct script *script, enum rd_command_type type) {
   REQUIRE(script->command_count < SCRIPT_ORDERS_MOST);
   struct rd_command *command = &script->commands[script->command_count++];
+  if (!script->has_thread) script->visible = script->command_count;
   command->type = type;
   command->fd = -1;
   return command;
@@ -108,7 +115,19 @@ static inline void *script_run(void *context) {
   return NULL;
 }
 
+// The loop takes the commands that were added meanwhile.
+static inline void script_wake(struct script *script) {
+  script->visible = script->command_count;
+  CHECK(eventfd_write(script->wake_fd, 1) == 0);
+}
+
+static inline void script_abort(struct script *script) {
+  script->aborts = true;
+  script_wake(script);
+}
+
 static inline void script_start(struct script *script) {
+  script->has_thread = true;
   REQUIRE(pthread_create(&script->thread, NULL, script_run, script) == 0);
 }
 

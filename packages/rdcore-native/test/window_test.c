@@ -29,6 +29,14 @@ static void test_buffers(void) {
   CHECK(usual.slots == 8 && usual.slot_bytes == MIB);
 }
 
+static void test_rings_of_chains(void) {
+  CHECK(rd_window_ring_bytes(8 * MIB, 0) == 8 * MIB && rd_window_ring_bytes(8 * MIB, 12) == 8 * MIB);
+  CHECK(rd_window_ring_bytes(8 * MIB, 13) == 8 * MIB + (512u << 10));
+  CHECK(rd_window_ring_bytes(8 * MIB, 1000) == 502 * MIB && rd_window_ring_bytes(512 * MIB, 1000) == 512 * MIB);
+  CHECK(rd_window_ring_bytes(8 * MIB, RD_BEHIND_MOST) == 1u << 30 &&
+        rd_window_ring_bytes(LEAST_BYTES, 0) == LEAST_BYTES);
+}
+
 static void test_worked_after_all(void) {
   struct rd_window usual = rd_window_of(8 * MIB, false), worked = rd_window_for_codec(&usual), same = worked;
   CHECK(worked.slots == 32 && worked.slot_bytes == 256 << 10);
@@ -91,6 +99,7 @@ static void test_words(void) {
 
 int main(void) {
   test_buffers();
+  test_rings_of_chains();
   test_worked_after_all();
   test_no_limit();
   test_fewer_slots();

@@ -44,7 +44,7 @@ static void frame_lengths(void) {
     size_t least, most;
   } ranges[] = {
       {RD_FRAME_DATA, 1, RD_SLOT_MAX_BYTES},
-      {RD_FRAME_END, 20, 20},
+      {RD_FRAME_END, 20, 84},
       {RD_FRAME_ABORT, 4, 1028},
       {RD_FRAME_ACK, 8, 8},
       {RD_FRAME_DONE, 0, 0},
@@ -124,11 +124,16 @@ static void random_frames(void) {
 
 static void end_and_ack(void) {
   struct rd_end end = {.digest = {1, 2, 3}, .producer_status = 0x01020304}, same_end;
-  unsigned char bytes[RD_END_BYTES];
-  rd_end_encode(&end, bytes);
+  unsigned char bytes[RD_END_MOST_BYTES];
+  CHECK(rd_end_encode(&end, bytes) == RD_END_BYTES);
   CHECK(bytes[0] == 1 && bytes[16] == 4 && bytes[19] == 1);
+  CHECK(rd_end_decode(bytes, RD_END_BYTES, &same_end, &error) && memcmp(&end, &same_end, sizeof end) == 0);
+  CHECK(!rd_end_decode(bytes, RD_END_BYTES - 1, &same_end, &error) && damaged("the peer sent a malformed END"));
+  end.is_signed = true;
+  memset(end.signature, 9, sizeof end.signature);
+  CHECK(rd_end_encode(&end, bytes) == sizeof bytes && bytes[RD_END_BYTES] == 9);
   CHECK(rd_end_decode(bytes, sizeof bytes, &same_end, &error) && memcmp(&end, &same_end, sizeof end) == 0);
-  CHECK(!rd_end_decode(bytes, sizeof bytes - 1, &same_end, &error) && damaged("the peer sent a malformed END"));
+  CHECK(!rd_end_decode(bytes, sizeof bytes - 1, &same_end, &error));
   uint64_t frames = 0;
   rd_ack_encode(0x0102030405060708, bytes);
   CHECK(bytes[0] == 8 && rd_ack_decode(bytes, 8, &frames, &error) && frames == 0x0102030405060708);

@@ -17,6 +17,7 @@
 #define WAIT_MS 20000
 
 static struct rd_error error;
+static const struct rd_signing unsigned_stream;
 static unsigned char sent[FRAMES * FRAME_BYTES], seen[sizeof sent];
 
 struct stream {
@@ -32,7 +33,7 @@ static void open_stream(struct stream *stream) {
   *stream = (struct stream){.read_fd = fds[0], .write_fd = fds[1]};
   stream->sink = rd_sink_from_fd(fds[1]);
   REQUIRE(fcntl(fds[1], F_SETPIPE_SZ, SMALL_PIPE_BYTES) > 0);
-  stream->writer = rd_writer_create(FRAMES, true, &error);
+  stream->writer = rd_writer_create(FRAMES, rd_stream_check_create(&unsigned_stream, &error), &error);
   REQUIRE(stream->sink != NULL && stream->writer != NULL);
 }
 
@@ -147,7 +148,7 @@ static void test_file(void) {
   REQUIRE(fd >= 0);
   struct stream stream = {.read_fd = fd, .write_fd = dup(fd)};
   stream.sink = rd_sink_from_fd(stream.write_fd);
-  stream.writer = rd_writer_create(FRAMES, true, &error);
+  stream.writer = rd_writer_create(FRAMES, rd_stream_check_create(&unsigned_stream, &error), &error);
   REQUIRE(stream.sink != NULL && stream.writer != NULL);
   put(&stream, 0);
   REQUIRE(rd_writer_begin(stream.writer, stream.sink, &error));

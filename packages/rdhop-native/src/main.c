@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdsend and rdrecv, the two ends of a hop: see man/rdsend.1, man/rdrecv.1 and docs/protocol.md.
+// rdsend and rdrecv, the two ends of a hop, and the front of rdssh: see their manual pages.
 #include "cli/library_versions.h"
 #include "cli/program.h"
+#include "forward/forward.h"
+#include "gather/gather.h"
 #include "serve/server.h"
+#include "ssh/front.h"
 #include "transport/verbs/connector.h"
 
 #include <stdio.h>
@@ -11,7 +14,8 @@
 
 static bool find_role(int *argc, char ***argv, enum rd_role *role);
 static bool is_name(const char *word, enum rd_role *role);
-static int print_own_information(int argc, char **argv);
+static int run_other(int argc, char **argv);
+static int run_front(int argc, char **argv);
 static int serve(int argc, char **argv);
 static int print_information(const struct rd_options *options);
 static int print_rdma_check(void);
@@ -22,7 +26,7 @@ int main(int argc, char **argv) {
   struct rd_options options;
   struct rd_error error;
   enum rd_role role;
-  if (!find_role(&argc, &argv, &role)) return print_own_information(argc, argv);
+  if (!find_role(&argc, &argv, &role)) return run_other(argc, argv);
   prctl(PR_SET_NAME, rd_role_name(role)); // ps shows it
   if (role == RD_ROLE_RECEIVER && rd_serve_is_asked_for(argc, argv)) return serve(argc, argv);
   if (!rd_options_parse(role, argc, argv, &options, &error)) return print_failure(role, &error, 2);
@@ -49,14 +53,31 @@ static bool is_name(const char *word, enum rd_role *role) {
   return strcmp(name, rd_role_name(*role)) == 0;
 }
 
-// A host to which the program was copied is asked whether it runs there.
-static int print_own_information(int argc, char **argv) {
+// Neither end of a hop. A host to which the program was copied is asked whether it runs there.
+static int run_other(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], RD_FORWARD_NAME) == 0) {
+    prctl(PR_SET_NAME, RD_FORWARD_NAME);
+    return rd_forward_main(argc - 1, argv + 1);
+  }
+  if (argc > 1 && strcmp(argv[1], RD_GATHER_NAME) == 0) {
+    prctl(PR_SET_NAME, RD_GATHER_NAME);
+    return rd_gather_main(argc - 1, argv + 1);
+  }
+  if (argc > 1 && strcmp(argv[1], "rdssh") == 0) return run_front(argc - 1, argv + 1);
   if (argc == 2 && strcmp(argv[1], "--version") == 0) {
     puts("rdhop " RD_VERSION);
     return finish_output();
   }
-  fputs("usage: rdhop rdsend|rdrecv ...: man rdsend, man rdrecv\n", stderr);
+  fputs("usage: rdhop rdsend|rdrecv|rdforward ...: man rdsend, man rdrecv\n", stderr);
   return 2;
+}
+
+// ssh ends with 255 when it could not do its part.
+static int run_front(int argc, char **argv) {
+  struct rd_error error;
+  rd_ssh_front_run(argc, argv, &error);
+  fprintf(stderr, "rdssh: %s\n", error.message);
+  return 255;
 }
 
 static int serve(int argc, char **argv) {

@@ -51,8 +51,12 @@ static void check_prepare(const struct rd_prepare_spec *prepare) {
   FUZZ_REQUIRE(prepare->segment > 0 && prepare->lease_ms > 0 && prepare->stage_count <= RD_PREPARE_STAGES_MAX);
   for (size_t i = 0; i < prepare->stage_count; i++) {
     const struct rd_stage_spec *stage = &prepare->stages[i];
-    FUZZ_REQUIRE(stage->kind == RD_STAGE_TREE ? json_is_object(stage->settings) : stage->text != NULL);
-    FUZZ_REQUIRE(stage->kind != RD_STAGE_COMMAND || stage->shell != NULL);
+    bool is_ours = stage->kind == RD_STAGE_TREE || stage->kind == RD_STAGE_GATHER;
+    FUZZ_REQUIRE((stage->text == NULL) == (is_ours || stage->kind == RD_STAGE_FORWARD));
+    FUZZ_REQUIRE(is_ours == json_is_object(stage->settings));
+    FUZZ_REQUIRE(stage->kind != RD_STAGE_GATHER || stage->in_count > 0);
+    FUZZ_REQUIRE(stage->shell == NULL || (stage->kind == RD_STAGE_COMMAND && *stage->shell));
+    FUZZ_REQUIRE(stage->part_host == NULL || stage->part_rank < stage->part_width);
     if (stage->kind != RD_STAGE_SOURCE) FUZZ_REQUIRE(rd_prepare_link_of(prepare, stage, RD_SIDE_RECV) != NULL);
     if (stage->kind != RD_STAGE_SINK) FUZZ_REQUIRE(rd_prepare_link_of(prepare, stage, RD_SIDE_SEND) != NULL);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdstage, the agent of one host: two processes, each of which ends the run without the other.
 #include "base/cleanup.h"
+#include "base/descriptor_limit.h"
 #include "base/programs.h"
 #include "crypto/hardening.h"
 #include "host/program_sums.h"
@@ -54,6 +55,8 @@ int main(int argc, char **argv) {
   signal(SIGCHLD, SIG_DFL); // where it was inherited as ignored, no child could be waited for
   switch (options.mode) {
   case RD_OPTIONS_AGENT:
+    rd_stage_limits_keep(&options.limits);
+    rd_descriptor_limit_raise(); // a hop takes several, and many may end at one host
     return agent(&options);
   case RD_OPTIONS_DIE_WITH_PARENT:
     return die_with_parent(&options);

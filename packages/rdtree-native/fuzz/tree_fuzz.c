@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of tree streams, in each phase. The first byte of the input chooses the phase, and whether the rest
-// is a stream as it is, or records: of each its type, its length, its payload. Each name and path that is accepted is
-// valid, each record that is accepted is encoded to the same bytes, and at its end a stream has left all directories.
+// is a stream as it is or records, for two targets or one: of each its type, its length, its payload. Each name and
+// path that is accepted is valid, each record that is accepted is encoded to the same bytes, and at its end a stream
+// has left all directories.
 #include "base/bytes.h"
 #include "fuzz.h"
+#include "stream/own_view.h"
 #include "stream/stream_reader.h"
 
 #include <sys/mman.h>
@@ -29,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rd_record record;
   struct rd_error error;
   uint8_t how = fuzz_u8(&input);
-  enum rd_stream_phase phase = (enum rd_stream_phase)(RD_STREAM_ENTRIES + how % 4);
+  enum rd_stream_phase phase = how & 16 ? RD_STREAM_SHARE : (enum rd_stream_phase)(RD_STREAM_ENTRIES + how % 4);
   stream.count = stream.checked = stream.depth = 0;
   if (how & 4) {
     const uint8_t *bytes;
@@ -39,9 +41,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     make_stream(&stream, phase, &input);
   }
   struct rd_stream_reader *reader = rd_stream_reader_create(open_stream(&stream), phase, NULL);
-  bool is_good;
+  struct rd_own_view view = {.rank = 1};
+  bool is_good, is_own;
+  if (how & 8) rd_stream_expect_wants(reader, 2);
   while ((is_good = rd_stream_next(reader, &record, &error))) {
     check_record(&stream, reader, &record);
+    is_good = rd_own_view_take(&view, &record, &is_own, &error);
+    if (!is_good) break;
     if (record.type == RD_RECORD_END) break;
   }
   if (is_good) FUZZ_REQUIRE(stream.depth == 0 && !rd_stream_next(reader, &record, &error));

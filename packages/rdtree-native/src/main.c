@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdtree, one program of a copy: it scans, compares, reads or writes a tree
 #include "base/cleanup.h"
+#include "base/descriptor_limit.h"
 #include "base/io.h"
 #include "base/memory.h"
 #include "clean/clean.h"
@@ -13,13 +14,13 @@
 #include "report/lines.h"
 #include "scan/scan.h"
 #include "send/send.h"
+#include "unite/unite.h"
 #include "write/write.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define STATUS_USAGE 2
@@ -29,10 +30,10 @@
 #define SETTINGS_MAX_BYTES (64u << 20)
 #define SETTINGS_FD 3 // where the agent puts them
 #define ROOT_FD 4     // where the agent of a server puts the directory that it serves
+#define SHARES_FD 4   // the first of as many as there are targets, where it is to unite what they decided
 
 static bool takes_settings(int argc, char **argv);
 static char *read_settings(int fd, size_t *bytes, struct rd_error *error);
-static void raise_descriptor_limit(void);
 static bool run(const struct rd_tree_settings *settings, struct rd_error *error);
 
 static const char help[] = "usage: rdtree --settings-fd 3 [--beneath 4]\n"
@@ -59,7 +60,7 @@ int main(int argc, char **argv) {
   struct rd_tree_settings *settings = text == NULL ? NULL : rd_tree_settings_decode(text, bytes, &error);
   bool is_served = argc == ARGUMENTS_SERVED;
   if (is_served) rd_root_set(ROOT_FD); // the first lock: see rd_root_open()
-  raise_descriptor_limit();
+  rd_descriptor_limit_raise();         // each level of a tree has a descriptor
   if (settings != NULL) rd_tree_confine(settings, is_served ? ROOT_FD : -1);
   if (settings != NULL) rd_lines_begin(settings);
   bool is_done = settings != NULL && run(settings, &error);
@@ -98,14 +99,6 @@ static char *read_settings(int fd, size_t *bytes, struct rd_error *error) {
   return text;
 }
 
-// Each level of a tree has a descriptor, and many hosts allow 1,024 unless more are asked for.
-static void raise_descriptor_limit(void) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static bool run(const struct rd_tree_settings *settings, struct rd_error *error) {
   rd_pipe_grow(STDIN_FILENO);
   rd_pipe_grow(STDOUT_FILENO);
@@ -123,6 +116,8 @@ static bool run(const struct rd_tree_settings *settings, struct rd_error *error)
     return rd_tree_clean(settings, STDIN_FILENO, STDOUT_FILENO, error);
   case RD_TREE_SEND:
     return rd_tree_send(settings, STDOUT_FILENO, error);
+  case RD_TREE_UNITE:
+    return rd_tree_unite(settings, SHARES_FD, STDOUT_FILENO, error);
   }
   return false;
 }

@@ -67,6 +67,9 @@ static void test_records(void) {
       {.type = RD_RECORD_DONE, .done = {7, rd_bytes_of("a/..b/c"), metadata, INT64_MAX}},
       {.type = RD_RECORD_DONE, .done = {0, bytes(0), metadata, 0}},
       {.type = RD_RECORD_END, .end = {UINT64_MAX, 1, UINT64_MAX}},
+      {.type = RD_RECORD_SKIP, .skip = 1},
+      {.type = RD_RECORD_SKIP, .skip = INT64_MAX},
+      {.type = RD_RECORD_WANTS, .wants = rd_bytes_of("\2\1")},
       {.type = RD_RECORD_ENTER, .entry = {.metadata = {.mode = S_IFDIR | 01777}, .source = 9}},
       {.type = RD_RECORD_FILE,
        .entry = {bytes(RD_NAME_MAX_BYTES), metadata, .want = RD_WANT_REST, .size = INT64_MAX, .has_digest = true,
@@ -85,7 +88,7 @@ static void test_fields_that_cannot_be(void) {
   const struct rd_metadata wide = {.mode = 0200000 | S_IFREG};
   const struct rd_record records[] = {
       {.type = RD_RECORD_HEAD, .head = {1, 0}},
-      {.type = RD_RECORD_HEAD, .head = {1, 5}},
+      {.type = RD_RECORD_HEAD, .head = {1, 6}},
       {.type = RD_RECORD_OWNER, .owner = {false, 0, bytes(0)}},
       {.type = RD_RECORD_OWNER, .owner = {false, 0, bytes(RD_NAME_MAX_BYTES + 1)}},
       {.type = RD_RECORD_OWNER, .owner = {false, 0, rd_bytes_of("a:b")}},
@@ -124,6 +127,10 @@ static void test_fields_that_cannot_be(void) {
       {.type = RD_RECORD_SYMLINK, .entry = {bytes(2), {.mode = S_IFLNK}, .target = bytes(4096)}},
       {.type = RD_RECORD_SYMLINK, .entry = {bytes(2), {.mode = S_IFLNK}, .target = {(const unsigned char *)"\0", 1}}},
       {.type = RD_RECORD_ENTER, .entry = {bytes(2), {.mode = S_IFDIR}, .target = bytes(1)}},
+      {.type = RD_RECORD_SKIP, .skip = 0},
+      {.type = RD_RECORD_SKIP, .skip = (uint64_t)INT64_MAX + 1},
+      {.type = RD_RECORD_WANTS, .wants = rd_bytes_of("")},
+      {.type = RD_RECORD_WANTS, .wants = rd_bytes_of("\3")},
   };
   for (size_t i = 0; i < sizeof records / sizeof *records; i++)
     if (!CHECK(is_refused(&records[i]))) fprintf(stderr, "  record %zu\n", i);

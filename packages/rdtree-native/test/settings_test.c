@@ -84,6 +84,15 @@ static void test_roles(void) {
   }
 }
 
+// Of a copy to several targets.
+static void test_part(void) {
+  struct rd_tree_settings *settings = decode(WRITE ",\"width\":10000,\"rank\":9999,\"host\":\"ann@h1\"}");
+  REQUIRE(settings != NULL);
+  CHECK(settings->width == 10000 && settings->rank == 9999 && strcmp(settings->host, "ann@h1") == 0);
+  rd_tree_settings_destroy(settings);
+  CHECK(is_good("{\"role\":\"unite\",\"run\":\"a\",\"width\":2}") && !is_good("{\"role\":\"unite\",\"run\":\"a\"}"));
+}
+
 static void test_good(void) {
   CHECK(is_good(WRITE "}") && is_good(WRITE ",\"jobs\":0,\"patterns\":[],\"sources\":[]}"));
   CHECK(is_good(SCAN ",\"list\":\"lines\",\"plan\":\"text\"}") && is_good(SCAN ",\"list\":\"nul\"}"));
@@ -114,6 +123,11 @@ static void test_refused(void) {
       {"{\"role\":\"scan\",\"run\":\"a\",\"sources\":[1]}", "source"},
       {"{\"role\":\"scan\",\"run\":\"a\",\"sources\":[\"61\",\"62\"],\"list\":\"nul\"}", "list"},
       {WRITE ",\"target\":\"63\"}", "target"},
+      {WRITE ",\"width\":10001}", "width"},
+      {WRITE ",\"width\":-1}", "width"},
+      {WRITE ",\"width\":2,\"rank\":2}", "rank"},
+      {WRITE ",\"rank\":1}", "rank"},
+      {WRITE ",\"host\":1}", "tring"},
       {"{\"role\":\"write\",\"run\":\"a\",\"target\":\"00\"}", "target"},
       {"{\"role\":\"write\",\"run\":\"a\",\"target\":\"\"}", "target"},
       {"{\"role\":\"write\",\"run\":\"a\",\"target\":null}", "target"},
@@ -149,6 +163,7 @@ int main(void) {
   test_one_flag();
   test_absent_fields();
   test_roles();
+  test_part();
   test_good();
   test_refused();
   return test_end("rdtree settings");

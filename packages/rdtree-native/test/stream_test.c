@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the tree stream: the order of records, streams in pieces and cut off.
 #include "records.h"
+#include "stream/own_view.h"
 #include "stream/stream_reader.h"
 #include "stream/stream_writer.h"
 
@@ -100,8 +101,35 @@ static const struct {
     {RD_STREAM_RESULTS, "P", true},
     {RD_STREAM_RESULTS, "D", true},
     {RD_STREAM_RESULTS, "L", true},
+    {RD_STREAM_RESULTS, "k", true},
+    {RD_STREAM_RESULTS, "w", true},
+    {RD_STREAM_SHARE, "kPkfkdxbrRLkz", false},
+    {RD_STREAM_SHARE, "xk", true},
+    {RD_STREAM_SHARE, "w", true},
+    {RD_STREAM_SHARE, "O", true},
+    {RD_STREAM_DECISIONS, "k", true},
+    {RD_STREAM_DECISIONS, "wPwPwfwxfwbrwxbrwxdwRLwlwnLz", false},
+    {RD_STREAM_DECISIONS, "wPP", true},
+    {RD_STREAM_DECISIONS, "fwP", true},
+    {RD_STREAM_DECISIONS, "ww", true},
+    {RD_STREAM_DECISIONS, "wL", true},
+    {RD_STREAM_DECISIONS, "wz", true},
+    {RD_STREAM_DECISIONS, "wF", true},
+    {RD_STREAM_DECISIONS, "wo", true},
+    {RD_STREAM_DECISIONS, "wxl", true},
+    {RD_STREAM_DECISIONS, "wr", true},
+    {RD_STREAM_DECISIONS, "wi", true},
+    {RD_STREAM_DECISIONS, "xw", true},
+    {RD_STREAM_DECISIONS, "v", true},
+    {RD_STREAM_CONTENTS, "wPwfDEwbrDEwmz", false},
+    {RD_STREAM_CONTENTS, "fw", true},
+    {RD_STREAM_ENTRIES, "w", true},
+    {RD_STREAM_ENTRIES, "k", true},
 };
 
+static const unsigned char wants[] = {RD_WANT_ALL, RD_WANT_NOTHING, RD_WANT_METADATA};
+
+// Of two targets where WANTS may come.
 static struct rd_record make(char letter) {
   static const struct {
     char letter;
@@ -150,6 +178,12 @@ static struct rd_record make(char letter) {
     return (struct rd_record){.type = RD_RECORD_FILE_END, .file_end = {.state = RD_FILE_AGAIN}};
   case 'X':
     return (struct rd_record){.type = RD_RECORD_FILE_END, .file_end = {.state = RD_FILE_DROPPED}};
+  case 'k':
+    return (struct rd_record){.type = RD_RECORD_SKIP, .skip = 3};
+  case 'w':
+    return (struct rd_record){.type = RD_RECORD_WANTS, .wants = {wants, 2}};
+  case 'v': // of one target too many
+    return (struct rd_record){.type = RD_RECORD_WANTS, .wants = {wants, 3}};
   case 'O':
     return (struct rd_record){.type = RD_RECORD_DONE, .done = {.path = bytes(1)}};
   default:
@@ -179,6 +213,7 @@ static size_t read_stream(int fd, enum rd_stream_phase phase, size_t most) {
   struct rd_record record;
   size_t count = 0;
   error = (struct rd_error){0};
+  if (phase == RD_STREAM_DECISIONS || phase == RD_STREAM_CONTENTS) rd_stream_expect_wants(reader, 2);
   while (count < most && rd_stream_next(reader, &record, &error)) count++;
   rd_stream_reader_destroy(reader);
   return count;
@@ -195,6 +230,79 @@ static void test_order(void) {
                         error.code == (orders[i].is_refused ? RD_CODE_DATA_DAMAGED : RD_CODE_OK);
     if (!CHECK(is_as_wanted)) fprintf(stderr, "  '%s' in phase %d\n", orders[i].records, (int)orders[i].phase);
   }
+}
+
+// The letters of the records that target `rank` of two sees; of a directory of which it wants nothing: n.
+static void see(const char *letters, unsigned rank, char *seen) {
+  struct rd_own_view view = {.rank = rank};
+  for (const char *letter = letters; *letter != '\0'; letter++) {
+    struct rd_record record = make(*letter);
+    bool is_own;
+    REQUIRE(rd_own_view_take(&view, &record, &is_own, &error));
+    if (is_own) *seen++ = *letter == 'd' && record.entry.want == RD_WANT_NOTHING ? 'n' : *letter;
+  }
+  *seen = '\0';
+}
+
+static void test_own_view(void) {
+  static const struct {
+    const char *records, *first, *second;
+  } views[] = {
+      {"oPdfDEmLz", "oPdfDEmLz", "oPdfDEmLz"},
+      {"wPwdwfDEfDELz", "PdfDEfDELz", "nfDELz"},
+      {"wxbrDEwRRwxsl", "xbrDERRxsl", "Rl"},
+      {"wfDADEFwxdL", "fDADEFxdL", "FnL"},
+  };
+  char seen[32];
+  for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+    see(views[i].records, 0, seen);
+    CHECK(strcmp(seen, views[i].first) == 0);
+    see(views[i].records, 1, seen);
+    CHECK(strcmp(seen, views[i].second) == 0);
+  }
+}
+
+// Refused are orders that would harm one target, though the stream as a whole may have them.
+static void test_own_view_of_what_cannot_be(void) {
+  static const char *const refused[] = {"wPwP", "PwP", "fwP", "dLP"};
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    struct rd_own_view view = {.rank = 0};
+    bool is_own, is_good = true;
+    for (const char *letter = refused[i]; *letter != '\0'; letter++) {
+      struct rd_record record = make(*letter);
+      CHECK(is_good);
+      is_good = rd_own_view_take(&view, &record, &is_own, &error);
+    }
+    CHECK(!is_good && error.code == RD_CODE_DATA_DAMAGED);
+  }
+  struct rd_own_view part = {.rank = 2};
+  struct rd_record records[] = {make('v'), make('f')};
+  bool is_own;
+  CHECK(rd_own_view_take(&part, &records[0], &is_own, &error));
+  CHECK(!rd_own_view_take(&part, &records[1], &is_own, &error) && error.code == RD_CODE_DATA_DAMAGED);
+}
+
+// A SKIP comes before the next record, and when the stream is flushed.
+static void test_skips(void) {
+  RD_AUTO_CLOSE int fd = open_stream();
+  struct rd_stream_writer *writer = rd_stream_writer_create(fd, RD_STREAM_SHARE);
+  struct rd_record record = make('f');
+  for (int i = 0; i < 5; i++) {
+    rd_stream_skip(writer);
+    if (i == 1) REQUIRE(rd_stream_put(writer, &record, &error));
+    if (i == 3) REQUIRE(rd_stream_flush(writer, &error));
+  }
+  REQUIRE(rd_stream_flush(writer, &error) && rd_stream_flush(writer, &error));
+  rd_stream_writer_destroy(writer);
+  lseek(fd, 0, SEEK_SET);
+  struct rd_stream_reader *reader = rd_stream_reader_create(fd, RD_STREAM_SHARE, NULL);
+  const uint64_t skips[] = {2, 0, 2, 1};
+  for (size_t i = 0; i < sizeof skips / sizeof *skips; i++) {
+    REQUIRE(rd_stream_next(reader, &record, &error));
+    CHECK(skips[i] == 0 ? record.type == RD_RECORD_FILE : record.type == RD_RECORD_SKIP && record.skip == skips[i]);
+  }
+  CHECK(!rd_stream_next(reader, &record, &error) && error.code == RD_CODE_PEER_LOST);
+  rd_stream_reader_destroy(reader);
 }
 
 static void test_head(void) {
@@ -369,6 +477,9 @@ static void test_descriptors_that_fail(void) {
 int main(void) {
   signal(SIGPIPE, SIG_IGN);
   test_order();
+  test_own_view();
+  test_own_view_of_what_cannot_be();
+  test_skips();
   test_head();
   test_cut_off();
   test_depth();

@@ -34,6 +34,13 @@ export function startCases(setup: Setup): StartCases {
   });
 }
 
+/** By ssh, to so many hosts: one of `STAGES`. */
+export function loginsOf(start: StartCases, hosts: number): Case {
+  const found = start.find(({ stages }) => stages === hosts);
+  if (found === undefined) throw new Error(`no logins to ${hosts} hosts are measured`);
+  return found.ssh;
+}
+
 function logins(count: number): Case {
   const command = `printf '%s\\n' ${hosts(count).join(' ')} | xargs -P ${AT_ONCE} -I HOST ssh -F "$SSH_CONFIG" HOST true`;
   return { name: `ssh HOST true, ${count} hosts`, parts: [{ on: 'here', command }], read: nothing };

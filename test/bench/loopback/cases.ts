@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type CompressedCases, compressedCases } from './cases-compressed.ts';
 import { type CopyCases, copyCases } from './cases-copy.ts';
+import { type FanOutCases, fanOutCases } from './cases-fan-out.ts';
+import { type FanOutToolCases, fanOutToolCases } from './cases-fan-out-tools.ts';
 import { type FileCases, fileCases } from './cases-file.ts';
+import { type ForwardCases, forwardCases } from './cases-forward.ts';
 import { type NullCases, nullCases } from './cases-null.ts';
 import { type PipeCases, pipeCases } from './cases-pipe.ts';
 import { type SmallCases, smallCases } from './cases-small.ts';
-import { type StartCases, startCases } from './cases-start.ts';
+import { loginsOf, MOST_STAGES, type StartCases, startCases } from './cases-start.ts';
 import { type WindowCases, windowCases } from './cases-window.ts';
 import type { Setup } from './setup.ts';
 
@@ -19,17 +22,24 @@ export interface LoopbackCases {
   readonly start: StartCases;
   readonly window: WindowCases;
   readonly copy: CopyCases;
+  readonly forward: ForwardCases;
+  readonly fanOut: FanOutCases;
+  readonly fanOutTools: FanOutToolCases;
 }
 
 export function loopbackCases(setup: Setup): LoopbackCases {
+  const start = startCases(setup);
   return {
     pipe: pipeCases(setup),
     toNull: nullCases(setup),
     file: fileCases(setup),
     compressed: compressedCases(setup),
     small: smallCases(setup),
-    start: startCases(setup),
+    start,
     window: windowCases(setup),
     copy: copyCases(setup),
+    forward: forwardCases(setup),
+    fanOut: fanOutCases(setup, loginsOf(start, MOST_STAGES)),
+    fanOutTools: fanOutToolCases(setup),
   };
 }

@@ -15,6 +15,7 @@ import { readingHere, TICKS_A_SECOND, workBetween } from '../processors.ts';
 import type { Ground } from '../rounds.ts';
 import { type Measured, type Running, startMeasured, type Usage } from './measured.ts';
 import { SlowLink } from './slow-link.ts';
+import { SwitchedHosts } from './switched-hosts.ts';
 import { placesOf, removeFreshDisk, treeCommands, writeFreshDisk } from './trees.ts';
 
 /** Some peers listen on every address. */
@@ -30,33 +31,46 @@ export interface GroundOptions {
   /** ssh servers h1, h2 and so on. */
   readonly hosts: number;
   readonly slowLink: boolean;
+  readonly switchedHosts: boolean;
   /** Trees, and a disk that they are copied to. */
   readonly copies: boolean;
+}
+
+/** Where there are such. */
+interface Networks {
+  readonly link: SlowLink | undefined;
+  readonly switched: SwitchedHosts | undefined;
 }
 
 export class LoopbackGround implements Ground {
   readonly #folder: string;
   readonly #ssh: SshHosts;
   readonly #link: SlowLink | undefined;
+  readonly #switched: SwitchedHosts | undefined;
   readonly #copies: boolean;
   readonly #running = new Set<Running>();
 
-  private constructor(folder: string, ssh: SshHosts, link: SlowLink | undefined, copies: boolean) {
+  private constructor(folder: string, ssh: SshHosts, copies: boolean, networks: Networks) {
     this.#folder = folder;
     this.#copies = copies;
     this.#ssh = ssh;
-    this.#link = link;
+    this.#link = networks.link;
+    this.#switched = networks.switched;
   }
 
-  static async open({ parent, hosts, slowLink, copies }: GroundOptions): Promise<LoopbackGround> {
+  static async open({ parent, hosts, slowLink, switchedHosts, copies }: GroundOptions): Promise<LoopbackGround> {
     const folder = mkdtempSync(join(parent, 'rdpipe-bench-'));
     mkdirSync(join(folder, 'homes'));
     writeFileSync(join(folder, 'key'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
     const names = Array.from({ length: hosts }, (_, index) => ({ name: `h${index + 1}` }));
     const link = slowLink ? await SlowLink.open() : undefined;
+    let switched: SwitchedHosts | undefined;
     try {
-      return new LoopbackGround(folder, await startSshHosts(join(folder, 'homes'), names), link, copies);
+      if (switchedHosts) switched = await SwitchedHosts.open(join(folder, 'switched'));
+      const ssh = await startSshHosts(join(folder, 'homes'), names);
+      return new LoopbackGround(folder, ssh, copies, { link, switched });
     } catch (error) {
+      await switched?.close();
       await link?.close();
       throw error;
     }
@@ -65,6 +79,7 @@ export class LoopbackGround implements Ground {
   async close(): Promise<void> {
     for (const running of this.#running) running.kill();
     await this.#ssh.close();
+    await this.#switched?.close();
     await this.#link?.close();
     removeFreshDisk(this.#folder);
     rmSync(this.#folder, { recursive: true, force: true });
@@ -113,6 +128,7 @@ export class LoopbackGround implements Ground {
       PATH: `${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`,
       LANG: 'C.UTF-8',
       PORT: String(await freePort(EVERYWHERE)),
+      NEAR: String(await freePort(EVERYWHERE)),
       KEY: join(this.#folder, 'key'),
       SOURCE: join(this.#folder, 'source'),
       MARK: join(this.#folder, 'mark'),
@@ -120,7 +136,10 @@ export class LoopbackGround implements Ground {
       TARGET: join(this.#folder, 'target'),
       SSH_CONFIG: this.#ssh.configFile,
       ...placesOf(this.#folder),
+      OUTPUTS: join(this.#folder, 'outputs'),
+      STREAM: join(this.#folder, 'stream'),
       ...this.#link?.environment,
+      ...this.#switched?.environment,
     };
   }
 
@@ -159,7 +178,7 @@ export class LoopbackGround implements Ground {
   }
 
   get #servers(): number[] {
-    return [...this.#ssh.hosts.values()].map(({ pid }) => pid);
+    return [this.#ssh, this.#switched?.ssh].flatMap((ssh) => [...(ssh?.hosts.values() ?? [])]).map(({ pid }) => pid);
   }
 
   /** Sessions have ended, so that their time is counted in their server's. */

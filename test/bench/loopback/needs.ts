@@ -21,6 +21,13 @@ const COPIERS: ReadonlyMap<string, string> = new Map([
   ['scp', 'openssh-client'],
 ]);
 
+const FAN_OUT: ReadonlyMap<string, string> = new Map([
+  ['clush', 'clustershell'],
+  ['taktuk', 'taktuk'],
+  ['udp-sender', 'udpcast'],
+  ['uftp', 'uftp'],
+]);
+
 /** One line that says what is missing and how to get it; undefined: nothing is. */
 export function whatLoopbackLacks(): string | undefined {
   return missingTools(TOOLS);
@@ -29,4 +36,9 @@ export function whatLoopbackLacks(): string | undefined {
 /** The same for the tables of copies. */
 export function whatCopiesLack(): string | undefined {
   return missingTools(COPIERS);
+}
+
+/** The same for the table of tools that send one file to many hosts. */
+export function whatFanOutToolsLack(): string | undefined {
+  return missingTools(FAN_OUT);
 }

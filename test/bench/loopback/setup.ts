@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common pieces of the command lines on loopback. `$PORT`, `$KEY`, `$SSH_CONFIG` and the
+// The common pieces of the command lines on loopback. `$PORT`, `$NEAR` (another one), `$KEY`, `$SSH_CONFIG` and the
 // files `$SOURCE`, `$TEXT`, `$TARGET` and `$MARK` are in their environment.
 import type { Build, Hop } from '../by-hand.ts';
 import type { Listening, Part } from '../case.ts';

@@ -2,6 +2,7 @@
 import type { Case } from '../case.ts';
 import type { Column, Table } from '../tables.ts';
 import type { LoopbackCases } from './cases.ts';
+import { MOST_WIDTH } from './cases-fan-out.ts';
 import { MOST_STAGES } from './cases-start.ts';
 import type { GroundOptions } from './loopback-ground.ts';
 import { ROUND_TRIP_MS } from './slow-link.ts';
@@ -19,13 +20,19 @@ export const LOOPBACK_TABLES = [
   'start',
   'stages',
   'window',
+  'trips',
+  'readers',
   'copy-file',
   'copy-tree',
   'copy-again',
   'copy-empty',
+  'fan-out-width',
+  'fan-out-hosts',
+  'fan-out-tools',
 ] as const;
 export type LoopbackTable = (typeof LOOPBACK_TABLES)[number];
 export const COPY_TABLES: readonly LoopbackTable[] = LOOPBACK_TABLES.filter((name) => name.startsWith('copy-'));
+export const FAN_OUT_TABLES: readonly LoopbackTable[] = LOOPBACK_TABLES.filter((name) => name.startsWith('fan-out-'));
 
 const RATE: Column = { title: 'MB/s', figure: 'mb_per_s', digits: 0 };
 const PROCESSOR: Column = { title: 'CPU s/GiB', figure: 'cpu_s_per_gib', digits: 2 };
@@ -40,15 +47,19 @@ export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Reco
     ...smallTables(cases),
     ...startTables(cases),
     window: windowTable(cases),
+    ...forwardTables(cases, mib),
     ...copyTables(cases, mib),
+    ...fanOutTables(cases, mib),
   };
 }
 
-/** The needs of these tables: so many ssh servers, the link that delays its packets, trees and a disk for copies. */
-export function groundFor(tables: readonly LoopbackTable[]): Pick<GroundOptions, 'hosts' | 'slowLink' | 'copies'> {
-  const long = tables.includes('start') || tables.includes('stages');
+/** The needs of these tables: so many ssh servers, the link that delays its packets, and so on. */
+export function groundFor(tables: readonly LoopbackTable[]): Omit<GroundOptions, 'parent'> {
+  const long = (['start', 'stages', 'fan-out-hosts'] as const).some((name) => tables.includes(name));
   const copies = tables.some((name) => COPY_TABLES.includes(name));
-  return { hosts: long ? MOST_STAGES : 2, slowLink: tables.includes('window'), copies };
+  const [slowLink, switchedHosts] = [tables.includes('window'), tables.includes('fan-out-tools')];
+  const hosts = long ? MOST_STAGES : tables.includes('fan-out-width') ? MOST_WIDTH : 2;
+  return { hosts, slowLink, switchedHosts, copies };
 }
 
 function bulkTables(
@@ -156,6 +167,24 @@ function windowTable({ window: cases }: LoopbackCases): Table {
   };
 }
 
+function forwardTables({ forward }: LoopbackCases, mib: number): Readonly<Record<'trips' | 'readers', Table>> {
+  const { trips, readers } = forward;
+  const trip: Column = { title: 'median, µs', figure: 'median_us', digits: 0 };
+  const [direct, ssh] = trips;
+  return {
+    trips: {
+      title: 'Forwarded connections: 64 bytes there and back',
+      cases: trips,
+      columns: [trip, ...[direct, ssh].map((base) => ({ ...trip, title: `× ${base.name}`, digits: 2, base }))],
+    },
+    readers: {
+      title: `Forwarded connections: 8 readers at once, ${mib} MiB`,
+      cases: readers,
+      columns: [RATE, timesRate(readers[0]), timesRate(readers[1])],
+    },
+  };
+}
+
 function copyTables(
   { copy: { file, tree, again, empty } }: LoopbackCases,
   mib: number,
@@ -186,6 +215,44 @@ function copyTables(
       title: `Copy of ${emptyFilesOf(mib)} empty files`,
       cases: [empty.rsync, empty.rdcp],
       columns: [...columns, times(empty.rsync)],
+    },
+  };
+}
+
+function fanOutTables(
+  { fanOut: { oneHost, widths, many }, fanOutTools }: LoopbackCases,
+  mib: number,
+): Readonly<Record<'fan-out-width' | 'fan-out-hosts' | 'fan-out-tools', Table>> {
+  const streamMib = Math.ceil(mib / 2);
+  const all: Column = { ...RATE, title: 'MB/s to all' };
+  const processor: Column = { title: 'CPU s', figure: 'cpu_s', digits: 2 };
+  const beside = (title: string, other: 'oneByOne' | 'tee'): Column => {
+    return { ...RATE, title, digits: 2, base: new Map(widths.map((width) => [width.chain, width[other]])) };
+  };
+  const chains = new Map(widths.map(({ chain }) => [chain, oneHost]));
+  const { udpcast, uftp, clush, taktuk, plain, encrypted } = fanOutTools;
+  return {
+    'fan-out-width': {
+      title: `One stream of ${streamMib} MiB to many hosts`,
+      cases: [oneHost, ...widths.flatMap(({ chain, oneByOne, tee }) => [chain, oneByOne, tee])],
+      columns: [
+        WALL,
+        all,
+        beside('× one after another', 'oneByOne'),
+        beside('× tee', 'tee'),
+        { title: 'of what the cores allow', figure: 'gib_per_core_s', digits: 2, base: chains },
+        processor,
+      ],
+    },
+    'fan-out-hosts': {
+      title: 'A chain of 32 hosts',
+      cases: many,
+      columns: [WALL, { ...WALL, title: '× as many logins', base: many[0] }, all, processor],
+    },
+    'fan-out-tools': {
+      title: `A file of ${streamMib} MiB to 8 hosts at one switch`,
+      cases: [udpcast, uftp, clush, taktuk, plain, encrypted],
+      columns: [WALL, ...[udpcast, uftp, clush, taktuk].map(timesRate), processor],
     },
   };
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,6 +42,7 @@ static int ping(long trips) {
     fputs("ping-pong: another answer than was sent\n", stderr);
     return 1;
   }
+  shutdown(STDOUT_FILENO, SHUT_WR); // where it is a socket
   close(STDOUT_FILENO);
   bool good = receive_message(answer) == 0;
   if (good) tell(trip_us, trips);

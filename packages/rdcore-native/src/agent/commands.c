@@ -21,8 +21,10 @@ static const char *decode_ports(const json_t *message, struct rd_settings *setti
 static const char *decode_stream(const json_t *message, struct rd_settings *settings);
 static bool decode_key(json_t *value, unsigned char key[RD_KEY_BYTES]);
 static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt);
+static const char *decode_chain(const json_t *message, struct rd_settings *settings);
 static const char *decode_file(json_t *message, struct rd_command *command);
 static const char *decode_ready(json_t *message, struct rd_command *command);
+static const char *decode_relay(json_t *message, struct rd_command *command);
 static const char *decode_listen(json_t *message, struct rd_command *command);
 static const char *decode_dial(json_t *message, struct rd_command *command);
 static bool decode_address(const json_t *value, struct rd_address *address);
@@ -42,7 +44,8 @@ static const struct op ops[] = {
     {"dial", RD_COMMAND_DIAL, decode_dial},         {"adopt", RD_COMMAND_ADOPT, decode_adopt},
     {"consumer", RD_COMMAND_READER, decode_reader}, {"show", RD_COMMAND_SHOW, NULL},
     {"commit", RD_COMMAND_COMMIT, decode_commit},   {"abort", RD_COMMAND_ABORT, decode_abort},
-    {"release", RD_COMMAND_RELEASE, NULL},
+    {"release", RD_COMMAND_RELEASE, NULL},          {"relay", RD_COMMAND_RELAY, decode_relay},
+    {"rejoin", RD_COMMAND_REJOIN, decode_open},     {"last", RD_COMMAND_LAST, NULL},
 };
 
 bool rd_agent_command_decode(json_t *message, struct rd_command *command, struct rd_error *error) {
@@ -77,7 +80,8 @@ static const char *decode_open(json_t *message, struct rd_command *command) {
   settings->connect_timeout_ms = connect_ms;
   settings->stall_timeout_ms = stall_ms;
   const char *wrong = decode_ports(message, settings);
-  return wrong != NULL ? wrong : decode_stream(message, settings);
+  if (wrong == NULL) wrong = decode_stream(message, settings);
+  return wrong != NULL ? wrong : decode_chain(message, settings);
 }
 
 // Where it listens; each may be absent.
@@ -109,6 +113,22 @@ static const char *decode_stream(const json_t *message, struct rd_settings *sett
   settings->limit_bytes_per_s = limit;
   settings->numa = !json_is_false(numa);
   return NULL;
+}
+
+// Each may be absent.
+static const char *decode_chain(const json_t *message, struct rd_settings *settings) {
+  json_t *chain = json_object_get(message, "chain"), *sign = json_object_get(message, "sign");
+  json_t *verify = json_object_get(message, "verify");
+  struct rd_signing *signing = &settings->signing;
+  json_int_t behind;
+  if (chain != NULL && !json_is_boolean(chain)) return "chain";
+  if (!get_count(json_object_get(message, "behind"), RD_BEHIND_MOST, &behind)) return "behind";
+  settings->behind = (unsigned)behind;
+  settings->chain = json_is_true(chain);
+  memcpy(signing->run, settings->run, sizeof signing->run);
+  signing->role = sign != NULL ? RD_SIGNING_SIGNS : verify != NULL ? RD_SIGNING_VERIFIES : RD_SIGNING_NONE;
+  if (sign != NULL && !decode_key(sign, signing->key)) return "sign";
+  return sign != NULL || verify == NULL || decode_key(verify, signing->key) ? NULL : "verify";
 }
 
 static bool decode_key(json_t *value, unsigned char key[RD_KEY_BYTES]) {
@@ -149,6 +169,15 @@ static const char *decode_file(json_t *message, struct rd_command *command) {
 static const char *decode_ready(json_t *message, struct rd_command *command) {
   command->fd = -1;
   command->asks = json_is_true(json_object_get(message, "ask"));
+  return NULL;
+}
+
+static const char *decode_relay(json_t *message, struct rd_command *command) {
+  json_int_t memory, bell;
+  if (!get_number(json_object_get(message, "memory"), 3, INT_MAX, &memory)) return "memory";
+  if (!get_number(json_object_get(message, "bell"), 3, INT_MAX, &bell)) return "bell";
+  command->memory_fd = (int)memory;
+  command->bell_fd = (int)bell;
   return NULL;
 }
 

@@ -29,6 +29,9 @@ json_t *rd_event_to_json(const struct rd_event *event) {
   case RD_EVENT_RESUMED:
     return json_pack("{s:s, s:I, s:I}", "event", "resumed", "epoch", (json_int_t)event->epoch, "bytes",
                      (json_int_t)event->bytes);
+  case RD_EVENT_PARTED:
+    return json_pack("{s:s, s:I, s:s, s:s}", "event", "parted", "bytes", (json_int_t)event->bytes, "code",
+                     rd_code_name(event->error->code), "message", event->error->message);
   case RD_EVENT_SIZE:
     return json_pack("{s:s, s:I}", "event", "size", "bytes", (json_int_t)event->bytes);
   case RD_EVENT_COUNTERS:

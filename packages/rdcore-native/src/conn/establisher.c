@@ -55,6 +55,7 @@ struct rd_establisher *rd_establisher_create(const struct rd_establisher_config 
   establisher->offer = (struct rd_offer){.role = config->role,
                                          .encrypt = config->encrypt,
                                          .compress_level = config->compress_level,
+                                         .chain = config->chain,
                                          .buffer_bytes = config->buffer_bytes};
   establisher->tried_epoch = 1;
   return establisher;

@@ -21,6 +21,7 @@ struct rd_establisher_config {
   size_t buffer_bytes;      // receiver: to grant by its HELLO, where the transport has the memory; sender: 0
   int64_t stall_timeout_ms; // of the connection, as the next two
   int compress_level;
+  bool chain; // the hop is one of a chain
   unsigned jobs;
   struct rd_dialer_config dialer; // its timeout also ends an adopted connection
   // Reports a rejected peer of a listener, once for each code; or NULL.

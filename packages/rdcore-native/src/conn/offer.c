@@ -28,8 +28,8 @@ bool rd_offer_hello(const struct rd_offer *offer, const struct rd_transport *tra
 // Later connections have the window of the first one.
 static bool grant_window(const struct rd_offer *offer, const struct rd_transport *transport, struct rd_hello *hello,
                          struct rd_error *error) {
-  bool uses_codec = hello->wants == RD_PROTECTION_SEAL || offer->compress_level > 0;
-  struct rd_window window = offer->window.slots > 0 ? offer->window : rd_window_of(offer->buffer_bytes, uses_codec);
+  bool small = hello->wants == RD_PROTECTION_SEAL || offer->compress_level > 0 || offer->chain;
+  struct rd_window window = offer->window.slots > 0 ? offer->window : rd_window_of(offer->buffer_bytes, small);
   bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);
   hello->slots = window.slots;
   hello->slot_bytes = window.slot_bytes;

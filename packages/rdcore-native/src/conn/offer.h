@@ -19,6 +19,7 @@ struct rd_offer {
   enum rd_role role;
   enum rd_encrypt encrypt;
   int compress_level;      // 0: none
+  bool chain;              // receiver: hosts behind this one wait for what it gets
   size_t buffer_bytes;     // receiver: to grant, where the transport has the memory
   struct rd_window window; // receiver: granted for the first connection; no slots: there was none
 };

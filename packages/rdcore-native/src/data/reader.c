@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/worker.h"
-#include "crypto/digest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,8 @@
 struct rd_reader {
   struct rd_source *source;
   struct rd_ring *ring;
-  struct rd_digest *digest; // used by the owner or the thread, whichever reads; NULL: not wanted
-  bool has_thread;          // which reads; else the owner does
+  struct rd_stream_check *check; // used by the owner or the thread, whichever reads; NULL: not wanted
+  bool has_thread;               // which reads; else the owner does
   struct rd_worker worker;
   atomic_bool stop;
   int event_fd;
@@ -31,16 +30,15 @@ static ssize_t read_some(struct rd_reader *reader);
 static void set_state(struct rd_reader *reader, ssize_t got);
 static void free_reader(struct rd_reader *reader);
 
-struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *ring, bool wants_digest,
+struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *ring, struct rd_stream_check *check,
                                    struct rd_error *error) {
   struct rd_reader *reader = rd_memory_new(1, sizeof *reader);
   reader->source = source;
   reader->ring = ring;
+  reader->check = check;
   reader->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (reader->event_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create an event descriptor");
-  if (wants_digest && reader->event_fd >= 0) reader->digest = rd_digest_create(error);
-  bool made = reader->event_fd >= 0 && (!wants_digest || reader->digest != NULL);
-  if (made && (rd_source_poll_fd(source) >= 0 || start_thread(reader, error))) return reader;
+  if (reader->event_fd >= 0 && (rd_source_poll_fd(source) >= 0 || start_thread(reader, error))) return reader;
   free_reader(reader);
   return NULL;
 }
@@ -83,11 +81,6 @@ enum rd_reader_state rd_reader_state(const struct rd_reader *reader, struct rd_e
   return state;
 }
 
-void rd_reader_digest(const struct rd_reader *reader, unsigned char out[RD_DIGEST_BYTES]) {
-  memset(out, 0, RD_DIGEST_BYTES);
-  if (reader->digest != NULL) rd_digest_value(reader->digest, out);
-}
-
 static bool start_thread(struct rd_reader *reader, struct rd_error *error) {
   reader->has_thread = true; // before the thread looks at it
   return rd_worker_start(&reader->worker, read_all, reader, error);
@@ -112,7 +105,7 @@ static ssize_t read_some(struct rd_reader *reader) {
   ssize_t got = reader->has_thread ? rd_source_read(reader->source, space, most, &reader->stop, &reader->error)
                                    : rd_source_read_now(reader->source, space, most, &reader->error);
   if (got <= 0) return got;
-  if (reader->digest != NULL) rd_digest_update(reader->digest, space, (size_t)got);
+  if (reader->check != NULL) rd_stream_check_update(reader->check, space, (size_t)got);
   rd_ring_fill(reader->ring, (size_t)got);
   return got;
 }
@@ -123,6 +116,5 @@ static void set_state(struct rd_reader *reader, ssize_t got) {
 
 static void free_reader(struct rd_reader *reader) {
   rd_cleanup_fd(&reader->event_fd);
-  rd_digest_destroy(reader->digest);
   free(reader);
 }

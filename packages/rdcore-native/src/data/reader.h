@@ -5,15 +5,16 @@
 #define RD_DATA_READER_H
 
 #include "base/ring.h"
+#include "crypto/stream_check.h"
 #include "data/source.h"
-#include "wire/wire.h"
 
 struct rd_reader; // opaque
 
 enum rd_reader_state { RD_READER_READING, RD_READER_AT_END, RD_READER_FAILED };
 
-// Starts to read. With `wants_digest` it computes the stream's digest. Source and ring stay the caller's.
-struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *ring, bool wants_digest,
+// Starts to read. `check` takes every byte; NULL: none. Source, ring and check stay the caller's; the check may be used
+// again at the end.
+struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *ring, struct rd_stream_check *check,
                                    struct rd_error *error);
 // Stops the ring and the thread. False: the thread hangs in a system call; nothing was freed, and neither source nor
 // ring may be. NULL-safe.
@@ -28,7 +29,5 @@ void rd_reader_woken(struct rd_reader *reader);
 
 // *error is set when it failed. At the end everything that was read is in the ring.
 enum rd_reader_state rd_reader_state(const struct rd_reader *reader, struct rd_error *error);
-// At the end: the digest; zeros when none was wanted.
-void rd_reader_digest(const struct rd_reader *reader, unsigned char out[RD_DIGEST_BYTES]);
 
 #endif

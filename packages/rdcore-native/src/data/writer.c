@@ -5,18 +5,18 @@
 #include "base/memory.h"
 #include "base/outcome.h"
 #include "base/worker.h"
-#include "crypto/digest.h"
 
 #include <sys/eventfd.h>
 
 struct rd_writer {
-  struct rd_digest *digest; // used by the owner or the thread, whichever writes; NULL: not wanted
-  struct rd_sink *sink;     // NULL: none yet; set once
-  bool has_thread;          // which writes; else the owner does
+  struct rd_stream_check *check; // used by the owner or the thread, whichever writes; NULL: not wanted
+  struct rd_sink *sink;          // NULL: none yet; set once
+  bool has_thread;               // which writes; else the owner does
   struct rd_worker worker;
   atomic_bool stop;
   int event_fd;
   bool is_full;       // the owner waits for room in the sink
+  bool discards;      // and everything counts as written
   size_t begun_bytes; // that the owner has written of frame `written`
 
   pthread_mutex_t lock; // protects all below
@@ -32,6 +32,7 @@ struct rd_writer {
 };
 
 static void write_prompt_sink(struct rd_writer *writer);
+static void discard(struct rd_writer *writer);
 static enum rd_outcome write_some(struct rd_writer *writer, struct rd_error *error);
 static void *write_all(void *context);
 static bool next_frame(struct rd_writer *writer, struct rd_rx_frame *rx_frame);
@@ -40,23 +41,23 @@ static bool write_frame(struct rd_writer *writer, const struct rd_rx_frame *rx_f
 static bool finish(struct rd_writer *writer, struct rd_error *error);
 static void set_state(struct rd_writer *writer, enum rd_writer_state state, const struct rd_error *error);
 
-struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_error *error) {
+struct rd_writer *rd_writer_create(unsigned slots, struct rd_stream_check *check, struct rd_error *error) {
   unsigned places = slots + 1;
   struct rd_rx_frame *queue = calloc(places, sizeof *queue);
   if (queue == NULL) {
+    rd_stream_check_destroy(check);
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a queue of %u frames (set a smaller --buffer)", places);
     return NULL;
   }
   struct rd_writer *writer = rd_memory_new(1, sizeof *writer);
   writer->queue = queue;
   writer->places = places;
+  writer->check = check;
   pthread_mutex_init(&writer->lock, NULL);
   pthread_cond_init(&writer->changed, NULL);
   writer->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (writer->event_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create an event descriptor");
-  if (takes_digest && writer->event_fd >= 0) writer->digest = rd_digest_create(error);
-  bool made = writer->event_fd >= 0 && (!takes_digest || writer->digest != NULL);
-  if (made) return writer;
+  if (writer->event_fd >= 0) return writer;
   rd_writer_destroy(writer);
   return NULL;
 }
@@ -74,7 +75,7 @@ void rd_writer_destroy(struct rd_writer *writer) {
   rd_cleanup_fd(&writer->event_fd);
   pthread_cond_destroy(&writer->changed);
   pthread_mutex_destroy(&writer->lock);
-  rd_digest_destroy(writer->digest);
+  rd_stream_check_destroy(writer->check);
   free(writer->queue);
   free(writer);
 }
@@ -110,6 +111,11 @@ void rd_writer_finish(struct rd_writer *writer, const struct rd_end *end) {
   write_prompt_sink(writer);
 }
 
+void rd_writer_discard(struct rd_writer *writer) {
+  writer->discards = true;
+  write_prompt_sink(writer);
+}
+
 size_t rd_writer_forget(struct rd_writer *writer, bool *forgot_end) {
   pthread_mutex_lock(&writer->lock);
   size_t busy_bytes = writer->busy ? writer->queue[writer->written % writer->places].bytes : 0;
@@ -140,6 +146,13 @@ unsigned rd_writer_pending(struct rd_writer *writer) {
   return pending;
 }
 
+unsigned rd_writer_held(struct rd_writer *writer) {
+  pthread_mutex_lock(&writer->lock);
+  unsigned held = (unsigned)(writer->put - writer->returned);
+  pthread_mutex_unlock(&writer->lock);
+  return held;
+}
+
 enum rd_writer_state rd_writer_state(struct rd_writer *writer, struct rd_error *error) {
   pthread_mutex_lock(&writer->lock);
   enum rd_writer_state state = writer->state;
@@ -164,6 +177,10 @@ void rd_writer_woken(struct rd_writer *writer) {
 // Without a thread: writes as much as the sink takes without waiting.
 static void write_prompt_sink(struct rd_writer *writer) {
   struct rd_error error;
+  if (writer->discards) {
+    discard(writer);
+    return;
+  }
   enum rd_outcome wrote = RD_OUTCOME_DONE;
   if (writer->has_thread || writer->sink == NULL || writer->state != RD_WRITER_WRITING) return;
   while (wrote == RD_OUTCOME_DONE && writer->written < writer->put) wrote = write_some(writer, &error);
@@ -174,10 +191,18 @@ static void write_prompt_sink(struct rd_writer *writer) {
     set_state(writer, finish(writer, &error) ? RD_WRITER_COMMITTED : RD_WRITER_FAILED, &error);
 }
 
+static void discard(struct rd_writer *writer) {
+  pthread_mutex_lock(&writer->lock);
+  writer->written = writer->put;
+  writer->busy = false;
+  writer->state = writer->finishing ? RD_WRITER_COMMITTED : RD_WRITER_WRITING;
+  pthread_mutex_unlock(&writer->lock);
+}
+
 // Writes some or all of frame `written`.
 static enum rd_outcome write_some(struct rd_writer *writer, struct rd_error *error) {
   const struct rd_rx_frame *rx_frame = &writer->queue[writer->written % writer->places];
-  if (!writer->busy && writer->digest != NULL) rd_digest_update(writer->digest, rx_frame->payload, rx_frame->bytes);
+  if (!writer->busy && writer->check != NULL) rd_stream_check_update(writer->check, rx_frame->payload, rx_frame->bytes);
   writer->busy = true;
   ssize_t count = rd_sink_write_now(writer->sink, rx_frame->payload + writer->begun_bytes,
                                     rx_frame->bytes - writer->begun_bytes, error);
@@ -218,7 +243,7 @@ static bool has_work(const struct rd_writer *writer) {
 }
 
 static bool write_frame(struct rd_writer *writer, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
-  if (writer->digest != NULL) rd_digest_update(writer->digest, rx_frame->payload, rx_frame->bytes);
+  if (writer->check != NULL) rd_stream_check_update(writer->check, rx_frame->payload, rx_frame->bytes);
   if (!rd_sink_write(writer->sink, rx_frame->payload, rx_frame->bytes, &writer->stop, error)) return false;
   pthread_mutex_lock(&writer->lock);
   writer->written++;
@@ -233,14 +258,7 @@ static bool finish(struct rd_writer *writer, struct rd_error *error) {
     rd_error_set(error, RD_CODE_ABORTED, "writing was stopped");
     return false;
   }
-  if (writer->digest != NULL) {
-    unsigned char digest[RD_DIGEST_BYTES];
-    rd_digest_value(writer->digest, digest);
-    if (memcmp(digest, writer->end.digest, sizeof digest) != 0) {
-      rd_error_set(error, RD_CODE_DATA_DAMAGED, "the data that arrived does not match the sender's digest");
-      return false;
-    }
-  }
+  if (writer->check != NULL && !rd_stream_check_verify(writer->check, &writer->end, error)) return false;
   // Also an empty stream must open a fifo.
   return rd_sink_write(writer->sink, NULL, 0, &writer->stop, error) && rd_sink_commit(writer->sink, error);
 }

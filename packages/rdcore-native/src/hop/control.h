@@ -5,6 +5,7 @@
 
 #include "base/usage.h"
 #include "conn/establisher.h"
+#include "crypto/signature.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -21,6 +22,7 @@ enum rd_command_type {
   RD_COMMAND_OPEN,    // settings; first, once
   RD_COMMAND_FILE,    // path, append: the source or sink
   RD_COMMAND_READY,   // fd: the source or sink is this descriptor; asks
+  RD_COMMAND_RELAY,   // memory_fd, bell_fd (handed over): it passes the stream on, or takes it from the one that does
   RD_COMMAND_LISTEN,  // listen
   RD_COMMAND_DIAL,    // addresses
   RD_COMMAND_ADOPT,   // transport (handed over), dialer
@@ -28,6 +30,8 @@ enum rd_command_type {
   RD_COMMAND_SHOW,    // the answer to RD_EVENT_OUTPUT
   RD_COMMAND_COMMIT,  // status: the producer ended well
   RD_COMMAND_ABORT,   // code, reason
+  RD_COMMAND_REJOIN,  // settings: of the hop to another peer, after RD_EVENT_PARTED
+  RD_COMMAND_LAST,    // there will be no other peer behind this sender
   RD_COMMAND_RELEASE, // the consumer is dead: the output may be closed
   RD_COMMAND_LOST,    // code, reason: the controller is gone
 };
@@ -40,6 +44,9 @@ struct rd_settings {
   int compress_level; // of zstd, 1 to RD_COMPRESS_LEVEL_MOST; 0: no compression
   unsigned jobs;      // threads that compress and encrypt, at most RD_JOBS_MOST; 0: as many as there are processors
   int64_t limit_bytes_per_s; // of the stream, at most RD_LIMIT_MOST_BYTES_PER_S; 0: none
+  bool chain;                // the hop is one of a chain: a lost peer is replaced by another one
+  unsigned behind;           // of a chain: hosts behind this end, at most RD_BEHIND_MOST
+  struct rd_signing signing; // of a chain's stream
   bool numa;                 // over RDMA, run on the device's NUMA node
   size_t buffer_bytes;       // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MOST_BYTES
   int64_t connect_timeout_ms;
@@ -64,6 +71,7 @@ struct rd_command {
   struct rd_settings settings;
   char path[PATH_MAX];
   bool append;
+  int memory_fd, bell_fd; // see data/relay.h
   int fd;
   bool asks; // emit RD_EVENT_OUTPUT before its first byte is written
   struct rd_listen_command listen;
@@ -86,6 +94,7 @@ enum rd_event_type {
   RD_EVENT_CONNECTED,     // transport, cipher, local, peer, device, numa_node, note
   RD_EVENT_BROKEN,        // error: the connection broke, another one is being made
   RD_EVENT_RESUMED,       // epoch, bytes: there is another one, and the stream goes on from that offset
+  RD_EVENT_PARTED,        // error, bytes: the peer is lost, and another one may come (of a chain)
   RD_EVENT_SIZE,          // bytes
   RD_EVENT_COUNTERS,      // bytes, wire_bytes, *_ms, rtt_us
   RD_EVENT_OUTPUT,        // the first byte waits for RD_COMMAND_SHOW, a second at most

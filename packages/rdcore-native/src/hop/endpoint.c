@@ -12,6 +12,8 @@
 #define NOTE_BYTES 160u
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error);
+static void part(struct rd_endpoint *endpoint, const struct rd_error *error);
+static bool rejoin(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error);
 static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error);
 static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error);
@@ -48,6 +50,8 @@ bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_co
   switch (command->type) {
   case RD_COMMAND_OPEN:
     return open_endpoint(endpoint, &command->settings, error);
+  case RD_COMMAND_REJOIN:
+    return rejoin(endpoint, &command->settings, error);
   case RD_COMMAND_LISTEN:
   case RD_COMMAND_DIAL:
   case RD_COMMAND_ADOPT:
@@ -80,6 +84,26 @@ bool rd_endpoint_reconnect(struct rd_endpoint *endpoint, const struct rd_error *
   return true;
 }
 
+bool rd_endpoint_part(struct rd_endpoint *endpoint, const struct rd_error *error) {
+  bool is_lost = rd_code_is_loss(error->code) || error->code == RD_CODE_PEER_STALLED ||
+                 (error->code == RD_CODE_ABORTED && endpoint->peer_ended);
+  bool had_peer = endpoint->joined || endpoint->rejoined;
+  if (!endpoint->settings.chain || !is_lost || !had_peer || endpoint->settled) return false;
+  part(endpoint, error);
+  return true;
+}
+
+static void part(struct rd_endpoint *endpoint, const struct rd_error *error) {
+  drop_connection(endpoint);
+  rd_establisher_destroy(endpoint->establisher);
+  endpoint->establisher = NULL;
+  endpoint->peer_ended = endpoint->joined = false;
+  endpoint->rejoined = true;
+  explicit_bzero(endpoint->settings.key, sizeof endpoint->settings.key);
+  struct rd_event event = {.type = RD_EVENT_PARTED, .error = error, .bytes = endpoint->moved_bytes};
+  endpoint->control->ops->emit(endpoint->control, &event);
+}
+
 void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset) {
   struct rd_event event = {
       .type = RD_EVENT_RESUMED, .epoch = rd_connection_epoch(endpoint->connection), .bytes = offset};
@@ -106,6 +130,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
       .buffer_bytes = endpoint->role == RD_ROLE_RECEIVER ? settings->buffer_bytes : 0,
       .stall_timeout_ms = settings->stall_timeout_ms,
       .compress_level = settings->compress_level,
+      .chain = settings->chain,
       .jobs = settings->jobs,
       .dialer = {.timeout_ms = settings->connect_timeout_ms,
                  .retry_refused = settings->retry_refused,
@@ -118,6 +143,18 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
   snprintf(config.identity.run, sizeof config.identity.run, "%s", settings->run);
   endpoint->establisher = rd_establisher_create(&config);
   return true;
+}
+
+// The stream stays the same: only the hop is another one. An end that has not parted yet does so now.
+static bool rejoin(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error) {
+  struct rd_settings joined = *settings;
+  struct rd_error replaced;
+  rd_error_set(&replaced, RD_CODE_PEER_LOST, "another peer takes its place");
+  if (endpoint->settled) return true;
+  joined.chain = true;
+  joined.signing = endpoint->settings.signing;
+  if (endpoint->establisher != NULL) part(endpoint, &replaced);
+  return open_endpoint(endpoint, &joined, error);
 }
 
 static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error) {
@@ -179,7 +216,7 @@ static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error
   enum rd_outcome taken = rd_establisher_take(endpoint->establisher, &endpoint->connection, error);
   if (taken != RD_OUTCOME_DONE) return taken == RD_OUTCOME_AGAIN;
   enum rd_protection protection = rd_connection_agreement(endpoint->connection)->protection;
-  if (endpoint->joined && protection != endpoint->protection) {
+  if (endpoint->joined && protection != endpoint->protection) { // of one hop; another one may have another
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s reconnected with a different encryption",
                  rd_connection_peer(endpoint->connection));
     return false;
@@ -188,7 +225,8 @@ static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error
   if (!endpoint->joined) emit_connected(endpoint);
   endpoint->joined = true;
   endpoint->protection = protection;
-  if (rd_connection_epoch(endpoint->connection) == 1) endpoint->phase = RD_PHASE_DATA;
+  bool is_first = rd_connection_epoch(endpoint->connection) == 1 && !endpoint->rejoined;
+  if (is_first) endpoint->phase = RD_PHASE_DATA;
   return endpoint->ops->attach(endpoint->context, error);
 }
 
@@ -281,7 +319,8 @@ static size_t size_buffer(struct rd_endpoint *endpoint) {
                    got = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
   size_t most_bytes = rd_connection_register_most_bytes(endpoint->connection);
   most_bytes -= most_bytes % rd_page_bytes();
-  endpoint->ring_bytes = most_bytes < wanted_bytes ? most_bytes : wanted_bytes;
+  size_t ring_bytes = rd_window_ring_bytes(wanted_bytes, endpoint->settings.behind);
+  endpoint->ring_bytes = most_bytes < ring_bytes ? most_bytes : ring_bytes;
   if (endpoint->role == RD_ROLE_SENDER) return endpoint->ring_bytes;
   return rd_window_bytes(&got) < rd_window_bytes(&wanted) ? rd_window_bytes(&got) : wanted_bytes;
 }

@@ -12,6 +12,7 @@ enum rd_poll_source {
   RD_POLL_COMMANDS,
   RD_POLL_DATA,       // the role's reader or writer
   RD_POLL_CONSUMER,   // the receiver's output, to see that its reader is gone
+  RD_POLL_RELAY,      // what the sender beside this receiver tells
   RD_POLL_WIRE,       // the connection
   RD_POLL_WORK,       // its threads
   RD_POLL_CONNECTING, // this one and those after it: listeners, dials, pending connections
@@ -70,6 +71,8 @@ struct rd_endpoint {
   enum rd_phase phase;     // set by the role, from RD_PHASE_DATA on
   int64_t listen_until_ms; // 0: no limit
   bool peer_ended;         // the peer ended the stream, and knows how
+  bool rejoined;           // to another peer than the first one, or about to be
+  bool settled;            // the role needs no peer any more
   size_t ring_bytes;       // of a sender with a connection
   uint64_t wire_bytes;     // of the connections before this one
   struct rd_meter meter;
@@ -79,8 +82,8 @@ void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd
                       const struct rd_loop_ops *ops, void *context);
 void rd_endpoint_clear(struct rd_endpoint *endpoint); // closes everything, wipes the key
 
-// Follows `open`, `listen`, `dial` and `adopt`, and ignores the other role's commands. False, with the end of the run
-// in *error: it could not, or the command is `abort`, or the control is lost.
+// Follows `open`, `rejoin`, `listen`, `dial` and `adopt`, and ignores the other role's commands. False, with the end of
+// the run in *error: it could not, or the command is `abort`, or the control is lost.
 bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error);
 
 // Once a pass: makes a connection while there is none or the present one is silent, and takes the peer's next one.
@@ -88,6 +91,8 @@ bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_co
 bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error);
 // The connection failed. True: another one is being made; false: that is the end.
 bool rd_endpoint_reconnect(struct rd_endpoint *endpoint, const struct rd_error *error);
+// The peer is lost. True: in a chain, where RD_COMMAND_REJOIN may bring another one; false: that is the end.
+bool rd_endpoint_part(struct rd_endpoint *endpoint, const struct rd_error *error);
 // The stream goes on from `offset`, on a connection that is not the hop's first one.
 void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset);
 

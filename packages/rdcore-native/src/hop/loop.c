@@ -24,7 +24,7 @@ static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS
 static int64_t sooner(int64_t timeout_ns, int other_ms);
 
 void rd_loop_run(struct rd_endpoint *endpoint, struct rd_error *end) {
-  while (pass(endpoint, end)) {
+  while (pass(endpoint, end) || rd_endpoint_part(endpoint, end)) {
     if (endpoint->phase == RD_PHASE_OVER) {
       *end = (struct rd_error){.code = RD_CODE_OK};
       return;

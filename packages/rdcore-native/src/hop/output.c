@@ -51,8 +51,12 @@ bool rd_output_handle_command(struct rd_output *output, const struct rd_command 
   }
 }
 
-bool rd_output_attach(struct rd_output *output, unsigned slots, bool takes_digest, struct rd_error *error) {
-  if (output->writer == NULL) output->writer = rd_writer_create(slots, takes_digest, error);
+bool rd_output_attach(struct rd_output *output, unsigned slots, const struct rd_signing *signing,
+                      struct rd_error *error) {
+  if (output->writer != NULL) return true;
+  struct rd_stream_check *check = signing != NULL ? rd_stream_check_create(signing, error) : NULL;
+  if (signing != NULL && check == NULL) return false;
+  output->writer = rd_writer_create(slots, check, error);
   return output->writer != NULL;
 }
 

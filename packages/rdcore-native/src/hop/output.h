@@ -36,7 +36,9 @@ bool rd_output_clear(struct rd_output *output);
 bool rd_output_handle_command(struct rd_output *output, const struct rd_command *command, bool is_delivered,
                               struct rd_error *error);
 // The hop's first connection makes the writer, see rd_writer_create(); later ones use the same.
-bool rd_output_attach(struct rd_output *output, unsigned slots, bool takes_digest, struct rd_error *error);
+// `signing`: the stream is checked against END; NULL: it is not.
+bool rd_output_attach(struct rd_output *output, unsigned slots, const struct rd_signing *signing,
+                      struct rd_error *error);
 // Lets the writer begin when there is a sink and its first byte may be written; until then the writer keeps the data.
 // `any`: bytes have come; `ended`: END has come.
 bool rd_output_begin(struct rd_output *output, bool any, bool ended, struct rd_error *error);

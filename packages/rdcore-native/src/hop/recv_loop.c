@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "conn/credit.h"
+#include "hop/downstream.h"
 #include "hop/loop.h"
 #include "hop/output.h"
 
@@ -21,9 +22,11 @@ struct receiver {
   struct rd_credit credit;
   uint64_t received, consumed; // stream offsets
   enum stream stream;
-  uint32_t producer_status;      // once ended
-  bool consumer_closed;          // the consumer closed its input
-  int64_t done_at_ms;            // in RD_PHASE_DONE
+  uint32_t producer_status; // once ended
+  bool consumer_closed;     // the consumer closed its input
+  int64_t done_at_ms;       // in RD_PHASE_DONE
+  struct rd_downstream downstream;
+  uint64_t acknowledged;         // stream offset of the last ACK
   struct rd_connection *retired; // the one before, disconnected, while the writer writes a frame in its memory
 };
 
@@ -33,12 +36,15 @@ static void detach(void *context, struct rd_connection *connection);
 static bool prepare(void *context, struct rd_error *error);
 static bool begin_writing(struct receiver *receiver, struct rd_error *error);
 static bool follow_writer(struct receiver *receiver, struct rd_error *error);
+static bool is_settled(const struct receiver *receiver);
+static bool is_wanted(const struct receiver *receiver);
 static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool transmit(void *context, struct rd_error *error);
 static bool send_resume(struct receiver *receiver, struct rd_error *error);
-static void collect(struct receiver *receiver, struct rd_connection *connection);
+static void collect(struct receiver *receiver, struct rd_connection *connection, bool limited);
+static bool is_full(const struct receiver *receiver);
 static bool acknowledge(struct receiver *receiver, struct rd_error *error);
 static bool send_done(struct receiver *receiver, struct rd_error *error);
 static void deliver(struct receiver *receiver);
@@ -80,6 +86,7 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
     rd_connection_destroy(receiver.retired);
     rd_endpoint_clear(&receiver.endpoint);
   }
+  rd_downstream_clear(&receiver.downstream);
   rd_loop_finish(&receiver.endpoint, &end);
   if (end.code != RD_CODE_OK && end.code != RD_CODE_CLOSED) rd_output_wait_for_release(&receiver.output);
   rd_reader_process_forget(&receiver.output.reader);
@@ -88,6 +95,7 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
 
 static bool handle_command(void *context, const struct rd_command *command, struct rd_error *error) {
   struct receiver *receiver = context;
+  if (command->type == RD_COMMAND_RELAY) return rd_downstream_join(&receiver->downstream, command, error);
   return rd_output_handle_command(&receiver->output, command, receiver->stream == STREAM_DELIVERED, error) &&
          rd_endpoint_handle_command(&receiver->endpoint, command, error);
 }
@@ -95,9 +103,12 @@ static bool handle_command(void *context, const struct rd_command *command, stru
 static bool attach(void *context, struct rd_error *error) {
   struct receiver *receiver = context;
   const struct rd_hello *mine = &rd_connection_agreement(receiver->endpoint.connection)->mine;
-  bool takes_digest = receiver->endpoint.protection == RD_PROTECTION_NONE;
+  const struct rd_settings *settings = &receiver->endpoint.settings;
+  bool is_checked = settings->chain || receiver->endpoint.protection == RD_PROTECTION_NONE;
   rd_credit_init(&receiver->credit, mine->slots, mine->small_slots);
-  return rd_output_attach(&receiver->output, mine->slots + RD_SMALL_SLOTS, takes_digest, error);
+  return rd_output_attach(&receiver->output, mine->slots + RD_SMALL_SLOTS, is_checked ? &settings->signing : NULL,
+                          error) &&
+         rd_downstream_attach(&receiver->downstream, settings, error);
 }
 
 // The sender will send frames again that the writer has not begun. The one that it is writing stays in the memory of
@@ -108,8 +119,9 @@ static void detach(void *context, struct rd_connection *connection) {
   bool forgot_end;
   size_t busy_bytes = rd_writer_forget(writer, &forgot_end);
   if (forgot_end) receiver->stream = STREAM_OPEN;
-  collect(receiver, connection);
-  bool is_busy = rd_writer_pending(writer) > 0;
+  collect(receiver, connection, false);
+  bool is_busy = rd_writer_held(writer) > 0; // also one that was written a moment ago
+  receiver->acknowledged = 0;                // the last ACK may be lost with the connection
   receiver->received = receiver->consumed + (is_busy ? busy_bytes : 0);
   if (is_busy && receiver->retired == NULL) {
     rd_connection_disconnect(connection);
@@ -134,15 +146,29 @@ static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
   if (receiver->output.writer == NULL) return true;
   // In this order: once it has committed, all frames are written.
   enum rd_writer_state state = rd_writer_state(receiver->output.writer, error);
-  collect(receiver, receiver->endpoint.connection);
+  collect(receiver, receiver->endpoint.connection, true);
   if (state == RD_WRITER_COMMITTED) deliver(receiver);
   if (state == RD_WRITER_FAILED && error->code != RD_CODE_CLOSED) return false;
   if (state == RD_WRITER_FAILED) receiver->consumer_closed = true;
-  // After delivery it does not matter that the consumer has closed its input.
-  bool is_wanted = !receiver->consumer_closed || receiver->stream == STREAM_DELIVERED;
-  if (is_wanted || receiver->endpoint.connection == NULL) return true;
+  if (receiver->consumer_closed && rd_downstream_is_wanted(&receiver->downstream))
+    rd_writer_discard(receiver->output.writer);
+  receiver->endpoint.settled = is_settled(receiver);
+  if (receiver->endpoint.settled && receiver->endpoint.rejoined && receiver->endpoint.establisher == NULL)
+    receiver->endpoint.phase = RD_PHASE_OVER;
+  if (is_wanted(receiver) || receiver->endpoint.connection == NULL) return true;
   rd_error_set(error, RD_CODE_CLOSED, "the consumer closed its input");
   return false;
+}
+
+// The stream is written here, and wherever it is wanted behind.
+static bool is_settled(const struct receiver *receiver) {
+  return receiver->stream == STREAM_DELIVERED && rd_downstream_is_settled(&receiver->downstream);
+}
+
+// After delivery it does not matter that the consumer has closed its input.
+static bool is_wanted(const struct receiver *receiver) {
+  return !receiver->consumer_closed || receiver->stream == STREAM_DELIVERED ||
+         rd_downstream_is_wanted(&receiver->downstream);
 }
 
 static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
@@ -168,9 +194,10 @@ static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_fr
   if (!rd_credit_arrive(&receiver->credit, rx_frame->bytes, error)) return false;
   receiver->received += rx_frame->bytes;
   receiver->endpoint.moved_bytes = receiver->received;
+  if (!rd_downstream_pass_on(&receiver->downstream, rx_frame, error)) return false;
   if (!rd_writer_put(receiver->output.writer, rx_frame, error) || !begin_writing(receiver, error)) return false;
   // A frame that was written at once frees its slot at once: the next frame fills it while the cache still holds it.
-  collect(receiver, receiver->endpoint.connection);
+  collect(receiver, receiver->endpoint.connection, true);
   return acknowledge(receiver, error) && rd_connection_flush(receiver->endpoint.connection, error);
 }
 
@@ -183,6 +210,7 @@ static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_fra
   if (receiver->stream != STREAM_OPEN) return true; // END came by the connection before
   receiver->stream = STREAM_ENDED;
   receiver->producer_status = end.producer_status;
+  rd_downstream_end(&receiver->downstream, &end);
   rd_writer_finish(receiver->output.writer, &end);
   return begin_writing(receiver, error);
 }
@@ -191,7 +219,7 @@ static bool transmit(void *context, struct rd_error *error) {
   struct receiver *receiver = context;
   struct rd_connection *connection = receiver->endpoint.connection;
   if (!follow_writer(receiver, error) || !send_resume(receiver, error)) return false;
-  bool good = receiver->stream == STREAM_DELIVERED ? send_done(receiver, error) : acknowledge(receiver, error);
+  bool good = is_settled(receiver) ? send_done(receiver, error) : acknowledge(receiver, error);
   if (!good || !rd_connection_flush(connection, error)) return false;
   if (receiver->endpoint.phase != RD_PHASE_DONE || rd_now_ms() - receiver->done_at_ms < BYE_MS)
     return rd_connection_tick(connection, error);
@@ -209,10 +237,11 @@ static bool send_resume(struct receiver *receiver, struct rd_error *error) {
   return true;
 }
 
-// Gives the slots of written frames back to the connection by which they came.
-static void collect(struct receiver *receiver, struct rd_connection *connection) {
+// Gives the slots of written frames back to the connection by which they came; `limited`: as many as the hosts behind
+// leave room for.
+static void collect(struct receiver *receiver, struct rd_connection *connection, bool limited) {
   struct rd_rx_frame rx_frame;
-  while (rd_writer_take_back(receiver->output.writer, &rx_frame)) {
+  while (!(limited && is_full(receiver)) && rd_writer_take_back(receiver->output.writer, &rx_frame)) {
     receiver->consumed += rx_frame.bytes;
     if (receiver->retired != NULL) {
       rd_connection_destroy(receiver->retired);
@@ -225,15 +254,27 @@ static void collect(struct receiver *receiver, struct rd_connection *connection)
   receiver->endpoint.meter.bytes = receiver->consumed;
 }
 
+static bool is_full(const struct receiver *receiver) {
+  const struct rd_connection *connection = receiver->endpoint.connection;
+  if (connection == NULL || receiver->stream != STREAM_OPEN) return false;
+  size_t slot_bytes = rd_connection_agreement(connection)->mine.slot_bytes;
+  return rd_downstream_is_full(&receiver->downstream, &receiver->credit, slot_bytes);
+}
+
 static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
   if (receiver->endpoint.phase == RD_PHASE_RESUME) return true;
-  if (!rd_credit_due(&receiver->credit, rd_writer_pending(receiver->output.writer) == 0, rd_now_ms())) return true;
+  bool is_idle = rd_writer_pending(receiver->output.writer) == 0;
+  uint64_t reached = rd_downstream_reached(&receiver->downstream, receiver->consumed);
+  bool is_news = rd_downstream_is_ack_due(&receiver->downstream, reached, receiver->acknowledged, receiver->received);
+  if (!rd_credit_due(&receiver->credit, is_idle, rd_now_ms()) && !is_news) return true;
   unsigned char payload[RD_ACK_BYTES];
   rd_ack_encode(receiver->credit.frames, payload);
-  enum rd_outcome sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_ACK, receiver->consumed, payload,
-                                            sizeof payload, error);
-  if (sent == RD_OUTCOME_DONE) rd_credit_acknowledge(&receiver->credit);
-  return sent != RD_OUTCOME_FAILED;
+  enum rd_outcome sent =
+      rd_connection_send(receiver->endpoint.connection, RD_FRAME_ACK, reached, payload, sizeof payload, error);
+  if (sent != RD_OUTCOME_DONE) return sent == RD_OUTCOME_AGAIN;
+  rd_credit_acknowledge(&receiver->credit);
+  receiver->acknowledged = reached;
+  return true;
 }
 
 static bool send_done(struct receiver *receiver, struct rd_error *error) {
@@ -262,6 +303,7 @@ static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum 
   if (receiver->stream == STREAM_OPEN && !receiver->consumer_closed)
     polls[RD_POLL_CONSUMER] = (struct pollfd){.fd = receiver->output.watch_fd};
   *wait = what_for(receiver);
+  if (rd_downstream_has_news(&receiver->downstream, &polls[RD_POLL_RELAY])) return 0;
   return rd_ns_of_ms(timeout_ms(receiver));
 }
 
@@ -287,6 +329,7 @@ static enum rd_wait what_for(struct receiver *receiver) {
 static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]) {
   struct receiver *receiver = context;
   if (polls[RD_POLL_DATA].revents != 0) rd_writer_woken(receiver->output.writer);
+  if (polls[RD_POLL_RELAY].revents != 0) rd_downstream_woken(&receiver->downstream);
   if ((polls[RD_POLL_CONSUMER].revents & (POLLERR | POLLHUP)) != 0) receiver->consumer_closed = true;
 }
 
@@ -294,6 +337,6 @@ static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]) {
 static bool stop_writing(struct receiver *receiver) {
   struct rd_error ignored;
   if (receiver->output.writer == NULL || !rd_writer_stop(receiver->output.writer)) return false;
-  collect(receiver, receiver->endpoint.connection);
+  collect(receiver, receiver->endpoint.connection, false);
   return rd_writer_state(receiver->output.writer, &ignored) == RD_WRITER_COMMITTED;
 }

@@ -4,34 +4,28 @@
 #include "base/io.h"
 #include "conn/credit.h"
 #include "data/limit.h"
-#include "data/reader.h"
+#include "hop/input.h"
 #include "hop/loop.h"
-#include "sandbox/sandbox.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct sender {
   struct rd_endpoint endpoint;
-  struct rd_source *source; // NULL: none yet
-  struct rd_ring *ring;     // as all below, once there is a connection and a source
-  struct rd_reader *reader;
+  struct rd_input input; // it begins once there is a connection
   struct rd_credit credit;
   struct rd_limit limit;
   size_t chunk_bytes; // the largest DATA payload
   uint64_t sent;      // stream offset
-  uint64_t acked;     // stream offset: written by the receiver
-  bool committed;     // the producer ended well
-  uint32_t producer_status;
+  uint64_t acked;     // stream offset: written by the receiver, of a chain by all behind it
   // Where the last pass stopped: only later news wake the loop.
   uint64_t filled_seen;
   bool end_seen;
+  bool is_last; // of a chain: there is no peer any more
   enum rd_wait wait;
 };
 
 static bool handle_command(void *context, const struct rd_command *command, struct rd_error *error);
-static bool take_source(struct sender *sender, struct rd_source *source, const char *path);
+static bool become_last(struct sender *sender);
 static bool attach(void *context, struct rd_error *error);
 static void detach(void *context, struct rd_connection *connection);
 static bool prepare(void *context, struct rd_error *error);
@@ -46,7 +40,7 @@ static bool send_end(struct sender *sender, struct rd_error *error);
 static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait);
 static enum rd_wait what_for(const struct sender *sender, bool may_transmit);
 static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]);
-static void clear(struct sender *sender);
+static enum rd_behind behind_of(enum rd_code code);
 
 static const struct rd_loop_ops ops = {.handle_command = handle_command,
                                        .attach = attach,
@@ -63,38 +57,28 @@ enum rd_code rd_send_loop(struct rd_control *control) {
   rd_endpoint_init(&sender.endpoint, RD_ROLE_SENDER, control, &ops, &sender);
   rd_loop_run(&sender.endpoint, &end);
   (void)rd_loop_shutdown(&sender.endpoint, &end);
-  clear(&sender);
+  rd_endpoint_clear(&sender.endpoint);
+  if (sender.input.relay != NULL && !sender.is_last) rd_relay_set_behind(sender.input.relay, behind_of(end.code));
+  (void)rd_input_clear(&sender.input);
   rd_loop_finish(&sender.endpoint, &end);
   return end.code;
 }
 
 static bool handle_command(void *context, const struct rd_command *command, struct rd_error *error) {
   struct sender *sender = context;
-  switch (command->type) {
-  case RD_COMMAND_FILE:
-    return take_source(sender, rd_source_open(command->path, error), command->path);
-  case RD_COMMAND_READY:
-    return take_source(sender, rd_source_from_fd(command->fd), NULL);
-  case RD_COMMAND_COMMIT:
-    sender->committed = true;
-    sender->producer_status = command->status;
-    return true;
-  default:
-    return rd_endpoint_handle_command(&sender->endpoint, command, error);
-  }
+  if (command->type == RD_COMMAND_LAST) return become_last(sender);
+  return rd_input_handle_command(&sender->input, command, sender->endpoint.control, error) &&
+         rd_endpoint_handle_command(&sender->endpoint, command, error);
 }
 
-static bool take_source(struct sender *sender, struct rd_source *source, const char *path) {
-  if (source == NULL) return false;
-  rd_source_destroy(sender->source);
-  sender->source = source;
-  rd_sandbox_close(path, -1);
-  struct rd_control *control = sender->endpoint.control;
-  struct rd_event ready = {.type = RD_EVENT_READY};
-  control->ops->emit(control, &ready);
-  int64_t size_bytes = rd_source_size(source);
-  struct rd_event size = {.type = RD_EVENT_SIZE, .bytes = (uint64_t)size_bytes};
-  if (size_bytes >= 0) control->ops->emit(control, &size);
+// The receiver beside it need not wait for anybody from now on.
+static bool become_last(struct sender *sender) {
+  struct rd_error gone;
+  rd_error_set(&gone, RD_CODE_PEER_LOST, "no host is behind this one any more");
+  (void)rd_endpoint_part(&sender->endpoint, &gone);
+  sender->is_last = true;
+  if (sender->input.relay != NULL) rd_relay_set_behind(sender->input.relay, RD_BEHIND_NONE);
+  sender->endpoint.phase = RD_PHASE_OVER;
   return true;
 }
 
@@ -113,22 +97,26 @@ static void detach(void *context, struct rd_connection *connection) {
   rd_connection_destroy(connection);
 }
 
-// Starts to read once there are a source and a peer.
+// Starts to read once there are an input and a peer.
 static bool prepare(void *context, struct rd_error *error) {
   struct sender *sender = context;
-  if (sender->endpoint.connection == NULL || sender->reader != NULL || sender->source == NULL) return true;
-  sender->ring = rd_ring_create(sender->endpoint.ring_bytes, error);
-  if (sender->ring == NULL || !register_ring(sender, error)) return false;
-  rd_limit_init(&sender->limit, sender->endpoint.settings.limit_bytes_per_s, rd_now_ns());
-  sender->reader =
-      rd_reader_create(sender->source, sender->ring, sender->endpoint.protection == RD_PROTECTION_NONE, error);
-  return sender->reader != NULL;
+  const struct rd_settings *settings = &sender->endpoint.settings;
+  if (sender->endpoint.connection == NULL || sender->input.ring != NULL) return true;
+  bool is_checked = settings->chain || sender->endpoint.protection == RD_PROTECTION_NONE;
+  if (!rd_input_begin(&sender->input, sender->endpoint.ring_bytes, is_checked ? &settings->signing : NULL, error))
+    return false;
+  rd_limit_init(&sender->limit, settings->limit_bytes_per_s, rd_now_ns());
+  return register_ring(sender, error);
 }
 
+// The ring of a relay is as large as the receiver beside it made it. Where a device may not have all of it, each
+// message is registered by itself.
 static bool register_ring(struct sender *sender, struct rd_error *error) {
-  size_t bytes;
-  if (sender->ring == NULL) return true;
-  const unsigned char *memory = rd_ring_memory(sender->ring, &bytes);
+  size_t bytes, most_bytes = rd_connection_register_most_bytes(sender->endpoint.connection);
+  if (sender->input.ring == NULL) return true;
+  const unsigned char *memory = rd_ring_memory(sender->input.ring, &bytes);
+  if (bytes > most_bytes && sender->chunk_bytes > most_bytes) sender->chunk_bytes = most_bytes;
+  if (bytes > most_bytes) return true;
   return rd_connection_register(sender->endpoint.connection, memory, bytes, error);
 }
 
@@ -155,26 +143,28 @@ static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct
 
 static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   uint64_t offset = rx_frame->header.offset, frames;
-  if (sender->reader == NULL || sender->endpoint.phase == RD_PHASE_RESUME || offset < sender->acked ||
+  if (sender->input.ring == NULL || sender->endpoint.phase == RD_PHASE_RESUME || offset < sender->acked ||
       offset > sender->sent)
     return rd_loop_out_of_place(rx_frame, error);
   if (!rd_ack_decode(rx_frame->payload, rx_frame->bytes, &frames, error) ||
       !rd_credit_take(&sender->credit, frames, error))
     return false;
   sender->acked = sender->endpoint.moved_bytes = offset;
-  rd_ring_release(sender->ring, offset);
+  rd_input_release(&sender->input, offset);
   return true;
 }
 
-// The connection before this one lost the bytes after the offset, and the ACK of those before it.
+// The connection before this one lost the bytes after the offset, and the ACK of those before it. In a chain those
+// behind the receiver may still lack bytes that it has.
 static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   uint64_t offset = rx_frame->header.offset;
   if (sender->endpoint.phase != RD_PHASE_RESUME || rx_frame->bytes > 0 || offset < sender->acked ||
       offset > sender->sent)
     return rd_loop_out_of_place(rx_frame, error);
   sender->endpoint.phase = RD_PHASE_DATA;
-  sender->sent = sender->acked = sender->endpoint.meter.bytes = offset;
-  if (sender->ring != NULL) rd_ring_release(sender->ring, offset);
+  sender->sent = sender->endpoint.meter.bytes = offset;
+  if (!sender->endpoint.settings.chain) sender->acked = offset;
+  if (sender->input.ring != NULL) rd_input_release(&sender->input, sender->acked);
   rd_endpoint_emit_resumed(&sender->endpoint, offset);
   return true;
 }
@@ -183,7 +173,7 @@ static bool transmit(void *context, struct rd_error *error) {
   struct sender *sender = context;
   struct rd_connection *connection = sender->endpoint.connection;
   sender->wait = RD_WAIT_INPUT;
-  bool may_send = sender->reader != NULL && sender->endpoint.phase != RD_PHASE_RESUME;
+  bool may_send = sender->input.ring != NULL && sender->endpoint.phase != RD_PHASE_RESUME;
   if (may_send && !(send_data(sender, error) && send_end(sender, error))) return false;
   return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
 }
@@ -210,7 +200,7 @@ static bool send_data(struct sender *sender, struct rd_error *error) {
 
 // The next bytes to send: less than a chunk only while the wire is idle, so that chunks grow while it is busy.
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
-  sender->filled_seen = rd_ring_filled(sender->ring);
+  sender->filled_seen = rd_ring_filled(sender->input.ring);
   uint64_t unsent = sender->filled_seen - sender->sent;
   bool is_part = unsent < sender->chunk_bytes;
   if (unsent == 0) {
@@ -224,25 +214,25 @@ static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
   size_t wanted = is_part ? (size_t)unsent : sender->chunk_bytes;
   size_t allowed = rd_limit_allow(&sender->limit, wanted, rd_now_ns());
   if (allowed == 0) sender->wait = RD_WAIT_LIMIT;
-  return allowed == 0 ? 0 : rd_ring_peek(sender->ring, sender->sent, allowed, bytes);
+  return allowed == 0 ? 0 : rd_ring_peek(sender->input.ring, sender->sent, allowed, bytes);
 }
 
 // END is sent only after the end of the input, and after the agent's `commit`.
 static bool send_end(struct sender *sender, struct rd_error *error) {
-  enum rd_reader_state state = rd_reader_state(sender->reader, error);
+  enum rd_reader_state state = rd_input_state(&sender->input, error);
   if (state == RD_READER_FAILED) return false;
   bool is_sent = sender->endpoint.phase == RD_PHASE_END;
   if (is_sent) sender->wait = RD_WAIT_OUTPUT;
   // In this order: once the state is RD_READER_AT_END, the ring has everything.
   sender->end_seen = state == RD_READER_AT_END;
-  bool all_sent = sender->end_seen && sender->sent == rd_ring_filled(sender->ring);
-  if (!all_sent || !sender->committed || is_sent) return true;
-  struct rd_end end = {.producer_status = sender->producer_status};
-  unsigned char payload[RD_END_BYTES];
-  rd_reader_digest(sender->reader, end.digest);
-  rd_end_encode(&end, payload);
+  bool all_sent = sender->end_seen && sender->sent == rd_ring_filled(sender->input.ring);
+  if (!all_sent || !sender->input.committed || is_sent) return true;
+  struct rd_end end;
+  unsigned char payload[RD_END_MOST_BYTES];
+  if (!rd_input_end(&sender->input, &end, error)) return false;
+  size_t bytes = rd_end_encode(&end, payload);
   enum rd_outcome sent =
-      rd_connection_send(sender->endpoint.connection, RD_FRAME_END, sender->sent, payload, sizeof payload, error);
+      rd_connection_send(sender->endpoint.connection, RD_FRAME_END, sender->sent, payload, bytes, error);
   if (sent == RD_OUTCOME_DONE) sender->endpoint.phase = RD_PHASE_END;
   if (sent == RD_OUTCOME_AGAIN) sender->wait = RD_WAIT_WIRE;
   return sent != RD_OUTCOME_FAILED;
@@ -253,9 +243,10 @@ static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum 
   bool may_transmit = sender->endpoint.phase != RD_PHASE_RESUME;
   *wait = sender->wait = what_for(sender, may_transmit);
   if (sender->wait == RD_WAIT_LIMIT) return rd_limit_wait_ns(&sender->limit, rd_now_ns());
-  if (!may_transmit || sender->reader == NULL || sender->end_seen || !rd_credit_available(&sender->credit)) return -1;
-  polls[RD_POLL_DATA] = (struct pollfd){.fd = rd_reader_poll_fd(sender->reader), .events = POLLIN};
-  return rd_reader_expect_news(sender->reader, sender->filled_seen) ? -1 : 0;
+  bool has_begun = sender->input.ring != NULL, is_relay = sender->input.relay != NULL;
+  if (has_begun ? !may_transmit || sender->end_seen || !rd_credit_available(&sender->credit) : !is_relay) return -1;
+  polls[RD_POLL_DATA] = (struct pollfd){.fd = rd_input_poll_fd(&sender->input), .events = POLLIN};
+  return rd_input_expect_news(&sender->input, sender->filled_seen) ? -1 : 0;
 }
 
 // While the threads have frames to work on, neither the wire nor the output keeps the loop waiting.
@@ -267,13 +258,10 @@ static enum rd_wait what_for(const struct sender *sender, bool may_transmit) {
 
 static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]) {
   struct sender *sender = context;
-  if (polls[RD_POLL_DATA].revents != 0) rd_reader_woken(sender->reader);
+  if (polls[RD_POLL_DATA].revents != 0) rd_input_woken(&sender->input);
 }
 
-static void clear(struct sender *sender) {
-  rd_endpoint_clear(&sender->endpoint);
-  // A thread that hangs in a system call still uses the ring and the source.
-  if (!rd_reader_destroy(sender->reader)) return;
-  rd_ring_destroy(sender->ring);
-  rd_source_destroy(sender->source);
+static enum rd_behind behind_of(enum rd_code code) {
+  if (code == RD_CODE_OK) return RD_BEHIND_DONE;
+  return code == RD_CODE_CLOSED ? RD_BEHIND_CLOSED : RD_BEHIND_OPEN;
 }

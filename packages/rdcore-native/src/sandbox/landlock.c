@@ -112,6 +112,7 @@ bool rd_landlock_restrict_files(const struct rd_landlock *landlock) {
   if (landlock->path != NULL && stat(landlock->path, &status) == 0 && S_ISFIFO(status.st_mode))
     allow(ruleset_fd, known, landlock->path, READ_FILE | WRITE_FILE);
   if (landlock->directory_fd >= 0) allow_fd(ruleset_fd, known, landlock->directory_fd, READ | CHANGE);
+  for (size_t i = 0; i < landlock->remove_count; i++) allow_fd(ruleset_fd, known, landlock->remove_fds[i], REMOVE_FILE);
   return enforce(ruleset_fd);
 }
 

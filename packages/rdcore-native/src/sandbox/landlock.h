@@ -8,9 +8,11 @@
 #include <stddef.h>
 
 struct rd_landlock {
-  const char *path; // of the source or sink, which may be a fifo that is opened later; NULL: none
-  int directory_fd; // of the sink: files in it may be created, written, renamed and removed; -1: none
-  bool rdma;        // RDMA devices may be used
+  const char *path;      // of the source or sink, which may be a fifo that is opened later; NULL: none
+  int directory_fd;      // of the sink: files in it may be created, written, renamed and removed; -1: none
+  bool rdma;             // RDMA devices may be used
+  const int *remove_fds; // directories of which files may be removed
+  size_t remove_count;
 };
 
 // Forbids to execute programs, to create directories, devices, sockets and links, and to use abstract sockets of other

@@ -268,6 +268,7 @@ static void check_signals(struct filter *filter, const struct rd_syscall_profile
   load(filter, 0, false);
   when_equal(filter, (uint32_t)-1, REFUSED); // all processes
   if (profile->group > 0) when_equal(filter, (uint32_t)-profile->group, SECCOMP_RET_ALLOW);
+  if (profile->child > 0) when_equal(filter, (uint32_t)profile->child, SECCOMP_RET_ALLOW);
   load(filter, 1, false);
   if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
   end_case(filter, call, REFUSED);

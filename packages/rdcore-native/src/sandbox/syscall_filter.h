@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seccomp filter of rdsend, rdrecv and rdtree.
+// The seccomp filter of rdsend, rdrecv, rdtree and rdforward.
 // It allows the system calls that they make, ends the program on calls that only an attacker's code would make, and
 // answers ENOSYS to all others, as an older kernel does (docs/adr/0012).
 #ifndef RD_SANDBOX_SYSCALL_FILTER_H
@@ -15,6 +15,7 @@ struct rd_syscall_profile {
   bool kills;  // SIGKILL is allowed, for the consumer that the agent will name
   bool tree;   // files, directories, links, devices and attributes may be made; no socket may
   pid_t group; // > 0: the command's process group, which may be sent signals
+  pid_t child; // > 0: one process, likewise
 };
 
 // For all threads, irrevocably. False: no seccomp filters on this kernel or processor.

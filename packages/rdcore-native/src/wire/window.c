@@ -14,14 +14,17 @@
 #define FIT_BYTES_LEAST 4096u
 // Two for frames other than DATA (conn/rx.c), and two of the transport's own.
 #define SLOTS_BESIDE 4u
+// Of a chain. A host has a frame on the wire and one that it is taking from there, or waits for an acknowledgement.
+#define RING_FRAMES_EACH 2u
+#define RING_FRAMES_BESIDE 8u
 // Around a payload: headers, a tag, and a transport's own few bytes.
 #define AROUND_BYTES 64u
 
 static size_t slots_that_fit(size_t most_bytes, size_t slot_bytes);
 static size_t slot_memory_bytes(size_t slot_bytes);
 
-struct rd_window rd_window_of(size_t buffer_bytes, bool uses_codec) {
-  uint32_t most = uses_codec ? RD_WINDOW_CODEC_SLOT_BYTES : RD_SLOT_MAX_BYTES;
+struct rd_window rd_window_of(size_t buffer_bytes, bool small) {
+  uint32_t most = small ? RD_WINDOW_CODEC_SLOT_BYTES : RD_SLOT_MAX_BYTES;
   size_t each = buffer_bytes / SLOTS_LEAST;
   uint32_t slot_bytes = each < most ? (uint32_t)each : most;
   return (struct rd_window){.slots = (uint32_t)(buffer_bytes / slot_bytes), .slot_bytes = slot_bytes};
@@ -33,6 +36,12 @@ struct rd_window rd_window_for_codec(const struct rd_window *window) {
   size_t wanted = rd_window_bytes(window) / RD_WINDOW_CODEC_SLOT_BYTES;
   return (struct rd_window){.slots = (uint32_t)(wanted < most ? wanted : most),
                             .slot_bytes = RD_WINDOW_CODEC_SLOT_BYTES};
+}
+
+size_t rd_window_ring_bytes(size_t buffer_bytes, unsigned behind) {
+  size_t wanted = ((size_t)behind * RING_FRAMES_EACH + RING_FRAMES_BESIDE) * RD_WINDOW_CODEC_SLOT_BYTES;
+  size_t bounded = wanted < RD_WINDOW_RING_MOST_BYTES ? wanted : RD_WINDOW_RING_MOST_BYTES;
+  return behind > 0 && bounded > buffer_bytes ? bounded : buffer_bytes;
 }
 
 size_t rd_window_bytes(const struct rd_window *window) {

@@ -19,15 +19,21 @@ struct rd_window {
 
 // Compressed or sealed frames are smaller: they stay in the processor's cache between the steps, and there are enough
 // of them for many threads. A MAC only reads: with it, full-size frames reach 0.90 of the plain throughput, frames of
-// 256 KiB 0.81.
+// 256 KiB 0.81. Frames of a chain are as small: a host passes on whole frames, and the first sender keeps one for each
+// host and more.
 #define RD_WINDOW_CODEC_SLOT_BYTES (256u << 10)
 
-// The window of a receiver with a buffer of so many bytes, at least 64 KiB. `uses_codec`: frames are to be opened or
-// decompressed.
-struct rd_window rd_window_of(size_t buffer_bytes, bool uses_codec);
+// The window of a receiver with a buffer of so many bytes, at least 64 KiB. `small`: frames are to be opened or
+// decompressed, or are those of a chain.
+struct rd_window rd_window_of(size_t buffer_bytes, bool small);
 // A window for plain frames, converted for frames that are to be opened or decompressed: smaller slots in no more
 // memory.
 struct rd_window rd_window_for_codec(const struct rd_window *window);
+// The ring that keeps what `behind` hosts of a chain may lack, beside a window of `buffer_bytes`: as many bytes, and in
+// a long chain two frames for each host and 8 more; at most RD_WINDOW_RING_MOST_BYTES.
+#define RD_BEHIND_MOST 65535u
+#define RD_WINDOW_RING_MOST_BYTES ((size_t)1 << 30)
+size_t rd_window_ring_bytes(size_t buffer_bytes, unsigned behind);
 size_t rd_window_bytes(const struct rd_window *window);
 
 // The most receive memory that a transport needs for it, also for a window of no slots.

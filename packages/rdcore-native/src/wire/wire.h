@@ -62,12 +62,17 @@ void rd_frame_encode(const struct rd_frame *frame, unsigned char out[RD_HEADER_B
 // sealed nor HANDSHAKE nor DATA, it is compressed or has a MAC but is no DATA, or it has a MAC and is sealed.
 bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame *frame, struct rd_error *error);
 
+#define RD_SIGNATURE_BYTES 64u
 struct rd_end {
   unsigned char digest[RD_DIGEST_BYTES];
   uint32_t producer_status;
+  bool is_signed; // of a chain's stream
+  unsigned char signature[RD_SIGNATURE_BYTES];
 };
 #define RD_END_BYTES (RD_DIGEST_BYTES + 4u)
-void rd_end_encode(const struct rd_end *end, unsigned char out[RD_END_BYTES]);
+#define RD_END_MOST_BYTES (RD_END_BYTES + RD_SIGNATURE_BYTES)
+// Returns the payload's length.
+size_t rd_end_encode(const struct rd_end *end, unsigned char out[RD_END_MOST_BYTES]);
 bool rd_end_decode(const unsigned char *payload, size_t bytes, struct rd_end *end, struct rd_error *error);
 
 #define RD_ACK_BYTES 8u

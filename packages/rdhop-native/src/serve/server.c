@@ -2,6 +2,7 @@
 #include "serve/server.h"
 
 #include "base/cleanup.h"
+#include "base/descriptor_limit.h"
 #include "base/io.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -14,7 +15,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -47,7 +47,6 @@ struct server {
 static bool set_up(struct server *server, struct rd_error *error);
 static bool listen_for_clients(struct server *server, struct rd_error *error);
 static int open_signals(struct rd_error *error);
-static void raise_descriptor_limit(void);
 static void turn(struct server *server);
 static int wait_ms(const struct server *server);
 static void accept_clients(struct server *server);
@@ -85,7 +84,7 @@ int rd_serve_run(const struct rd_serve_options *options, struct rd_error *error)
 }
 
 static bool set_up(struct server *server, struct rd_error *error) {
-  raise_descriptor_limit();
+  rd_descriptor_limit_raise(); // a connection holds two descriptors, a client one
   server->clients = rd_clients_load(server->options, error);
   server->signal_fd = open_signals(error);
   server->step_ms = rd_now_ms() + RD_AVERAGES_STEP_MS;
@@ -110,14 +109,6 @@ static int open_signals(struct rd_error *error) {
   int fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot wait for signals");
   return fd;
-}
-
-// A connection holds two, a client one.
-static void raise_descriptor_limit(void) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static void turn(struct server *server) {

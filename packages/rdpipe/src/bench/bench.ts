@@ -1,4 +1,5 @@
 /** `rdpipe bench`: measures RDMA, TCP and ssh between two hosts, in rounds of all methods. */
+import { randomUUID } from 'node:crypto';
 import type { Benchmark, MethodName, MethodResult, MissingMethod, Sample } from '../model/benchmark.ts';
 import { RdpipeError, UsageError } from '../model/errors.ts';
 import type { Emit, RunEvent, Watcher } from '../model/events.ts';
@@ -9,6 +10,7 @@ import { type Installation, sessionSettings } from '../run/open-hosts.ts';
 import { attempt, runTrial } from '../run/trial.ts';
 import { openSessions, type Sessions } from '../session/open.ts';
 import { controllingTerminal } from '../session/prompts/terminal.ts';
+import { pingPongPipeline, readTripUs } from './ping-pong.ts';
 import { methodSettings, type RdpipeMethod, rdpipeMethods, sampleOf, streamPipeline } from './rdpipe-methods.ts';
 import { loginCommand, readSshSample, type SshRoute, streamCommand } from './ssh-method.ts';
 
@@ -138,8 +140,19 @@ async function findRdpipe(name: RdpipeMethod, context: Context): Promise<Method 
     return { why: plan.message, failed };
   }
   if (plan.message !== null) return { why: plan.message, failed: true };
-  const send = async (bytes: number) => sampleOf(await run(context, streamPipeline(from, to, bytes), settings), bytes);
+  const send = async (bytes: number) => {
+    const sample = sampleOf(await run(context, streamPipeline(from, to, bytes), settings), bytes);
+    return { ...sample, pingPongUs: await pingPong(context, settings) };
+  };
   return { name, carrier: why, send };
+}
+
+async function pingPong(context: Context, settings: Settings): Promise<number> {
+  const { from, to } = context;
+  const pipeline = pingPongPipeline(from, to, `/tmp/rdpipe-bench-${randomUUID()}`);
+  const { report, stderr } = await runForStderr(context, pipeline, settings);
+  if (report.status !== 0) throw new RdpipeError('bench', 125, 'rdpipe', `ping-pong: ${report.message}`);
+  return readTripUs(stderr);
 }
 
 /** From host to host where that works, else through this machine. */
@@ -180,13 +193,17 @@ function sshMethod(context: Context, route: SshRoute, carrier: string): Method {
 const STDERR_MOST_CHARACTERS = 64 * 1024;
 
 /** Runs a command on one host and returns its report and its standard error. */
-async function runAlone(context: Context, host: HostRef, command: string) {
+function runAlone(context: Context, host: HostRef, command: string) {
+  const settings = methodSettings(context.settings, 'tcp');
+  return runForStderr(context, { stages: [commandStage(1, host, command)] }, settings);
+}
+
+async function runForStderr(context: Context, pipeline: Pipeline, settings: Settings) {
   let stderr = '';
   const listen = (event: RunEvent) => {
     if (event.kind === 'stderr') stderr = (stderr + Buffer.from(event.data).toString()).slice(-STDERR_MOST_CHARACTERS);
   };
-  const settings = methodSettings(context.settings, 'tcp');
-  const report = await run(context, { stages: [commandStage(1, host, command)] }, settings, listen);
+  const report = await run(context, pipeline, settings, listen);
   return { report, stderr };
 }
 

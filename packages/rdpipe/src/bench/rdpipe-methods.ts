@@ -38,7 +38,7 @@ export function streamPipeline(from: HostRef, to: HostRef, bytes: number): Pipel
 }
 
 /** @throws RdpipeError when the stream did not arrive whole. */
-export function sampleOf(report: Report, bytes: number): Sample {
+export function sampleOf(report: Report, bytes: number): Omit<Sample, 'pingPongUs'> {
   const hop = hopOf(report, bytes);
   const [producer] = report.stages;
   const producerMs = (producer?.userMs ?? 0) + (producer?.systemMs ?? 0);

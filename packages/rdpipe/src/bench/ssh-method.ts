@@ -64,6 +64,7 @@ export function readSshSample(stderr: string, route: SshRoute, bytes: number, st
     fromCpuS: isSame(route.from, route.at) ? stageCpuS : serverCpuS(stderr, 'from'),
     toCpuS: isSame(route.to, route.at) ? stageCpuS : serverCpuS(stderr, 'to'),
     roundTripUs: login >= 0 ? Math.round(login * 1e6) : null,
+    pingPongUs: null,
   };
 }
 

@@ -1,7 +1,9 @@
 /** The entry point: protects descriptors 0 and 1 before anything else is loaded, then calls `main`. */
 import { setMaxListeners } from 'node:events';
 import { keepCallersLimits } from '../native/caller-limits.ts';
+import { keepLocalFolder } from '../native/local-folder.ts';
 import { readRawArgv } from '../parse/binary-string.ts';
+import { keepConfigAnswer } from '../session/openssh/config-answer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
 import { leaveTerminalModes, protectPayload } from '../ui/terminal/protect-payload.ts';
 import { writeAll } from '../ui/terminal/terminal.ts';
@@ -10,8 +12,11 @@ import { writeAll } from '../ui/terminal/terminal.ts';
 const IGNORED_SIGNALS = takeVariable('RDPIPE_IGNORED_SIGNALS');
 const LIMITS = takeVariable('RDPIPE_LIMITS');
 const CERTIFICATES = takeVariable('RDPIPE_EXTRA_CA_CERTS');
-/** bin/rdcp sets it. */
+/** bin/rdcp and the front of rdssh set it. */
 const PROGRAM = takeVariable('RDPIPE_PROGRAM');
+/** The folder of rdssh's front, and the configuration that it has asked ssh for. */
+const LOCAL_FOLDER = takeVariable('RDPIPE_LOCAL_FOLDER');
+const SSH_CONFIG = takeVariable('RDPIPE_SSH_CONFIG');
 
 protectPayload();
 leaveTerminalModes();
@@ -22,11 +27,18 @@ process.on('uncaughtException', (error) => {
   process.exit(125);
 });
 keepCallersLimits(LIMITS);
+keepLocalFolder(LOCAL_FOLDER);
+keepConfigAnswer(SSH_CONFIG);
 if (CERTIFICATES !== undefined) process.env.NODE_EXTRA_CA_CERTS = CERTIFICATES;
-const program = PROGRAM === 'rdcp' ? import('./rdcp.ts') : import('./rdpipe.ts');
+const program = importProgram();
 void program.then(async ({ main }) => {
   process.exit(await main(readRawArgv(), { environment: process.env, ignoredSignals: IGNORED_SIGNALS }));
 });
+
+function importProgram(): Promise<typeof import('./rdpipe.ts')> {
+  if (PROGRAM === 'rdssh') return import('./rdssh.ts');
+  return PROGRAM === 'rdcp' ? import('./rdcp.ts') : import('./rdpipe.ts');
+}
 
 function takeVariable(name: string): string | undefined {
   const value = process.env[name];

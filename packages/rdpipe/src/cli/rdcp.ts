@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isatty } from 'node:tty';
 import { loadSettings } from '../config/load.ts';
 import { copyPipeline } from '../copy/pipeline.ts';
-import { type CopyWants, checkForStream, checkTogether } from '../copy/settings.ts';
+import { type CopyWants, checkForMany, checkForStream, checkTogether } from '../copy/settings.ts';
 import type { CopyPaths } from '../model/copy.ts';
 import { statusOf, UsageError } from '../model/errors.ts';
 import type { Settings } from '../model/settings.ts';
@@ -46,6 +46,7 @@ async function readInvocation({ options, words, pathWords }: Copy, io: Io): Prom
   const isStream = paths.source.kind === 'stream' || paths.target.kind === 'stream';
   if (isStream) checkForStream(options);
   checkTogether(options, paths.source.kind === 'stream' ? 1 : paths.source.paths.length);
+  if (paths.target.kind === 'paths' && paths.target.others !== undefined) checkForMany(options);
   checkInput(paths, settings);
   const wants = { ...settings, run: randomUUID().replaceAll('-', ''), patterns: await loadPatterns(settings.patterns) };
   return {

@@ -2,6 +2,7 @@
 import { isatty } from 'node:tty';
 import { loadSettings } from '../config/load.ts';
 import { statusOf } from '../model/errors.ts';
+import { byPosition } from '../model/pipeline.ts';
 import { type Invocation, parseArgv } from '../parse/argv.ts';
 import { parseStages } from '../parse/stage.ts';
 import type { OutputPlace } from '../ui/terminal/create-renderer.ts';
@@ -59,10 +60,14 @@ async function readInvocation({ options, optionWords, stageWords }: RunInvocatio
   return { settings, pipeline, streams: userStreams(settings), words: { program: 'rdpipe', optionWords, stageWords } };
 }
 
-/** A command on this machine writes to the terminal itself; a pipe may end in a program that does. */
+/**
+ * A command on this machine writes to the terminal itself, as does what gathers the lines of several hosts here; a pipe
+ * may end in a program that does.
+ */
 function outputPlace({ pipeline, streams }: WantedRun): OutputPlace {
-  const last = pipeline.stages.at(-1);
+  const parts = byPosition(pipeline.stages).at(-1) ?? [];
+  const [last] = parts;
   if (streams.stdout === 'drop' || last?.kind === 'sink' || isFile(1)) return 'elsewhere';
-  const writesItself = last?.kind === 'command' && last.host.name === '';
+  const writesItself = parts.length > 1 || (last?.kind === 'command' && last.host.name === '');
   return isatty(1) && !writesItself ? 'announced' : 'unknown';
 }

@@ -20,6 +20,17 @@ export interface WantedRun extends RunInput {
 export interface ShownRun {
   readonly wanted: WantedRun;
   readonly shown: Omit<RendererIo, 'terminal'>;
+  /** The behaviour of rdssh where it is another than rdpipe's. */
+  readonly adapted?: Adapted;
+}
+
+export interface Adapted {
+  /** The report as it is shown, whose status is the process's. */
+  readonly report: (report: Report) => Report;
+  /** The exit status where there is no report. */
+  readonly status: (error: unknown) => number;
+  /** Does the work in another way where a run cannot begin, and returns the exit status; undefined: it cannot. */
+  readonly instead: (error: unknown) => Promise<number> | undefined;
 }
 
 /**
@@ -33,22 +44,30 @@ export async function runShown(
   terminal: Terminal,
 ): Promise<number> {
   let renderer: Renderer | undefined;
+  let adapted: Adapted | undefined;
   try {
-    const { wanted, shown } = await read();
+    const run = await read();
+    const { wanted, shown } = run;
+    adapted = run.adapted;
     const { dryRun, json } = wanted.settings;
-    renderer = await createRenderer(wanted.settings, { terminal, ...shown });
-    return await runWanted(wanted, io, dryRun && !json ? withPlanOnOutput(renderer) : renderer);
+    renderer = withReports(await createRenderer(wanted.settings, { terminal, ...shown }), adapted);
+    return await runWanted(wanted, io, dryRun && !json ? withPlanOnOutput(renderer) : renderer, adapted);
   } catch (error) {
+    const instead = adapted?.instead(error);
+    if (instead !== undefined) {
+      renderer?.close();
+      return await instead;
+    }
     const place = renderer ?? (isJson ? createJsonRenderer(terminal.write) : undefined);
     if (place === undefined) throw error;
     place.failure(error);
-    return statusOf(error);
+    return (adapted?.status ?? statusOf)(error);
   } finally {
     renderer?.close();
   }
 }
 
-async function runWanted(wanted: WantedRun, io: Io, renderer: Renderer): Promise<number> {
+async function runWanted(wanted: WantedRun, io: Io, renderer: Renderer, adapted?: Adapted): Promise<number> {
   return untilUserSignal(io.ignoredSignals, async (signal) => {
     const [{ runPipeline }, { findInstallation }] = await Promise.all([
       import('../run/run.ts'),
@@ -56,7 +75,7 @@ async function runWanted(wanted: WantedRun, io: Io, renderer: Renderer): Promise
     ]);
     const input = { ...wanted, installation: findInstallation() };
     const report = await withPage(wanted, renderer.handle, (emit) => runPipeline(input, emit, signal));
-    return report.status;
+    return (adapted?.report(report) ?? report).status;
   });
 }
 
@@ -66,6 +85,16 @@ async function withPage(wanted: WantedRun, emit: Emit, go: (emit: Emit) => Promi
   if (reportFile === undefined || dryRun) return go(emit);
   const { runWithPage } = await import('./report-page.ts');
   return runWithPage(reportFile, wanted.words, emit, go);
+}
+
+function withReports(renderer: Renderer, adapted: Adapted | undefined): Renderer {
+  if (adapted === undefined) return renderer;
+  return {
+    ...renderer,
+    handle(event) {
+      renderer.handle(event.kind === 'finished' ? { ...event, report: adapted.report(event.report) } : event);
+    },
+  };
 }
 
 /** The plan of a dry run goes to standard output. */

@@ -17,6 +17,8 @@ export interface ConfigFile {
   readonly defaults: SectionValues;
   /** By host as in settings: `h1`, `ann@h1`, `2001:db8::1`. */
   readonly hosts: ReadonlyMap<string, SectionValues>;
+  /** Of `[groups]`: lists of hosts by name. */
+  readonly groups?: ReadonlyMap<string, string>;
 }
 
 /**
@@ -33,11 +35,11 @@ export async function readConfigFile(named: string | undefined, environment: Nod
 export function parseConfig(text: string, path: string): ConfigFile {
   const result = v.safeParse(fileSchema(), parseToml(text, path));
   if (!result.success) throw new UsageError(`${path}: ${issueMessage(result.issues[0])}`);
-  const { defaults = {}, host = {} } = result.output;
+  const { defaults = {}, host = {}, groups = {} } = result.output;
   if (defaults.quiet === true && (defaults.verbosity ?? 0) > 0)
     throw new UsageError(`${path}: [defaults] quiet and verbose exclude each other`);
   const hosts = new Map(Object.entries(host).map(([name, values]) => [hostNamed(name, path), values]));
-  return { defaults, hosts };
+  return { defaults, hosts, groups: new Map(Object.entries(groups)) };
 }
 
 function defaultPath(environment: NodeJS.ProcessEnv): string {
@@ -89,7 +91,7 @@ function unknownKey(key: string, section: string): string {
   const [defaults, host] = [configKeys('defaults'), configKeys('host')];
   if (section === '') {
     if (defaults.includes(key)) return `${key} stands outside of a section: put it under [defaults]`;
-    return `unknown section or key ${key} (the sections are [defaults] and [host.NAME])`;
+    return `unknown section or key ${key} (the sections are [defaults], [host.NAME] and [groups])`;
   }
   const isOfHosts = section === 'defaults' && host.includes(key);
   const keys = `its keys: ${(section === 'defaults' ? defaults : host).join(', ')}`;
@@ -101,6 +103,7 @@ function fileSchema() {
   return v.strictObject({
     defaults: v.optional(sectionSchema('defaults')),
     host: v.optional(v.record(v.string(), sectionSchema('host'), 'is not a table of hosts')),
+    groups: v.optional(v.record(v.string(), v.string('is not a list of hosts'), 'is not a table of lists of hosts')),
   });
 }
 

@@ -3,18 +3,23 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { UsageError } from '../model/errors.ts';
-import type { DataAddress, Options, Settings } from '../model/settings.ts';
+import type { DataAddress, Options, SectionValues, Settings } from '../model/settings.ts';
 import { readConfigFile } from './file.ts';
 import { walkPath } from './path-walk.ts';
 import { makeSettings } from './settings.ts';
 
 /**
  * Settings from the flags and the config file they name (or the default one): host names of data addresses looked up,
- * the report's file found writable, the ssh program executable.
+ * the report's file found writable, the ssh program executable. `defaults` stand in for those of the option table.
  * @throws UsageError
  */
-export async function loadSettings(options: Options, environment: NodeJS.ProcessEnv): Promise<Settings> {
-  const settings = makeSettings(options, await readConfigFile(options.configFile, environment));
+export async function loadSettings(
+  options: Options,
+  environment: NodeJS.ProcessEnv,
+  defaults: SectionValues = {},
+): Promise<Settings> {
+  const file = await readConfigFile(options.configFile, environment);
+  const settings = makeSettings(options, { ...file, defaults: { ...defaults, ...file.defaults } });
   if (settings.reportFile !== undefined) checkWritable(settings.reportFile);
   const sshProgram = settings.sshProgram && findSshProgram(settings.sshProgram);
   return { ...settings, sshProgram, data: await withNumericAddresses(settings.data) };

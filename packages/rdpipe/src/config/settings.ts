@@ -2,6 +2,7 @@
 import { UsageError } from '../model/errors.ts';
 import { flagName, type OptionRow } from '../model/option-row.ts';
 import { OPTION_ROWS, type OptionName } from '../model/options.ts';
+import type { Relay } from '../model/pipeline.ts';
 import type {
   DataAddress,
   HostValue,
@@ -11,6 +12,7 @@ import type {
   SectionValues,
   Settings,
 } from '../model/settings.ts';
+import { hostKey } from '../parse/host-ref.ts';
 import { readValue } from '../parse/values.ts';
 import type { ConfigFile } from './file.ts';
 
@@ -32,7 +34,8 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
     data: dataAddresses(options, file),
     ok: allowedStatuses(options),
     leaseMs,
-    namedHosts: namedHosts(options),
+    namedHosts: namedHosts(options, plain.relay),
+    groups: file.groups ?? new Map(),
   };
 }
 
@@ -94,11 +97,14 @@ function allowedStatuses(options: Options): Settings['ok'] {
   return { all, stages };
 }
 
-function namedHosts(options: Options): readonly NamedHost[] {
+/** But for the host that relays, which has no stage of the user's. */
+function namedHosts(options: Options, relay: Relay): readonly NamedHost[] {
+  const relays = typeof relay === 'string' ? [] : [relay.name, hostKey(relay)];
   return OPTION_ROWS.flatMap(([name, row]) => {
     if (row.flagHost === undefined) return [];
     const flags = (options[name] ?? []) as readonly HostValue<unknown>[];
-    return byHost(flags).map(([host]) => ({ flag: flagName(row), host }));
+    const hosts = byHost(flags).map(([host]) => host);
+    return hosts.filter((host) => !relays.includes(host)).map((host) => ({ flag: flagName(row), host }));
   });
 }
 

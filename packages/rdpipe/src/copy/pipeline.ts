@@ -1,7 +1,21 @@
 /** Makes the pipeline of a copy: its programs in order, on the hosts of source and target. */
-import { type CopyPaths, type CopySide, type HostPaths, SERVED_PORT, type ServedPaths } from '../model/copy.ts';
+import {
+  type CopyPaths,
+  type CopySide,
+  type HostPaths,
+  hostsOf,
+  SERVED_PORT,
+  type ServedPaths,
+} from '../model/copy.ts';
 import { UsageError } from '../model/errors.ts';
-import { type HostRef, type Pipeline, type SinkStage, type Stage, THIS_MACHINE } from '../model/pipeline.ts';
+import {
+  type HostRef,
+  type Pipeline,
+  type SinkStage,
+  type Stage,
+  type StagePart,
+  THIS_MACHINE,
+} from '../model/pipeline.ts';
 import { printableBytes, shorten } from '../model/text.ts';
 import type { TreeRole, TreeSettings } from '../model/tree.ts';
 import { type CopyWants, treeSettings } from './settings.ts';
@@ -26,29 +40,50 @@ export function copyPipeline({ source, target }: CopyPaths, wants: CopyWants): C
 
 /** A stage without its number. */
 type Unnumbered = Stage extends infer One ? (One extends Stage ? Omit<One, 'number'> : never) : never;
+/** A stage: alone, or its parts on several hosts. */
+type Parts = readonly Unnumbered[];
 
 /** Where both sides are one host, one program reads and writes. */
-function treeStages(source: HostPaths, target: HostPaths, wants: CopyWants): readonly Unnumbered[] {
-  const stage = (role: TreeRole, { host, paths }: HostPaths): Unnumbered => {
-    const text = shorten(`${role} ${paths.map(shown).join(' ')}`, TEXT_LIMIT);
-    return { kind: 'tree', host, text, settings: settingsOf(role, source, target, wants) };
+function treeStages(source: HostPaths, target: HostPaths, wants: CopyWants): readonly Parts[] {
+  const hosts = hostsOf(target);
+  const stage = (role: TreeRole, side: HostPaths): Parts => {
+    const text = shorten(`${role} ${side.paths.map(shown).join(' ')}`, TEXT_LIMIT);
+    const settings = settingsOf(role, source, target, wants);
+    return hostsOf(side).map((host, rank) => {
+      return { kind: 'tree', host, text, settings: { ...settings, ...partSettings(role, hosts, rank, wants) } };
+    });
   };
   const begin = [stage('scan', source), stage('compare', target)];
   if (wants.dryRun) return begin;
-  const copy = isSame(source.host, target.host)
-    ? [stage('copy', target)]
-    : [stage('read', source), stage('write', target)];
+  const unite = hosts.length > 1 ? [stage('unite', source)] : [];
+  const copy =
+    hosts.length === 1 && isSame(source.host, target.host)
+      ? [stage('copy', target)]
+      : [...unite, stage('read', source), stage('write', target)];
   return [...begin, ...copy, ...(wants.removeSourceFiles ? [stage('clean', source)] : [])];
 }
 
 function settingsOf(role: TreeRole, source: HostPaths, target: HostPaths, wants: CopyWants): TreeSettings {
-  const readsSource = role !== 'compare' && role !== 'write';
   const readsTarget = role === 'compare' || role === 'write' || role === 'copy';
+  const readsSource = role === 'copy' || (!readsTarget && role !== 'unite');
   return {
     ...treeSettings(role, wants),
     ...(readsSource ? { sources: source.paths.map((path) => hexOf(sourceOf(path, wants))) } : {}),
     ...(readsTarget ? { target: hexOf(target.paths[0]) } : {}),
   };
+}
+
+/** Of a copy to several hosts. Some of them may share a file system: their temporary files have names of their own. */
+function partSettings(
+  role: TreeRole,
+  hosts: readonly HostRef[],
+  rank: number,
+  { dryRun, json, run }: CopyWants,
+): Partial<Pick<TreeSettings, 'width' | 'rank' | 'host' | 'run'>> {
+  if (hosts.length === 1) return {};
+  const label = hosts[rank]?.label;
+  const host = role === 'compare' && dryRun && json && label !== undefined ? { host: label } : {};
+  return { width: hosts.length, ...(role === 'write' ? { rank, run: `${run}-${rank}` } : {}), ...host };
 }
 
 /** Paths of a list arrive below the target as they are below the source, whose own name does not count. */
@@ -65,10 +100,10 @@ function hexOf(path: string): string {
 }
 
 /** The paths of `--files-from` come from a file of this machine by a stage of its own; standard input needs none. */
-function listStages(file: string | undefined): readonly Unnumbered[] {
+function listStages(file: string | undefined): readonly Parts[] {
   if (file === undefined || file === '-') return [];
   const word = Buffer.from(shellWord(Buffer.from(file).toString('latin1')), 'latin1');
-  return [{ kind: 'source', host: THIS_MACHINE, text: `< ${shorten(file, TEXT_LIMIT)}`, word }];
+  return [[{ kind: 'source', host: THIS_MACHINE, text: `< ${shorten(file, TEXT_LIMIT)}`, word }]];
 }
 
 /** The served directory itself has no name: `whole` stands for it. */
@@ -88,16 +123,23 @@ function placed(side: HostPaths | ServedPaths, whole: string): HostPaths {
 /** Standard input into one file. */
 function fromInput(target: CopySide): CopyPipeline {
   if (target.kind !== 'paths') throw unservable();
-  const { host, paths } = target;
-  const sink: Omit<SinkStage, 'number'> = { kind: 'sink', host, append: false, ...fileOf('>', paths[0]) };
-  return { pipeline: { stages: numbered([sink]) }, readsInput: true, writesOutput: false };
+  const file = fileOf('>', target.paths[0]);
+  const sinks = hostsOf(target).map(
+    (host): Omit<SinkStage, 'number'> => ({
+      kind: 'sink',
+      host,
+      append: false,
+      ...file,
+    }),
+  );
+  return { pipeline: { stages: numbered([sinks]) }, readsInput: true, writesOutput: false };
 }
 
 /** One file to standard output. */
 function toOutput(source: HostPaths | ServedPaths): CopyPipeline {
   if (source.kind !== 'paths') throw unservable();
   const { host, paths } = source;
-  const stages = numbered([{ kind: 'source', host, ...fileOf('<', paths[0]) }]);
+  const stages = numbered([[{ kind: 'source', host, ...fileOf('<', paths[0]) }]]);
   return { pipeline: { stages }, readsInput: false, writesOutput: true };
 }
 
@@ -106,10 +148,22 @@ function fileOf(operator: string, path: string): Pick<SinkStage, 'text' | 'word'
   return { text, word: Buffer.from(shellWord(path), 'latin1') };
 }
 
-function numbered(stages: readonly Unnumbered[]): Pipeline['stages'] {
-  const [first, ...rest] = stages.map((stage, index): Stage => ({ ...stage, number: index + 1 }));
+/** As the parser numbers stages. A stage that unites the parts of the one before reads from them all. */
+function numbered(positions: readonly Parts[]): Pipeline['stages'] {
+  const numberOf = (index: number, rank: number) => index + 1 + rank * (positions.length + 1);
+  const [first, ...rest] = positions.flatMap((parts, index) =>
+    parts.map((stage, rank): Stage => {
+      const base = { ...stage, number: numberOf(index, rank), ...partOf(index, rank, parts.length) };
+      if (base.kind !== 'tree' || base.settings.role !== 'unite') return base;
+      return { ...base, ins: (positions[index - 1] ?? []).map((_, input) => numberOf(index - 1, input)) };
+    }),
+  );
   if (first === undefined) throw new Error('a pipeline without a stage');
   return [first, ...rest];
+}
+
+function partOf(index: number, rank: number, width: number): { readonly part?: StagePart } {
+  return width === 1 ? {} : { part: { position: index + 1, rank, width } };
 }
 
 function unservable(): UsageError {

@@ -83,6 +83,13 @@ export function checkTogether(options: Options, sources: number): void {
   if (sources > 1) throw new UsageError(`--files-from lists paths below one SRC, not ${sources}`);
 }
 
+/** @throws UsageError for options that a copy to several hosts cannot have. */
+export function checkForMany(options: Options): void {
+  if (options.removeSourceFiles !== true) return;
+  const advice = 'copy first, and remove them when that has ended well';
+  throw new UsageError(`--remove-source-files is for a DST on one host (${advice})`);
+}
+
 /**
  * One file goes from standard input or to standard output as a stream.
  * @throws UsageError for options that are for trees.

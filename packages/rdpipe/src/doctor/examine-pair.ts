@@ -24,8 +24,8 @@ export async function examinePair(
   watcher: Watcher,
 ): Promise<PairExamination> {
   const hosts = [pair.from.label, pair.to.label] as const;
-  const from = endOf(pair.from, gathered);
-  const to = endOf(pair.to, gathered);
+  const from = endOf(pair.from, gathered, context);
+  const to = endOf(pair.to, gathered, context);
   if (from === undefined || to === undefined) return { hosts, checks: [unreached(pair, [from, to])], measured: [] };
   if (from.facts.id === to.facts.id) {
     return { hosts, checks: [ok('network', 'one host: joined by a local pipe')], measured: [] };
@@ -47,11 +47,16 @@ interface End {
 }
 
 /** Undefined where no agent answered. */
-function endOf(host: HostRef, gathered: readonly HostFacts[]): End | undefined {
+function endOf(host: HostRef, gathered: readonly HostFacts[], context: GatherContext): End | undefined {
   const found = gathered.find(({ label }) => label === host.label);
-  const hello = known(found?.hello);
-  if (found?.session === undefined || hello === undefined) return undefined;
-  return { host, facts: { id: found.session, label: host.label, hello } };
+  const facts = found && sessionFacts(found, context);
+  return facts && { host, facts };
+}
+
+function sessionFacts({ session, label, hello }: HostFacts, { sessions }: GatherContext): SessionFacts | undefined {
+  const said = known(hello);
+  if (session === undefined || said === undefined) return undefined;
+  return { id: session, label, hello: said, forwards: sessions.all.get(session)?.forward !== undefined };
 }
 
 function unreached({ from, to }: Pair, ends: readonly (End | undefined)[]): Finding {
@@ -61,20 +66,12 @@ function unreached({ from, to }: Pair, ends: readonly (End | undefined)[]): Find
 }
 
 /** Both ends, as a plan for the pipeline that measures sees them. */
-function placesOf(
-  from: End,
-  to: End,
-  gathered: readonly HostFacts[],
-  { settings }: GatherContext,
-): readonly [Place, Place] {
-  const open = gathered.flatMap(({ session, label, hello }) => {
-    const said = known(hello);
-    return session === undefined || said === undefined ? [] : [{ id: session, label, hello: said }];
-  });
+function placesOf(from: End, to: End, gathered: readonly HostFacts[], context: GatherContext): readonly [Place, Place] {
+  const open = gathered.flatMap((host) => sessionFacts(host, context) ?? []);
   const input: PlanInput = {
     run: '',
     pipeline: probePipeline(from.host, to.host),
-    settings,
+    settings: context.settings,
     stageSessions: [from.facts.id, to.facts.id],
     sessions: new Map(open.map((facts) => [facts.id, facts])),
     stdin: 'null',

@@ -14,6 +14,8 @@ export interface Trouble {
 
 export interface HostFacts {
   readonly label: string;
+  /** The way there where it is not ssh: `slurm`, `podman`, the first word of a template. */
+  readonly launcher?: string | undefined;
   /** The facts from here on are known only of a host that was reached. */
   readonly ssh: (Pick<HostSession, 'took'> & { readonly client: HostSession['kind'] }) | Trouble;
   readonly session: SessionId | undefined;

@@ -1,6 +1,7 @@
 /** Gathers the facts of a host, by an agent and by a script. */
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
+import { launcherName } from '../model/launcher.ts';
 import { forHost, type Settings } from '../model/settings.ts';
 import { startHostAgent } from '../run/open-hosts.ts';
 import type { HostSession } from '../session/host-session.ts';
@@ -22,7 +23,8 @@ export interface GatherContext {
 export async function gatherFacts(attempt: Attempt, context: GatherContext): Promise<HostFacts> {
   const { host, outcome } = attempt;
   const { label } = host;
-  if (outcome instanceof Error) return { ...UNREACHED, label, ssh: troubleOf(outcome) };
+  const launcher = launcherNameOf(host, context);
+  if (outcome instanceof Error) return { ...UNREACHED, label, launcher, ssh: troubleOf(outcome) };
   const opened = { id: context.sessions.idOf(host), host, session: outcome };
   const agent = await startHostAgent(opened, context.settings, context.emit, context.signal).catch((error: unknown) =>
     troubleOf(error),
@@ -33,10 +35,15 @@ export async function gatherFacts(attempt: Attempt, context: GatherContext): Pro
     const system = isWithoutShell(hello) ? undefined : await lookAround(outcome, host, known(hello)?.pid, context);
     const ssh = { client: outcome.kind, took: outcome.took };
     const agentStartMs = 'startMs' in agent ? agent.startMs : undefined;
-    return { label, ssh, session: context.sessions.idOf(host), hello, agentStartMs, system };
+    return { label, launcher, ssh, session: context.sessions.idOf(host), hello, agentStartMs, system };
   } finally {
     if ('close' in agent) await agent.close();
   }
+}
+
+function launcherNameOf(host: Attempt['host'], { settings }: GatherContext): string | undefined {
+  const launcher = forHost(settings.launcher, host);
+  return host.name === '' || launcher.kind === 'ssh' ? undefined : launcherName(launcher);
 }
 
 const UNREACHED = { session: undefined, hello: undefined, agentStartMs: undefined, system: undefined };
@@ -62,6 +69,6 @@ async function lookAround(
 }
 
 function troubleOf(error: unknown): Trouble {
-  const code = error instanceof SessionError ? (error.code as Trouble['code']) : undefined;
+  const code = error instanceof SessionError ? error.code : undefined;
   return { code, message: error instanceof Error ? error.message : String(error) };
 }

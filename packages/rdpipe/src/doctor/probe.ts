@@ -6,16 +6,22 @@ import type { AgentHello, Transport } from '../model/protocol.ts';
 import type { HopReport, Report } from '../model/report.ts';
 import { forMeasuring, type Settings } from '../model/settings.ts';
 import { formatMbps, formatRate } from '../model/units.ts';
+import { RELAYED } from '../plan/tcp-route.ts';
 import { fail, ok, warn } from './finding.ts';
 
 /** The exit status of timeout(1) when the second is over. */
 const TIMED_OUT = 124;
+/** Of busybox's. */
+const TERMINATED = 143;
 /** Enough for what is on its way when the second is over, over the slowest link. */
 const LONGEST_MS = 60_000;
 
 export function probePipeline(from: HostRef, to: HostRef): Pipeline {
   return {
-    stages: [commandStage(1, from, 'timeout 1 cat /dev/zero', [0, TIMED_OUT]), commandStage(2, to, 'cat >/dev/null')],
+    stages: [
+      commandStage(1, from, 'timeout 1 cat /dev/zero', [0, TIMED_OUT, TERMINATED]),
+      commandStage(2, to, 'cat >/dev/null'),
+    ],
   };
 }
 
@@ -47,12 +53,24 @@ export function judgeProbe(transport: Transport, ends: ProbeEnds, report: Report
   const measured = measurementOf(transport, ends, hop);
   const found = describe(measured, hop);
   if (hop.notes.length === 0) return { finding: ok(check, found), measured };
+  const direct = hop.notes.filter((note) => !note.startsWith(RELAYED));
+  if (direct.length < hop.notes.length) return { finding: withoutPath(check, ends, direct, found), measured };
   return { finding: warn(check, [found, ...hop.notes].join('; '), firewallFix(transport, ends)), measured };
 }
 
 export function failedProbe(transport: Transport, ends: ProbeEnds, message: string): Finding {
-  return fail(checkName(transport, ends), message, firewallFix(transport, ends));
+  const relay = transport === 'tcp' ? `; ${RELAY_HOST}` : '';
+  return fail(checkName(transport, ends), message, `${firewallFix(transport, ends)}${relay}`);
 }
+
+/** @param direct why each direct way was refused; none where no address is known */
+function withoutPath(check: string, ends: ProbeEnds, direct: readonly string[], found: string): Finding {
+  const tried = direct.length === 0 ? 'no address is known' : direct.join('; ');
+  const fix = `${firewallFix('tcp', ends)}; ${RELAY_HOST}; --relay never makes it an error`;
+  return warn(check, `no direct path: ${tried}; ${RELAYED}: ${found}`, fix);
+}
+
+const RELAY_HOST = '--relay HOST sends the bytes through a host that both reach, or that reaches both';
 
 function checkName(transport: Transport, { from, to }: ProbeEnds): string {
   return `${transport} ${from}→${to}`;

@@ -9,12 +9,16 @@ import { fail, ok, warn, withoutRdma, withoutRdmaCard } from './finding.ts';
 export function checkRdma(facts: HostFacts, wanted: Wanted): readonly Finding[] {
   const hello = known(facts.hello);
   if (hello === undefined || wanted.transport === 'tcp') return [];
-  if (hello.rdma.length === 0) return [withoutRdmaCard(wanted, 'no RDMA device', deviceFix(hello))];
+  if (hello.rdma.length === 0) return [withoutRdmaCard(wanted, 'no RDMA device', deviceFix(hello, facts.launcher))];
   const ports = hello.rdma.map((port) => checkPort(port, hello, wanted));
-  return [...ports, ...checkLibraries(hello), checkMemlock(hello, wanted)];
+  return [...ports, ...checkLibraries(hello), checkMemlock(hello, wanted, facts.launcher)];
 }
 
-function deviceFix({ addresses }: AgentHello): string {
+function deviceFix({ addresses }: AgentHello, launcher: string | undefined): string {
+  if (launcher === 'podman' || launcher === 'docker')
+    return `where its machine has a card: ${launcher} run --device /dev/infiniband --cap-add IPC_LOCK --ulimit memlock=-1:-1`;
+  if (launcher === 'kubectl')
+    return "where its node has a card: an RDMA device plugin's resource in the pod, and IPC_LOCK in its capabilities";
   const name = addresses.find(({ kind, up }) => kind === 'physical' && up)?.interface ?? 'eth0';
   return (
     `load the driver of its card (rdma link, lspci); without such a card, to try: ` +
@@ -91,14 +95,30 @@ function checkLibraries({ rdma, rdma_lacks }: AgentHello): readonly Finding[] {
 const ASIDE_BYTES = 2 * 1024 * 1024;
 const LEAST_BYTES = 3 * 1024 * 1024;
 
-function checkMemlock({ memlock, user }: AgentHello, { bufferBytes }: Wanted): Finding {
+function checkMemlock({ memlock, user }: AgentHello, { bufferBytes }: Wanted, launcher: string | undefined): Finding {
   if (memlock === null) return ok('memlock', 'unlimited');
   const enough = bufferBytes + ASIDE_BYTES;
   const found = `${formatBytes(memlock)} may be locked (ulimit -l)`;
   if (memlock >= enough) return ok('memlock', found);
-  const fix =
-    `put '${user} - memlock unlimited' into /etc/security/limits.d/rdma.conf, then log in again: limits are set at the ` +
-    `login (sshd with UsePAM yes), and a shared ssh connection keeps the old one`;
+  const fix = memlockFix(user, launcher);
   if (memlock < LEAST_BYTES) return fail('memlock', `${found}: too little for RDMA`, fix);
   return warn('memlock', `${found}: less than ${formatBytes(enough)}, so buffers are smaller`, fix);
+}
+
+/** A container has the limit that it was started with, and a Slurm step that of its slurmd or of the user's shell. */
+function memlockFix(user: string, launcher: string | undefined): string {
+  switch (launcher) {
+    case 'podman':
+    case 'docker':
+      return `start the container with the right: ${launcher} run --cap-add IPC_LOCK --ulimit memlock=-1:-1`;
+    case 'kubectl':
+      return 'let the pod lock memory: IPC_LOCK in securityContext.capabilities.add';
+    case 'slurm':
+      return 'PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, and LimitMEMLOCK=infinity in the unit of slurmd';
+    default:
+      return (
+        `put '${user} - memlock unlimited' into /etc/security/limits.d/rdma.conf, then log in again: limits are set at ` +
+        `the login (sshd with UsePAM yes), and a shared ssh connection keeps the old one`
+      );
+  }
 }

@@ -6,12 +6,34 @@ import { formatBytes } from '../model/units.ts';
 import { type CacheFacts, type HostFacts, isTrouble, known } from './facts.ts';
 import { fail, ok, warn } from './finding.ts';
 
-export function checkSsh({ label, ssh }: HostFacts): readonly Finding[] {
+export function checkSsh({ label, launcher, ssh }: HostFacts): readonly Finding[] {
+  if (launcher !== undefined) return [checkLauncher(launcher, label, ssh)];
   if (isTrouble(ssh)) return [fail('ssh', ssh.message, sshFix(ssh.code, label))];
   if (ssh.client === 'local') return [];
   const client = ssh.client === 'openssh' ? "the system's ssh" : 'the built-in client, ssh2';
   if (ssh.took === undefined) return [ok('ssh', `${client}, over a connection that was already open`)];
   return [ok('ssh', `${client}, connected in ${seconds(ssh.took.connectMs)}, login in ${seconds(ssh.took.loginMs)}`)];
+}
+
+function checkLauncher(launcher: string, label: string, ssh: HostFacts['ssh']): Finding {
+  if (isTrouble(ssh)) return fail('launcher', ssh.message, launcherFix(launcher, label));
+  return ok('launcher', `${launcher}, a shell in ${seconds(ssh.took?.connectMs ?? 0)}`);
+}
+
+function launcherFix(launcher: string, label: string): string {
+  switch (launcher) {
+    case 'slurm':
+      return 'run this inside of an allocation (salloc -N 2) and name its nodes: scontrol show hostnames';
+    case 'podman':
+    case 'docker':
+      return `see that ${label} runs: ${launcher} ps; it needs a sh`;
+    case 'kubectl':
+      return `see that ${label} runs: kubectl get pods; it needs a sh, and you the right to exec`;
+    case 'lxc':
+      return `see that ${label} runs: lxc list`;
+    default:
+      return 'run the command by hand: a shell has to read its standard input there';
+  }
 }
 
 function seconds(milliseconds: number): string {

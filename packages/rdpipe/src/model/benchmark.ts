@@ -13,6 +13,8 @@ export interface Sample {
   readonly toCpuS: number | null;
   /** Shortest round trip of a message; of ssh, what `ssh HOST true` takes. Null: not measured. */
   readonly roundTripUs: number | null;
+  /** A line to the second host and back, through commands; null: not measured, as for ssh. */
+  readonly pingPongUs: number | null;
 }
 
 export interface MethodResult {

@@ -5,6 +5,8 @@ import type { HostRef } from './pipeline.ts';
 export interface HostPaths {
   readonly kind: 'paths';
   readonly host: HostRef;
+  /** Of a target on several hosts: those behind the first. */
+  readonly others?: readonly HostRef[];
   readonly paths: readonly [string, ...string[]];
 }
 
@@ -31,6 +33,11 @@ export type CopySide = HostPaths | StandardStream | ServedPaths;
 export interface CopyPaths {
   readonly source: CopySide;
   readonly target: CopySide;
+}
+
+/** All hosts of a side, in order. */
+export function hostsOf({ host, others = [] }: HostPaths): readonly [HostRef, ...HostRef[]] {
+  return [host, ...others];
 }
 
 /** Where a serving receiver listens unless it was given another port. */

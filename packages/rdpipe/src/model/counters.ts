@@ -49,6 +49,20 @@ export function hopWaits(send: Waits, recv: Waits): Waits {
   return { inputMs, limitMs, workerMs, wireMs: Math.max(0, send.wireMs - behindMs), outputMs };
 }
 
+/**
+ * The waits of the hops of a chain, from its first: one that waits for the wire while a host behind waits for its
+ * output, its workers or its own wire, waits for these.
+ */
+export function chainWaits(hops: readonly Waits[]): readonly Waits[] {
+  let behindMs = 0;
+  const fromLast = [...hops].reverse().map((waits) => {
+    const wireMs = Math.max(0, waits.wireMs - behindMs);
+    behindMs = Math.max(behindMs, wireMs + waits.outputMs + waits.workerMs);
+    return { ...waits, wireMs };
+  });
+  return fromLast.reverse();
+}
+
 /** The longest wait; undefined where none took `leastMs`. */
 export function longestWait(waits: Waits, leastMs: number): WaitsFor | undefined {
   const kinds = ['input', 'limit', 'worker', 'output', 'wire'] as const;

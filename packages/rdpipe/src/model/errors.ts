@@ -30,6 +30,7 @@ export class UsageError extends RdpipeError {
 
 /** A host that could not be reached, or whose session broke. `message` names the host and the next step. */
 export class SessionError extends RdpipeError {
+  declare readonly code: SessionErrorCode;
   readonly host: string;
 
   constructor(code: SessionErrorCode, host: string, message: string, options?: ErrorOptions) {
@@ -45,6 +46,8 @@ export type SessionErrorCode =
   | 'authentication'
   | 'login_timeout'
   | 'session_lost'
+  /** It holds up a chain, and may be dropped. */
+  | 'host_slow'
   /** Logged in, but the login shell runs nothing of ours: not in time, or not at all. */
   | 'slow_shell'
   | 'no_shell'

@@ -49,6 +49,7 @@ export type RunEvent =
       readonly role: TreeRole;
       readonly event: TreeEvent;
     }
+  | { readonly kind: 'stage_started'; readonly stage: number; readonly host: string; readonly pid: number }
   | {
       readonly kind: 'stage_exited';
       readonly stage: number;
@@ -56,6 +57,10 @@ export type RunEvent =
       readonly code: number | null;
       readonly signal: number | null;
     }
+  /** A host is lost, and the others go on. */
+  | { readonly kind: 'host_lost'; readonly host: string; readonly message: string }
+  /** A host holds up the others of its chain: what takes the stream there is slow. */
+  | { readonly kind: 'host_slow'; readonly host: string; readonly message: string }
   | { readonly kind: 'stopping'; readonly reason: string }
   | { readonly kind: 'suspended' | 'resumed' }
   /** For -vv: a line about what is done. */

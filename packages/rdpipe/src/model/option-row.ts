@@ -1,4 +1,6 @@
 /** The shape of a row of the option table: flag, kind of value, config key, default, help. */
+import type { Launcher } from './launcher.ts';
+import type { Relay } from './pipeline.ts';
 
 /** The type that each kind of value has once it was read (parse/values.ts). Completion offers words by kind. */
 export interface OptionValues {
@@ -30,6 +32,10 @@ export interface OptionValues {
   readonly remotePath: string;
   readonly shell: string;
   readonly sshOption: string;
+  readonly launcher: Launcher;
+  readonly relay: Relay;
+  /** How many hosts are enough. */
+  readonly enough: 'all' | 'any' | number;
   readonly statuses: StatusRule;
   readonly exclude: PatternRule;
   readonly include: PatternRule;
@@ -50,7 +56,7 @@ export type PatternRule =
   | { readonly kind: 'file'; readonly file: string };
 
 export interface OptionRow {
-  readonly short?: `-${string}`;
+  readonly short?: `-${string}` | undefined;
   readonly long?: `--${string}`;
   readonly kind: OptionKind;
   readonly choices?: readonly string[];
@@ -87,6 +93,8 @@ export interface OptionRow {
   readonly copy?: OtherMeaning & { readonly brief?: true };
   readonly doctor?: OtherMeaning;
   readonly bench?: OtherMeaning;
+  /** A letter that means another thing to ssh is none of rdssh's. */
+  readonly ssh?: OtherMeaning & { readonly brief?: true; readonly short?: undefined; readonly default?: string };
 }
 
 type OtherMeaning = Pick<OptionRow, 'unset'> & { readonly help?: string };

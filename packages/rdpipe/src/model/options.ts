@@ -15,6 +15,7 @@ export const OPTIONS = {
     doctor: { help: 'log what is done' },
     bench: { help: 'log what is done' },
     copy: { help: 'print each path and a summary; -vv: all that is done' },
+    ssh: { help: 'summary at the end; twice: log what is done', brief: true },
   },
   quiet: {
     short: '-q',
@@ -25,6 +26,7 @@ export const OPTIONS = {
     doctor: { help: 'problems only' },
     bench: { help: 'no progress' },
     copy: { help: 'nothing but failures' },
+    ssh: { help: "the command's own stderr and a failure's line", brief: true },
   },
   dryRun: {
     short: '-n',
@@ -57,6 +59,7 @@ export const OPTIONS = {
     doctor: {},
     bench: {},
     copy: { brief: true },
+    ssh: { short: undefined, brief: true },
   },
   data: {
     long: '--data',
@@ -69,6 +72,7 @@ export const OPTIONS = {
     doctor: {},
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
   },
   transport: {
     long: '--transport',
@@ -80,6 +84,7 @@ export const OPTIONS = {
     doctor: {},
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
   },
   encrypt: {
     long: '--encrypt',
@@ -89,6 +94,7 @@ export const OPTIONS = {
     default: 'auto',
     config: 'defaults',
     copy: { brief: true },
+    ssh: { brief: true },
   },
   /** Of zstd, 1 to 19; 0: nothing is compressed. */
   compressLevel: {
@@ -99,6 +105,7 @@ export const OPTIONS = {
     default: 'none',
     config: 'defaults',
     copy: { brief: true },
+    ssh: {},
   },
   /** Threads of a hop's end that compress and encrypt. */
   jobs: {
@@ -113,6 +120,7 @@ export const OPTIONS = {
     config: 'defaults',
     bench: {},
     copy: { help: 'threads at each end' },
+    ssh: { brief: true },
   },
   /** Of every hop's stream; 0: none. */
   limitBytesPerS: {
@@ -123,6 +131,7 @@ export const OPTIONS = {
     default: 'none',
     config: 'defaults',
     copy: { help: 'of every hop: 200M, 1Gbit/s' },
+    ssh: { help: 'of both directions: 200M, 1Gbit/s' },
   },
   bufferBytes: {
     long: '--buffer',
@@ -136,6 +145,7 @@ export const OPTIONS = {
     config: 'defaults',
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
   },
   poll: {
     long: '--poll',
@@ -169,6 +179,44 @@ export const OPTIONS = {
     help: 'a failing stage still gives the next one a clean end of file',
     config: 'defaults',
   },
+  /** Hosts of a stage on several that must end well. */
+  require: {
+    long: '--require',
+    kind: 'enough',
+    value: 'all|any|N',
+    help: 'hosts of a stage on several that must end well',
+    default: 'all',
+    config: 'defaults',
+  },
+  failFast: {
+    long: '--fail-fast',
+    kind: 'switch',
+    help: 'a lost host of a stage on several ends the run at once',
+    config: 'defaults',
+  },
+  dropSlow: {
+    long: '--drop-slow',
+    kind: 'switch',
+    help: 'goes on without a host whose disk or command holds up a chain',
+    config: 'defaults',
+  },
+  /** Of the hosts of a chain. */
+  order: {
+    long: '--order',
+    kind: 'choice',
+    choices: ['written', 'near'],
+    help: 'hosts of a chain as they are written, or by machine, subnet and address',
+    default: 'written',
+    config: 'defaults',
+  },
+  gather: {
+    long: '--gather',
+    kind: 'choice',
+    choices: ['lines', 'concat'],
+    help: 'outputs of several hosts: lines as they come, or host after host',
+    default: 'lines',
+    config: 'defaults',
+  },
   shell: {
     long: '--shell',
     kind: 'shell',
@@ -197,6 +245,7 @@ export const OPTIONS = {
     help: 'none: the first stage gets end of file at once',
     default: 'auto',
     config: 'defaults',
+    ssh: { brief: true },
   },
   /** `auto`: prefix with two or more stages, else raw. */
   stderr: {
@@ -263,6 +312,7 @@ export const OPTIONS = {
     doctor: {},
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
   },
   stallTimeoutMs: {
     long: '--stall-timeout',
@@ -275,6 +325,7 @@ export const OPTIONS = {
     config: 'defaults',
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
   },
   leaseMs: {
     long: '--lease',
@@ -285,6 +336,7 @@ export const OPTIONS = {
     config: 'defaults',
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
   },
   timeoutMs: {
     long: '--timeout',
@@ -306,6 +358,19 @@ export const OPTIONS = {
     bench: {},
     copy: { brief: true },
   },
+  /** The way to a shell on a host. */
+  launcher: {
+    long: '--launcher',
+    kind: 'launcher',
+    value: '[HOST=]LAUNCHER',
+    help: 'way to hosts: ssh, slurm, podman, docker, kubectl, lxc or command:TEMPLATE (%h is the host)',
+    default: 'ssh',
+    flagHost: 'optional',
+    config: 'both',
+    doctor: {},
+    bench: {},
+    copy: { brief: true },
+  },
   /** Absolute once `loadSettings` has returned; undefined: the first ssh in PATH. */
   sshProgram: {
     long: '--ssh-program',
@@ -317,6 +382,18 @@ export const OPTIONS = {
     doctor: {},
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
+  },
+  /** `auto`: a hop whose ends cannot reach each other goes through ssh's connections to them. */
+  relay: {
+    long: '--relay',
+    kind: 'relay',
+    value: 'auto|never|HOST',
+    help: 'auto: hosts without a direct path are joined through ssh here, HOST: by that host; never: they are an error',
+    default: 'auto',
+    config: 'defaults',
+    bench: { help: 'auto: hosts without a direct path are joined through ssh here; never, HOST: they are an error' },
+    copy: { brief: true },
   },
   /** How long connections of the system's ssh outlive the last run; 0: they end with theirs. */
   persistS: {
@@ -327,6 +404,7 @@ export const OPTIONS = {
     default: '0',
     config: 'defaults',
     copy: { brief: true },
+    ssh: { default: '60' },
   },
   /** ssh's `-F`. */
   sshConfigFile: {
@@ -337,6 +415,19 @@ export const OPTIONS = {
     doctor: {},
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
+  },
+  /** Hosts that log in at a time. */
+  connects: {
+    long: '--connects',
+    kind: 'number',
+    of: 'logins at a time',
+    least: '1',
+    most: '1000',
+    value: 'N',
+    help: 'hosts that log in at a time',
+    default: '8',
+    config: 'defaults',
   },
   /** ssh's `-o`, in order: `Port=2222`. */
   sshOptions: {
@@ -348,6 +439,7 @@ export const OPTIONS = {
     doctor: {},
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
   },
   /** Path of an agent that is already on the host; undefined: deploy. */
   agent: {
@@ -359,6 +451,7 @@ export const OPTIONS = {
     doctor: {},
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
   },
   /** The key for hosts that serve copies. */
   keyFile: {
@@ -379,6 +472,7 @@ export const OPTIONS = {
     doctor: {},
     bench: {},
     copy: { brief: true },
+    ssh: { brief: true },
   },
   version: {
     short: '-V',
@@ -387,6 +481,7 @@ export const OPTIONS = {
     help: 'print the version; with -v those of its parts, too',
     setting: false,
     copy: { brief: true },
+    ssh: { short: undefined, brief: true },
   },
   help: {
     short: '-h',
@@ -397,6 +492,7 @@ export const OPTIONS = {
     doctor: {},
     bench: {},
     copy: { brief: true },
+    ssh: { short: undefined, brief: true },
   },
 } as const satisfies Readonly<Record<string, OptionRow>>;
 
@@ -404,8 +500,8 @@ export type OptionName = keyof typeof OPTIONS;
 
 export const OPTION_ROWS = Object.entries(OPTIONS) as readonly (readonly [OptionName, OptionRow])[];
 
-/** The commands that take options; `copy` is rdcp. */
-export type Topic = 'run' | 'doctor' | 'bench' | 'copy';
+/** The commands that take options; `copy` is rdcp, `ssh` rdssh. */
+export type Topic = 'run' | 'doctor' | 'bench' | 'copy' | 'ssh';
 
 /** The rows of a command, with what they mean there. */
 export function optionsOf(topic: Topic): readonly (readonly [OptionName, OptionRow])[] {

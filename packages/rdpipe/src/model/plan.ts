@@ -15,8 +15,11 @@ export interface PlannedSession {
 export interface Candidate {
   readonly transport: Transport;
   readonly dialler: 'sender' | 'receiver';
-  /** `address`: dialled directly. `forward`: through the ssh master of the session that is not local. */
-  readonly way: 'address' | 'forward';
+  /**
+   * `address`: dialled directly. `forward`: through the ssh master of the session that is not local. `relay`: through
+   * the masters of both, and so through this machine.
+   */
+  readonly way: 'address' | 'forward' | 'relay';
   readonly host: string;
   /** Over RDMA, the dialer's own address; null: the routing table decides. */
   readonly from: string | null;
@@ -26,9 +29,22 @@ export interface Candidate {
   readonly why: string;
 }
 
+/** A link of a chain of hosts that pass one stream on. */
+export interface ChainLink {
+  /** The number of the chain's first link. */
+  readonly head: number;
+  /** The link whose stream this one passes on, received where this one begins; undefined: the first one. */
+  readonly relay: number | undefined;
+  /** The hosts that get the stream over it: its receiver and all behind. */
+  readonly receivers: number;
+  /** The stream is signed by its first sender: some hop of the chain is protected. */
+  readonly isSigned: boolean;
+}
+
 interface LinkBase {
   /** 0 joins standard input to stage 1, k stage k to k+1, n the last stage to standard output. */
   readonly number: number;
+  readonly chain?: ChainLink;
 }
 
 export type PlannedLink = LinkBase &
@@ -43,6 +59,8 @@ export type PlannedLink = LinkBase &
       }
     | {
         readonly kind: 'hop';
+        /** Of the sending end, where a chain was mended and it is another one: it is the number that its host knows. */
+        readonly sendNumber?: number;
         readonly from: SessionId;
         readonly to: SessionId;
         readonly source: LinkSource;
@@ -56,6 +74,8 @@ export type PlannedLink = LinkBase &
          */
         readonly why: string;
         readonly candidates: readonly Candidate[];
+        /** The host that joins the ends where no candidate does, which is found out before a plan that is run. */
+        readonly relay?: string;
         /** The addresses that the ends bind when they listen, null: all. Over RDMA the receiver listens, always. */
         readonly bind: {
           readonly sender: string | null;

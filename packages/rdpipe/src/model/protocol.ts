@@ -131,6 +131,10 @@ export const EventSchema = v.variant('event', [
   v.object({ event: v.literal('broken'), link: Count, end: End, message: Text }),
   /** `bytes`: the position in the stream from which it goes on. */
   v.object({ event: v.literal('resumed'), link: Count, end: End, epoch: Count, bytes: Count }),
+  /** Of a chain: the peer is lost, and another one may come. */
+  v.object({ event: v.literal('parted'), link: Count, end: End, bytes: Count, code: Code, message: Text }),
+  /** Of a chain: everything is written here; hosts behind may still lack some. */
+  v.object({ event: v.literal('written'), link: Count, end: v.literal('recv'), bytes: Count, status: Count }),
   v.object({ event: v.literal('size'), link: Count, bytes: Count }),
   v.object({ event: v.literal('started'), stage: Count, pid: Count }),
   v.object({
@@ -196,34 +200,64 @@ export type NativeCode = v.InferOutput<typeof Code>;
 
 type DeepReadonly<Value> = Value extends object ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> } : Value;
 
+/** One host's part of a stage on several. */
+export interface AgentPart {
+  readonly host: string;
+  readonly rank: number;
+  readonly width: number;
+}
+
 export type AgentStage =
   | {
       readonly stage: number;
       readonly kind: 'command';
       readonly command: string;
-      readonly shell: string;
+      /** Absent: the login shell. */
+      readonly shell?: string | undefined;
       readonly ok: readonly number[];
+      /** Its reader gets a clean end of file also where it fails. */
+      readonly lenient?: true;
       readonly in: number;
       readonly out: number;
+      readonly part?: AgentPart;
     }
-  | { readonly stage: number; readonly kind: 'source'; readonly word: string; readonly out: number }
+  | {
+      readonly stage: number;
+      readonly kind: 'source';
+      readonly word: string;
+      readonly out: number;
+      readonly part?: AgentPart;
+    }
   | {
       readonly stage: number;
       readonly kind: 'sink';
       readonly word: string;
       readonly append: boolean;
       readonly in: number;
+      readonly part?: AgentPart;
     }
   | {
       readonly stage: number;
       readonly kind: 'tree';
       /** Of rdtree: the agent passes them on unread. */
       readonly settings: TreeSettings;
-      readonly in: number;
+      /** Exactly one of both. */
+      readonly in?: number;
+      readonly ins?: readonly number[];
+      readonly out: number;
+    }
+  | { readonly stage: number; readonly kind: 'forward'; readonly in: number; readonly out: number }
+  | {
+      readonly stage: number;
+      readonly kind: 'gather';
+      readonly mode: 'lines' | 'concat';
+      readonly ins: readonly number[];
+      readonly labels?: readonly string[];
       readonly out: number;
     };
 
-export type LinkSource = 'stage' | 'stdin' | 'null';
+/** `relay`: what another link receives on this host. */
+export type LinkSource = 'stage' | 'stdin' | 'null' | 'relay';
 export type LinkSink = 'stage' | 'stdout' | 'null';
 
 /** `tcp`: `always` over TCP, `auth` over RDMA. */
@@ -246,6 +280,13 @@ export interface HopOpen {
   /** Bytes of the stream a second; 0: none. */
   readonly limit?: number;
   readonly numa?: boolean;
+  /** A hop of a chain: a lost peer is replaced. */
+  readonly chain?: boolean;
+  /** Of a chain: the hosts behind this end, for all of which it keeps what they may lack. */
+  readonly behind?: number;
+  /** The seed of the key that signs the stream, or the public key that verifies it: 64 hexadecimal digits. */
+  readonly sign?: string;
+  readonly verify?: string;
   readonly bind?: string | null;
   readonly ports?: readonly [number, number];
   readonly poll?: boolean;
@@ -259,12 +300,13 @@ interface HopLinkBase {
 
 export type AgentLink =
   | { readonly link: number; readonly kind: 'null' | 'stdin' | 'stdout' | 'pipe' }
-  | (HopLinkBase & { readonly end: 'send'; readonly source: LinkSource })
+  | (HopLinkBase & { readonly end: 'send'; readonly source: LinkSource; readonly relay?: number })
   | (HopLinkBase & { readonly end: 'recv'; readonly sink: LinkSink })
   | {
       readonly link: number;
       readonly kind: 'local';
       readonly source: LinkSource;
+      readonly relay?: number;
       readonly sink: LinkSink;
       readonly open: HopOpen;
     };
@@ -298,6 +340,10 @@ export type AgentRequest =
       readonly bind: string | null;
     }
   | { readonly op: 'dial'; readonly link: number; readonly end: HopEnd; readonly addresses: readonly DialAddress[] }
+  /** Another peer takes the place of a lost one. */
+  | { readonly op: 'rejoin'; readonly link: number; readonly end: HopEnd; readonly open: HopOpen }
+  /** No host is behind that end any more. */
+  | { readonly op: 'last'; readonly link: number; readonly end: 'send' }
   /** The answer to `output`. */
   | { readonly op: 'show'; readonly link: number; readonly end: 'recv' }
   | { readonly op: 'go'; readonly segment: number }

@@ -4,6 +4,8 @@ import type { Cause } from './errors.ts';
 
 export interface StageReport {
   readonly stage: number;
+  /** Of its host, from 0, where the stage stands on several. */
+  readonly rank?: number;
   readonly host: string;
   readonly command: string;
   readonly state: 'succeeded' | 'failed' | 'stopped' | 'consumer_closed' | 'not_started';
@@ -24,6 +26,10 @@ export interface ProgramUsage {
 /** Its waits are those of the hop as a whole. */
 export interface HopReport extends Waits {
   readonly link: number;
+  /** Of a stage on several hosts: of the host that receives, or of the one that sends to a single one. */
+  readonly rank?: number;
+  /** The number of the first link of its chain. */
+  readonly chain?: number;
   readonly from: string;
   readonly to: string;
   /** `rdma`, `tcp`; `local` between two programs of one host. */
@@ -76,8 +82,20 @@ export interface SlowPath {
   readonly host: string;
 }
 
+/** The result of a copy on one host of several. */
+export interface CopyHost {
+  readonly host: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly same: number;
+  readonly removed: number;
+  readonly failed: number;
+}
+
 /** The result of a copy; sums are those that its programs reported last. */
 export interface CopyReport {
+  /** Of a target on several hosts, in order. All other sums but `found` are of all of them. */
+  readonly hosts?: readonly CopyHost[];
   /** Entries of the source: files, directories and all others. */
   readonly found: number;
   /** Written to the target and permanent there. */
@@ -106,6 +124,13 @@ export interface CopyReport {
   readonly warnings: readonly { readonly host: string; readonly message: string }[];
 }
 
+/** A host that the run did without. */
+export interface LostHost {
+  readonly host: string;
+  /** One line: the reason. */
+  readonly message: string;
+}
+
 export interface Report {
   readonly v: 1;
   readonly run: string;
@@ -118,6 +143,8 @@ export interface Report {
   readonly seconds: number;
   readonly stages: readonly StageReport[];
   readonly hops: readonly HopReport[];
+  /** Hosts that the run did without, as --require allowed it; absent: none. */
+  readonly lost?: readonly LostHost[];
   /** Of a copy. */
   readonly copy?: CopyReport;
   readonly leftBehind: readonly { readonly host: string; readonly pid: number; readonly command: string }[];

@@ -73,6 +73,8 @@ export interface Settings extends Omit<PlainSettings, 'ports' | 'data' | 'ok' | 
   readonly ok: { readonly all: readonly number[]; readonly stages: ReadonlyMap<number, readonly number[]> };
   readonly leaseMs: number;
   readonly namedHosts: readonly NamedHost[];
+  /** Lists of hosts by the names that stages may use: `@rack1`. */
+  readonly groups: ReadonlyMap<string, string>;
 }
 
 /** The value for a host: by user and name, else by name, else the one for all. */
@@ -86,6 +88,7 @@ export function forHost<T>(values: PerHost<T>, host: HostRef): T {
 export function forMeasuring(settings: Settings): Settings {
   return {
     ...settings,
+    relay: typeof settings.relay === 'string' ? settings.relay : 'never',
     compressLevel: 0,
     limitBytesPerS: 0,
     lenient: false,

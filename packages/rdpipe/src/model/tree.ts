@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { printable, shorten } from './text.ts';
 
-export type TreeRole = 'scan' | 'compare' | 'read' | 'write' | 'copy' | 'clean';
+export type TreeRole = 'scan' | 'compare' | 'unite' | 'read' | 'write' | 'copy' | 'clean';
 
 /** The settings that rdtree gets from its agent, which does not read them. Absent: false, none, 0. */
 export interface TreeSettings {
@@ -34,6 +34,11 @@ export interface TreeSettings {
   readonly paths?: boolean;
   /** Of compare: a plan on its standard output in place of records. */
   readonly plan?: 'none' | 'text' | 'json';
+  /** The hosts of the target, where they are several; of write: its place among them, which its `run` has too. */
+  readonly width?: number;
+  readonly rank?: number;
+  /** Of compare: the host of the target, in a plan of JSON. */
+  readonly host?: string;
   /** Threads; 0: 8 to read, else as many as there are processors, at most 8. */
   readonly jobs?: number;
 }
@@ -90,3 +95,20 @@ export const TreeEventSchema = v.variant('event', [
 ]);
 
 export type TreeEvent = v.InferOutput<typeof TreeEventSchema>;
+/** The sums of a program so far. */
+export type TreeTotals = Extract<TreeEvent, { event: 'progress' }>;
+
+const TOTALS = Object.keys(Totals) as readonly (keyof typeof Totals)[];
+
+/** Of the same program on several hosts; undefined: none has reported. The path at hand is that of the last one. */
+export function sumOfTotals(all: readonly TreeTotals[]): TreeTotals | undefined {
+  return all.reduce<TreeTotals | undefined>((sum, one) => (sum === undefined ? one : added(sum, one)), undefined);
+}
+
+function added(sum: TreeTotals, one: TreeTotals): TreeTotals {
+  const counts = Object.fromEntries(TOTALS.map((name) => [name, sum[name] + one[name]])) as Record<
+    (typeof TOTALS)[number],
+    number
+  >;
+  return { event: 'progress', ...counts, path: one.path ?? sum.path, done: sum.done && one.done };
+}

@@ -82,6 +82,33 @@ export function parseCopyArgv(words: readonly string[]): CopyInvocation {
   return { kind: 'copy', options, words, pathWords: rest };
 }
 
+/** The command line of rdssh as its front made it of one of ssh's (packages/rdhop-native/src/ssh). */
+export type SshInvocation =
+  | {
+      readonly kind: 'ssh';
+      readonly options: Options;
+      readonly what: 'command' | 'subsystem' | 'forward';
+      /** The file of ssh's -E; empty: none. */
+      readonly logFile: string;
+      readonly host: string;
+      /** The words of the command, which ssh joins by blanks. */
+      readonly command: readonly string[];
+    }
+  | Extract<Invocation, { readonly text: string }>;
+
+/**
+ * Reads the words that the front of rdssh gives: options, `command` (`subsystem`, `forward`), log file, host, command.
+ * @throws UsageError
+ */
+export function parseSshArgv(words: readonly string[]): SshInvocation {
+  const { options, rest } = parseOptions(words, 'ssh');
+  if (options.help === true) return { kind: 'help', text: helpText(['rdssh']) };
+  if (options.version === true) return version('rdssh', options);
+  const [kind, logFile = '', host = '', ...command] = rest;
+  const what = kind === 'subsystem' || kind === 'forward' ? kind : 'command';
+  return { kind: 'ssh', options, what, logFile, host, command };
+}
+
 /** `-aHAX` of rsync would take AX for this machine's address. */
 function checkClusters(words: readonly string[]): void {
   const end = words.indexOf('--');
@@ -124,7 +151,7 @@ function makeCommand(topic: Topic): Command {
     new Command()
       .argument('[word...]')
       // A run's options end at its first stage; behind `doctor` they may stand anywhere.
-      .passThroughOptions(topic === 'run')
+      .passThroughOptions(topic === 'run' || topic === 'ssh')
       .helpOption(false)
       .exitOverride()
       .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
@@ -167,6 +194,7 @@ const PROGRAMS: Readonly<Record<Topic, string>> = {
   doctor: 'rdpipe doctor',
   bench: 'rdpipe bench',
   copy: 'rdcp',
+  ssh: 'rdssh',
 };
 
 function checkTogether(options: Options): void {

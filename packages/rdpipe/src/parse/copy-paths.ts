@@ -1,18 +1,19 @@
 /** Reads the sources and the target of rdcp. */
 import type { CopyPaths, CopySide, HostPaths, ServedPaths } from '../model/copy.ts';
-import { SERVED_PORT } from '../model/copy.ts';
+import { hostsOf, SERVED_PORT } from '../model/copy.ts';
 import { UsageError } from '../model/errors.ts';
-import { THIS_MACHINE } from '../model/pipeline.ts';
+import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
 import { shorten } from '../model/text.ts';
 import { forMessage } from './binary-string.ts';
 import { caretLines } from './caret.ts';
+import { expandHostList } from './host-list.ts';
 import { checkNamedHosts, endOfHost, hostKey, parseHostRef } from './host-ref.ts';
 
 export interface CopyPathOptions {
   /** The whole command line, for messages that show it. */
   readonly words: readonly string[];
-  readonly settings: Pick<Settings, 'namedHosts'>;
+  readonly settings: Pick<Settings, 'namedHosts' | 'groups'>;
 }
 
 /**
@@ -22,14 +23,18 @@ export interface CopyPathOptions {
 export function parseCopyPaths(pathWords: readonly string[], options: CopyPathOptions): CopyPaths {
   const last = pathWords.at(-1);
   if (last === undefined) throw new UsageError('no SRC and no DST given (rdcp SRC... DST; rdcp --help shows more)');
-  const sides = pathWords.map((word) => at(word, options, () => readSide(word)));
+  const sides = pathWords.map((word) => at(word, options, () => readSide(word, options.settings.groups)));
   const [first, ...more] = sides.slice(0, -1);
   const target = sides.at(-1);
   if (first === undefined || target === undefined) throw missingTarget(last, options);
-  for (const [index, side] of more.entries()) at(pathWords[index + 1] ?? '', options, () => checkTogether(first, side));
+  for (const [index, side] of sides.slice(0, -1).entries()) {
+    at(pathWords[index] ?? '', options, () => checkSource(side));
+  }
+  for (const [index, side] of more.entries())
+    at(pathWords[index + 1] ?? '', options, () => checkTogether(first, side, target));
   const source = first.kind === 'stream' ? first : { ...first, paths: joined(first, more) };
   at(last, options, () => checkPair(source, target));
-  const hosts = [source, target].flatMap((side) => (side.kind === 'paths' ? [side.host] : []));
+  const hosts = [source, target].flatMap((side) => (side.kind === 'paths' ? hostsOf(side) : []));
   checkNamedHosts(options.settings.namedHosts, hosts, 'no path has the host');
   return { source, target };
 }
@@ -63,7 +68,9 @@ function missingTarget(word: string, options: CopyPathOptions): UsageError {
 
 const HINT_PATH = 'write host:path, or path for this machine';
 
-function readSide(word: string): CopySide {
+type Groups = Settings['groups'];
+
+function readSide(word: string, groups: Groups): CopySide {
   if (word === '') throw new PathProblem('a path is empty', HINT_PATH);
   if (word === '-') return { kind: 'stream' };
   const [, scheme] = /^([A-Za-z][A-Za-z0-9+.]*):\/\//.exec(word) ?? [];
@@ -72,16 +79,16 @@ function readSide(word: string): CopySide {
     const message = `${shown(word)} is a URL of another protocol`;
     throw new PathProblem(message, "write host:path; ssh's port is -o Port=NUMBER");
   }
-  return readPath(word);
+  return readPath(word, groups);
 }
 
 const OTHER_SCHEMES = new Set(['rsync', 'ssh', 'scp', 'sftp', 'http', 'https', 'ftp', 'file', 's3']);
 
 /** A `:` before any `/`, outside brackets, ends a host, which alone is the home directory there. */
-function readPath(word: string): HostPaths {
+function readPath(word: string, groups: Groups): HostPaths {
   const colon = endOfHost(word);
   const isRemote = colon >= 0 && !word.slice(0, colon).includes('/');
-  if (!isRemote) return paths(THIS_MACHINE, checkedPath(word, word));
+  if (!isRemote) return paths([THIS_MACHINE], checkedPath(word, word));
   const path = word.slice(colon + 1);
   if (path.startsWith(':')) {
     const [message, rest] = [`${shown(word)} names a module of an rsync daemon`, path.slice(1)];
@@ -90,19 +97,23 @@ function readPath(word: string): HostPaths {
       `write host:path, of a login by ssh; for a name with a colon host:./:${shown(rest)}`,
     );
   }
-  return paths(readHost(word.slice(0, colon), word), checkedPath(path === '' && colon > 0 ? '~/' : path, word));
+  return paths(
+    readHosts(word.slice(0, colon), word, groups),
+    checkedPath(path === '' && colon > 0 ? '~/' : path, word),
+  );
 }
 
-function paths(host: HostPaths['host'], path: string): HostPaths {
-  return { kind: 'paths', host, paths: [path] };
+function paths([host = THIS_MACHINE, ...others]: readonly HostRef[], path: string): HostPaths {
+  return { kind: 'paths', host, ...(others.length === 0 ? {} : { others }), paths: [path] };
 }
 
-function readHost(text: string, word: string): HostPaths['host'] {
+function readHosts(text: string, word: string, groups: Groups): readonly HostRef[] {
   try {
-    return parseHostRef(text);
+    return expandHostList(text, groups).map(parseHostRef);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw new PathProblem(`${shown(word)}: ${error.message}`, 'write host:path; for a name with a colon ./name');
+    const hint = error.detail ?? 'write host:path; for a name with a colon ./name';
+    throw new PathProblem(`${shown(word)}: ${error.message}`, hint);
   }
 }
 
@@ -128,14 +139,29 @@ function readServed(word: string): ServedPaths {
   return { kind: 'served', server, client, port, paths: [rest.slice(slash).replace(/^\/+/, '')] };
 }
 
+function checkSource(side: CopySide): void {
+  if (side.kind !== 'paths' || side.others === undefined) return;
+  throw new PathProblem(
+    `a source is on one host, not ${side.others.length + 1}`,
+    'run rdcp once for each host, to a directory of its own',
+  );
+}
+
 /** Sources are read by one program, so they are in one place. */
-function checkTogether(first: CopySide, side: CopySide): void {
+function checkTogether(first: CopySide, side: CopySide, target: CopySide): void {
   if (first.kind === 'paths' && side.kind === 'paths' && hostKey(first.host) === hostKey(side.host)) return;
   if (first.kind === 'served' && side.kind === 'served' && placeOf(first) === placeOf(side)) return;
   if (first.kind === 'stream' || side.kind === 'stream')
     throw new PathProblem('- is one file, and no other can stand beside it', 'run rdcp once for it alone');
   const message = `sources are on two hosts, ${placeOf(first)} and ${placeOf(side)}`;
-  throw new PathProblem(message, 'run rdcp once for each host');
+  throw new PathProblem(message, hintApart(side, target));
+}
+
+/** The path of the target on another host was meant as a target, too. */
+function hintApart(side: CopySide, target: CopySide): string {
+  const isTarget = side.kind === 'paths' && target.kind === 'paths' && side.paths[0] === target.paths[0];
+  if (!isTarget) return 'run rdcp once for each host';
+  return `write one target on several hosts: ${placeOf(side)},${placeOf(target)}:${shown(target.paths[0])}`;
 }
 
 /** Of a shell's `*` there may be a hundred thousand. */
@@ -158,6 +184,8 @@ function checkPair(source: CopySide, target: CopySide): void {
     throw new PathProblem('both SRC and DST are -', 'write a path in place of one of them');
   if (source.kind === 'served' && target.kind === 'served')
     throw new PathProblem('both SRC and DST are serving receivers', 'run rdcp on a host that has one of the two');
+  if (source.kind === 'served' && target.kind === 'paths' && target.others !== undefined)
+    throw new PathProblem('a serving receiver gives its files to one host at a time', 'run rdcp once for each host');
   if (target.kind === 'stream' && source.kind !== 'stream' && source.paths.length > 1)
     throw new PathProblem(`- takes one file, not ${source.paths.length}`, 'run rdcp once for each file');
   if (source.kind === 'stream' && target.kind === 'paths' && /(?:^|\/)\.{0,2}$|^~$/.test(target.paths[0]))

@@ -1,5 +1,6 @@
 /** Reads the value of a flag: the host it is for, and what it adds to earlier ones. */
 import { UsageError } from '../model/errors.ts';
+import { COMMAND } from '../model/launcher.ts';
 import { flagName, type OptionRow, type PatternRule, takesValue, valueText } from '../model/option-row.ts';
 import type { HostValue } from '../model/settings.ts';
 import { decode, forMessage } from './binary-string.ts';
@@ -39,7 +40,8 @@ function readHostValue(row: OptionRow, text: string): HostValue<unknown> {
   const { kind, flagHost, withoutHost } = row;
   if (flagHost === undefined) return { host: undefined, value: readValue(row, text) };
   if (kind === 'switch') return { host: hostKeyOf(text), value: true };
-  const equals = text.indexOf('=');
+  // A template may hold one, and no host begins like it.
+  const equals = kind === 'launcher' && text.startsWith(COMMAND) ? -1 : text.indexOf('=');
   const host = text.slice(0, Math.max(equals, 0));
   const value = text.slice(equals + 1);
   if (flagHost === 'optional' && equals <= 0)

@@ -56,12 +56,25 @@ SRC and DST are [user@]host:PATH, PATH on this machine (./a:b where a : would
 name a host), rd://host/PATH of rdrecv --serve, or - for standard input, output.
 dir copies the directory into DST, dir/ its contents, as with rsync.
 
-  rdcp -a h1:run7 h2:/data/       # /data/run7; again: what is missing
-  rdcp -a --delete site/ h1:site  # makes h1:site the same as site
+  rdcp -a h1:run7 h2:/data/          # /data/run7; again: what is missing
+  rdcp -a --delete site/ h1,h2:site  # makes it the same as site, on both
 `;
 
 export const COPY_TAIL = `Exit status: 0 all copied; 23 some paths failed, each is named, all others are
 copied; 2 usage; 124 a time limit; 125 rdcp failed; 129, 130, 143 signals.
+`;
+
+export const SSH_HEAD = `Usage: rdssh [--OPTION=VALUE]... [options of ssh] [user@]host COMMAND...
+
+Runs a command as 'ssh host command' does, for programs that let one name their
+ssh; its input and output go by the data plane. Other command lines (a login,
+-t, -D, ...), and hosts where no program of rdpipe's can run, it leaves to ssh.
+
+  rsync -a -e rdssh src/ h1:dst/
+  GIT_SSH_COMMAND=rdssh git clone h1:project.git
+`;
+
+export const SSH_TAIL = `Exit status: the command's; 255 where a connection failed, as ssh's.
 `;
 
 export const DEMO = `Usage: rdpipe demo

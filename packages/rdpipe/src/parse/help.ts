@@ -37,6 +37,10 @@ export const HELP_TOPICS: ReadonlyMap<string, HelpTopic> = new Map([
   ['hosts', { phrase: 'how hosts are written, reached and named', text: () => texts.HOSTS }],
   ['rdcp', { phrase: 'copies of files and trees', text: () => withOptions(texts.COPY_HEAD, 'copy', texts.COPY_TAIL) }],
   [
+    'rdssh',
+    { phrase: "ssh's command line for other tools", text: () => withOptions(texts.SSH_HEAD, 'ssh', texts.SSH_TAIL) },
+  ],
+  [
     'doctor',
     {
       phrase: 'find problems of hosts, and between them',

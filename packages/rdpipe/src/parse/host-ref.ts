@@ -1,7 +1,7 @@
 /** Reads the host of a stage: `[user@]host`, IPv6 addresses in brackets. */
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../model/errors.ts';
-import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
+import { type HostRef, type Relay, THIS_MACHINE } from '../model/pipeline.ts';
 import type { NamedHost } from '../model/settings.ts';
 import { printable } from '../model/text.ts';
 import { decode, forMessage } from './binary-string.ts';
@@ -46,6 +46,13 @@ export function hostKey(host: HostRef): string {
 export function hostKeyOf(text: string): string {
   if (text === '') throw new UsageError('the host is empty');
   return hostKey(readHostRef(text));
+}
+
+/** `auto`, `never`, or the host that relays: decoded text, not empty. */
+export function readRelay(text: string): Relay {
+  if (text === 'auto' || text === 'never') return text;
+  if (endOfHost(text) >= 0) throw new UsageError(`'${printable(text)}' is none of auto, never, [USER@]HOST`);
+  return readHostRef(text);
 }
 
 /** Hosts that flags name are among those of the command line; `missing` begins the message: `no stage has the host`. */

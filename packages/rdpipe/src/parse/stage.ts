@@ -1,10 +1,18 @@
 /** Reads the stages of a pipeline from the words of the command line. */
 import { UsageError } from '../model/errors.ts';
-import type { CommandStage, HostRef, Pipeline, Stage } from '../model/pipeline.ts';
+import {
+  byPosition,
+  type CommandStage,
+  type HostRef,
+  type Pipeline,
+  positionOf,
+  type Stage,
+} from '../model/pipeline.ts';
 import { forHost, type Settings } from '../model/settings.ts';
 import { shorten } from '../model/text.ts';
 import { bytesOf, forMessage } from './binary-string.ts';
 import { caretLines } from './caret.ts';
+import { expandHostList } from './host-list.ts';
 import { checkNamedHosts, endOfHost, parseHostRef } from './host-ref.ts';
 import { quoteWord } from './quote.ts';
 import { type CommandClass, classifyCommand } from './redirections.ts';
@@ -12,7 +20,7 @@ import { type CommandClass, classifyCommand } from './redirections.ts';
 export interface StageOptions {
   /** The words before the first stage, for messages that show the command line. */
   readonly optionWords: readonly string[];
-  readonly settings: Pick<Settings, 'shell' | 'ok' | 'namedHosts'>;
+  readonly settings: Pick<Settings, 'shell' | 'ok' | 'namedHosts' | 'groups'>;
 }
 
 /**
@@ -20,7 +28,7 @@ export interface StageOptions {
  * @throws UsageError with carets under a word that is no stage, or when a flag names a stage or host that is not there.
  */
 export function parseStages(words: readonly string[], options: StageOptions): Pipeline {
-  const [first, ...rest] = words.map((_, index) => parseStage(words, index, options));
+  const [first, ...rest] = words.flatMap((_, index) => parseStage(words, index, options));
   if (first === undefined) throw new UsageError('no stage given (write host:command; rdpipe --help shows more)');
   const stages: Pipeline['stages'] = [first, ...rest];
   checkSinks(stages, words, options);
@@ -33,11 +41,19 @@ export function parseStages(words: readonly string[], options: StageOptions): Pi
 /** Longest text of a stage in messages; its bytes are kept whole beside it. */
 const TEXT_LIMIT = 200;
 
-function parseStage(words: readonly string[], index: number, options: StageOptions): Stage {
+/** A stage, or the parts of one that stands on several hosts. */
+function parseStage(words: readonly string[], index: number, options: StageOptions): readonly Stage[] {
   const word = words[index] ?? '';
+  const position = index + 1;
   try {
-    const { host, command } = splitStage(word, index + 1);
-    return makeStage(index + 1, host, command, options.settings);
+    const { hosts, command } = splitStage(word, position, options.settings.groups);
+    const [host] = hosts;
+    if (host !== undefined && hosts.length === 1) return [makeStage(position, host, command, options.settings)];
+    return hosts.map((each, rank) => ({
+      ...makeStage(position, each, command, options.settings),
+      number: position + rank * (words.length + 1),
+      part: { position, rank, width: hosts.length },
+    }));
   } catch (error) {
     throw error instanceof StageProblem ? usageError(error, words, index, options) : error;
   }
@@ -65,7 +81,11 @@ class StageProblem extends Error {
 
 const HINT_HOST = 'write host:command, or :command for this machine';
 
-function splitStage(word: string, number: number): { readonly host: HostRef; readonly command: string } {
+function splitStage(
+  word: string,
+  number: number,
+  groups: Settings['groups'],
+): { readonly hosts: readonly HostRef[]; readonly command: string } {
   if (word === '') throw new StageProblem(`stage ${number} is empty`, HINT_HOST);
   if (/^ssh:\/\//i.test(word)) {
     throw new StageProblem(
@@ -77,10 +97,10 @@ function splitStage(word: string, number: number): { readonly host: HostRef; rea
   if (/^[ \t\n]*\d+:/.test(word.slice(colon + 1)) && colon >= 0) throw portInStage(word, number);
   if (colon < 0) throw missingHost(word, number);
   const command = word.slice(colon + 1);
-  const host = readHost(word.slice(0, colon), number);
+  const hosts = readHosts(word.slice(0, colon), number, groups);
   if (trimBlanks(command) === '')
-    throw new StageProblem(`stage ${number} (${host.label}) has no command`, 'write host:command');
-  return { host, command };
+    throw new StageProblem(`stage ${number} (${hosts[0]?.label}) has no command`, 'write host:command');
+  return { hosts, command };
 }
 
 function missingHost(word: string, number: number): StageProblem {
@@ -101,12 +121,12 @@ function portInStage(word: string, number: number): StageProblem {
   );
 }
 
-function readHost(text: string, number: number): HostRef {
+function readHosts(text: string, number: number, groups: Settings['groups']): readonly HostRef[] {
   try {
-    return parseHostRef(text);
+    return expandHostList(text, groups).map(parseHostRef);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw new StageProblem(`stage ${number}: ${error.message}`, HINT_HOST);
+    throw new StageProblem(`stage ${number}: ${error.message}`, error.detail ?? HINT_HOST);
   }
 }
 
@@ -121,7 +141,7 @@ function makeStage(number: number, host: HostRef, command: string, settings: Sta
   return { ...base, kind: 'sink', word: bytesOf(word), append: operator === '>>' };
 }
 
-type Named = Pick<Stage, 'number' | 'host' | 'text'>;
+type Named = Pick<Stage, 'number' | 'part' | 'host' | 'text'>;
 type Loss = Extract<CommandClass, { kind: 'loss' }>;
 
 function lossOfData(loss: Loss, stage: Named, command: string): StageProblem {
@@ -152,18 +172,32 @@ function howToRun(
 
 /** Nothing comes out of a sink: what stands behind it would take an empty stream for its input. A source does not. */
 function checkSinks(stages: Pipeline['stages'], words: readonly string[], options: StageOptions): void {
-  stages.forEach((stage, index) => {
-    const next = stages[index + 1];
+  const positions = byPosition(stages);
+  positions.forEach(([stage], index) => {
+    const [next] = positions[index + 1] ?? [];
     if (stage.kind !== 'sink' || next === undefined || next.kind === 'source') return;
     const word = Buffer.from(stage.word).toString('latin1');
     const tee = asStage(stage.host, `tee ${stage.append ? '-a ' : ''}${word}`);
-    const what = `${nameOf(stage)} is a sink: it hands nothing to stage ${next.number}`;
-    throw usageError(new StageProblem(what, `make it a command: ${tee}`), words, index, options);
+    const what = `${nameOf(stage)} is a sink: it hands nothing to stage ${positionOf(next)}`;
+    throw usageError(
+      new StageProblem(what, wideSink(stage, next) ?? `make it a command: ${tee}`),
+      words,
+      index,
+      options,
+    );
   });
 }
 
-function nameOf({ number, host, text }: Named): string {
-  return `stage ${number} (${host.label}: ${text})`;
+/** The same file on two hosts. */
+function wideSink(stage: Stage, next: Stage): string | undefined {
+  if (stage.kind !== 'sink' || next.kind !== 'sink' || stage.text !== next.text || stage.host.name === '')
+    return undefined;
+  const hosts = { ...stage.host, label: `${stage.host.label},${next.host.label}` };
+  return `write one sink on both: ${asStage(hosts, stage.text)}`;
+}
+
+function nameOf({ number, host, text, part }: Named): string {
+  return `stage ${part?.position ?? number} (${host.label}: ${text})`;
 }
 
 /** A stage as a user would type it. */
@@ -175,9 +209,10 @@ function asStage(host: HostRef, command: string): string {
 }
 
 function checkStageNumbers(stages: readonly Stage[], { ok }: StageOptions['settings']): void {
+  const positions = byPosition(stages);
   for (const number of ok.stages.keys()) {
-    const stage = stages[number - 1];
-    if (stage === undefined) throw new UsageError(`--ok ${number}=…: ${onlySoMany(stages.length)}`);
+    const [stage] = positions[number - 1] ?? [];
+    if (stage === undefined) throw new UsageError(`--ok ${number}=…: ${onlySoMany(positions.length)}`);
     if (stage.kind !== 'command') {
       throw new UsageError(`--ok ${number}=…: ${nameOf(stage)} is no command`);
     }

@@ -1,6 +1,8 @@
 /** Reads the values of options, for flags and config file alike. */
 import { UsageError } from '../model/errors.ts';
 import type { OptionKind, OptionRow, OptionValues, StatusRule } from '../model/option-row.ts';
+import { readRelay } from './host-ref.ts';
+import { readLauncher } from './launcher.ts';
 
 /**
  * Reads a value of an option that takes one.
@@ -33,6 +35,9 @@ const READERS: { readonly [Kind in ValueKind]: (text: string, row: OptionRow) =>
   remotePath: (text) => readPlain('path', text),
   shell: (text) => readPlain('shell', text),
   sshOption: (text) => readPlain('ssh option', text),
+  launcher: (text) => readLauncher(readPlain('launcher', text)),
+  relay: (text) => readRelay(readPlain('relay', text)),
+  enough: readEnough,
   statuses: readStatusRule,
   excludeFrom: (text) => ({ kind: 'file', file: readPlain('file name', text) }),
 };
@@ -156,6 +161,12 @@ function readStatuses(text: string): readonly number[] {
     }
     return Number(word);
   });
+}
+
+function readEnough(text: string): 'all' | 'any' | number {
+  if (text === 'all' || text === 'any') return text;
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new UsageError(`'${text}' is none of all, any, a number of hosts`);
 }
 
 function readChoice(choices: readonly string[], text: string): string {

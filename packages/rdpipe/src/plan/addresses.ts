@@ -1,6 +1,7 @@
 /** The addresses of a hop's ends: from --data, from ssh, from the hosts' own lists. */
-import { BlockList, isIP, SocketAddress } from 'node:net';
+import { isIP, SocketAddress } from 'node:net';
 import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
+import type { SessionId } from '../model/plan.ts';
 import type { HostAddress } from '../model/protocol.ts';
 import { type DataAddress, forHost } from '../model/settings.ts';
 import { LOCAL, type PlanInput, type SessionFacts } from './facts.ts';
@@ -34,17 +35,23 @@ export function entryOf({ hello }: SessionFacts, address: string): HostAddress |
 
 /** Pairs of addresses that lie in one subnet, by the word of both ends. It may still be two networks of one number. */
 export function commonSubnets(from: Place, to: Place): readonly AddressPair[] {
-  const others = to.own.map((address) => ({ address, holds: subnetOf(address) }));
-  return from.own.flatMap((address) => {
-    const holds = subnetOf(address);
-    const near = others.filter((other) => holds(other.address) && other.holds(address));
-    return near.map((other) => ({ from: address, to: other.address }));
+  const others = to.own.map(numbered);
+  return from.own.map(numbered).flatMap((one) => {
+    const near = others.filter((other) => holds(one, other) && holds(other, one));
+    return near.map((other) => ({ from: one.entry, to: other.entry }));
   });
 }
 
 export interface AddressPair {
   readonly from: HostAddress;
   readonly to: HostAddress;
+}
+
+/** A number for each address, so that those of one subnet follow one another; an unknown one comes first. */
+export function orderOfAddress(address: string | undefined): bigint {
+  if (address === undefined) return 0n;
+  const { bits, number } = numberOf(address.replace(/%.*$/, ''));
+  return (BigInt(bits) << 128n) | number;
 }
 
 /** The items whose key no item before them has. */
@@ -76,9 +83,28 @@ function canonical(address: string): string {
 }
 
 /** The hosts, as written, whose stages run in this session; this machine counts even without a stage. */
-function hostsOf(session: SessionFacts, { pipeline, stageSessions }: PlanInput): readonly HostRef[] {
-  const hosts = pipeline.stages.filter((_, index) => stageSessions[index] === session.id).map(({ host }) => host);
+function hostsOf(session: SessionFacts, input: PlanInput): readonly HostRef[] {
+  const known = namesByInput.get(input) ?? namesOf(input);
+  namesByInput.set(input, known);
+  const hosts = known.get(session.id) ?? [];
   return session.id === LOCAL ? [...hosts, THIS_MACHINE] : hosts;
+}
+
+type Names = ReadonlyMap<SessionId, readonly HostRef[]>;
+
+/** Every hop of a plan asks for those of its two ends. */
+const namesByInput = new WeakMap<PlanInput, Names>();
+
+function namesOf({ pipeline, stageSessions }: PlanInput): Names {
+  const names = new Map<SessionId, HostRef[]>();
+  for (const [index, { host }] of pipeline.stages.entries()) {
+    const id = stageSessions[index];
+    if (id === undefined) continue;
+    const known = names.get(id);
+    if (known === undefined) names.set(id, [host]);
+    else known.push(host);
+  }
+  return names;
 }
 
 function sshAddress(session: SessionFacts, peer: SessionFacts, input: PlanInput): string | undefined {
@@ -126,9 +152,43 @@ function leadsOut(kind: HostAddress['kind']): boolean {
   return kind === 'physical' || kind === 'virtual';
 }
 
-function subnetOf({ address, prefix }: HostAddress): (other: HostAddress) => boolean {
-  const subnet = new BlockList();
-  const family = familyOf(address);
-  subnet.addSubnet(address, prefix, family);
-  return (other) => familyOf(other.address) === family && subnet.check(other.address, family);
+interface Numbered {
+  readonly entry: HostAddress;
+  readonly bits: number;
+  readonly number: bigint;
+}
+
+function numbered(entry: HostAddress): Numbered {
+  return { entry, ...numberOf(entry.address) };
+}
+
+function numberOf(address: string): Pick<Numbered, 'bits' | 'number'> {
+  const isIPv4 = familyOf(address) === 'ipv4';
+  return { bits: isIPv4 ? 32 : 128, number: isIPv4 ? ipv4Number(address) : ipv6Number(address) };
+}
+
+/** Whether the subnet of the one has the other's address. */
+function holds({ entry: { prefix }, bits, number }: Numbered, other: Numbered): boolean {
+  return bits === other.bits && (number ^ other.number) >> BigInt(bits - prefix) === 0n;
+}
+
+function ipv4Number(address: string): bigint {
+  return BigInt(address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0));
+}
+
+/** Node's BlockList would do as well, and take most of the time of a plan of a thousand hosts. */
+function ipv6Number(address: string): bigint {
+  const [head = [], tail = []] = address.split('::').map(groupsOf);
+  const zeros = Array<string>(8 - head.length - tail.length).fill('0000');
+  return BigInt(`0x${[...head, ...zeros, ...tail].join('')}`);
+}
+
+/** Four hexadecimal digits each; the last two may be written as an IPv4 address. */
+function groupsOf(text: string): readonly string[] {
+  const groups = text === '' ? [] : text.split(':');
+  return groups.flatMap((group) => {
+    if (!group.includes('.')) return [group.padStart(4, '0')];
+    const hex = ipv4Number(group).toString(16).padStart(8, '0');
+    return [hex.slice(0, 4), hex.slice(4)];
+  });
 }

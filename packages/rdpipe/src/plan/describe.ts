@@ -1,4 +1,5 @@
 /** The plan as text, for --dry-run. Keys are not part of a plan, so none can show. */
+import { inputsOf, positionOf } from '../model/pipeline.ts';
 import type {
   Candidate,
   HopLink,
@@ -30,18 +31,63 @@ export function candidateWords({ transport, device, why }: Candidate): string {
 type Labels = ReadonlyMap<SessionId, string>;
 
 function describeSegment({ stages, links }: Segment, labels: Labels): readonly string[] {
-  const lineOf = (number: number | undefined, nothing: string) =>
-    links
-      .filter((link) => link.number === number)
-      .flatMap((link) => [describeLink(link, nothing, labels), ...describeCandidates(link, labels)]);
+  const byNumber = new Map<number | undefined, PlannedLink>(links.map((link) => [link.number, link]));
+  const lineOf = (number: number | undefined, nothing: string) => {
+    const link = byNumber.get(number);
+    return link === undefined ? [] : [describeLink(link, nothing, labels), ...describeCandidates(link, labels)];
+  };
+  const described = new Set<number>();
+  const into = (planned: PlannedStage) => {
+    const ins = inputsOf(planned.stage);
+    if (ins !== undefined) return ins.flatMap((link) => lineOf(link, ''));
+    const chain = byNumber.get(planned.in)?.chain;
+    if (chain === undefined) return lineOf(planned.in, 'no input: end of file at once');
+    if (described.has(chain.head)) return [];
+    described.add(chain.head);
+    return describeChain(
+      links.filter((link) => link.chain?.head === chain.head),
+      labels,
+    );
+  };
+  const isRead = new Set<number | undefined>(
+    stages.flatMap<number | undefined>(({ stage, in: input }) => inputsOf(stage) ?? [input]),
+  );
+  const last = stages.filter(({ out }) => out !== undefined && !isRead.has(out));
   return [
-    ...lineOf(stages[0]?.in, 'no input: end of file at once'),
-    ...stages.flatMap((planned) => [describeStage(planned), ...lineOf(planned.out, 'output is dropped')]),
+    ...stages.flatMap((planned) => [...into(planned), describeStage(planned)]),
+    ...last.flatMap(({ out }) => lineOf(out, 'output is dropped')),
   ];
 }
 
+/** The hosts in order, then each kind of hop between them once. */
+function describeChain(links: readonly PlannedLink[], labels: Labels): readonly string[] {
+  const [first] = links;
+  const from = first === undefined ? [] : [ends(first, labels)[0]];
+  const path = [...from, ...links.map((link) => ends(link, labels)[1])].join('→');
+  const kinds = new Map<string, number>();
+  for (const link of links) {
+    const kind = link.kind === 'hop' ? [link.why, ...streamWords(link)].join(', ') : 'within the host';
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  const counted = [...kinds].map(
+    ([kind, count]) => `  ${kinds.size === 1 ? 'each hop' : `${count} of the hops`}: ${kind}`,
+  );
+  const signed = first?.chain?.isSigned === true ? ', signed by its first sender' : '';
+  return [`${path}: a chain, each host passes the stream on${signed}`, ...counted];
+}
+
+function ends(link: PlannedLink, labels: Labels): readonly [string, string] {
+  if (link.kind === 'hop') return [place(link.source, link.from, labels), place(link.sink, link.to, labels)];
+  const name = nameOf(link.session, labels);
+  return [link.kind === 'local' ? place(link.source, link.session, labels) : name, name];
+}
+
 function describeStage({ stage }: PlannedStage): string {
-  return `stage ${stage.number} ${stage.host.label}: ${stage.text}`;
+  if (stage.kind === 'gather') {
+    const how = stage.mode === 'lines' ? 'whole lines as they come' : 'one host after another';
+    return `gathered on ${stage.host.label}: ${how}`;
+  }
+  return `stage ${positionOf(stage)} ${stage.host.label}: ${stage.text}`;
 }
 
 /** @param nothing what a `null` link means in its place. */
@@ -78,14 +124,14 @@ function describeLocal(link: LocalLink, labels: Labels): string {
 /** The candidates of a hop, in the order in which they are tried, a line each. */
 function describeCandidates(link: PlannedLink, labels: Labels): readonly string[] {
   if (link.kind !== 'hop') return [];
-  return link.candidates.map(
-    (candidate, index) => `  ${index === 0 ? '' : 'else '}${describeCandidate(candidate, link, labels)}`,
-  );
+  const ways = link.candidates.map((candidate) => describeCandidate(candidate, link, labels));
+  const relay = link.relay === undefined ? [] : [`relayed by ${link.relay}`];
+  return [...ways, ...relay].map((way, index) => `  ${index === 0 ? '' : 'else '}${way}`);
 }
 
 function describeCandidate(candidate: Candidate, link: HopLink, labels: Labels): string {
   const dialer = nameOf(candidate.dialler === 'sender' ? link.from : link.to, labels);
-  if (candidate.way === 'forward') return `${dialer} ${candidate.why}`;
+  if (candidate.way !== 'address') return `${dialer} ${candidate.why}`;
   const from = candidate.from === null ? '' : ` from ${candidate.from}`;
   const other = candidate.transport === link.transport ? '' : `${candidate.transport}, `;
   return `${dialer} dials ${candidate.host}${from} (${other}${candidateWords(candidate)})`;

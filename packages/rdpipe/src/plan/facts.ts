@@ -12,6 +12,8 @@ export interface SessionFacts {
   /** As the user wrote it: `h1`; `this machine`. */
   readonly label: string;
   readonly hello: AgentHello;
+  /** Whether its session leads sockets here to addresses there, and ports there to sockets here. */
+  readonly forwards: boolean;
 }
 
 /** Settings that are passed to hops unchanged. */
@@ -20,12 +22,21 @@ type HopSetting = 'compressLevel' | 'jobs' | 'limitBytesPerS' | 'numa' | 'buffer
 export interface PlanInput {
   readonly run: string;
   readonly pipeline: Pipeline;
-  readonly settings: Pick<Settings, 'ports' | 'data' | 'transport' | 'encrypt' | HopSetting>;
+  readonly settings: Pick<Settings, 'ports' | 'data' | 'transport' | 'encrypt' | 'relay' | 'order' | HopSetting>;
   /** The session of each stage, in the order of the stages. */
   readonly stageSessions: readonly SessionId[];
   /** Every session of `stageSessions`, and `LOCAL` where `needsLocal` returns true. */
   readonly sessions: ReadonlyMap<SessionId, SessionFacts>;
+  /** Of the host that `settings.relay` names. */
+  readonly relaySession?: SessionId | undefined;
   /** How the user's standard input and output are used. */
   readonly stdin: 'send' | 'null';
   readonly stdout: 'arrive' | 'drop';
+}
+
+/** The facts of an open session. */
+export function factsOf(id: SessionId, { sessions }: Pick<PlanInput, 'sessions'>): SessionFacts {
+  const facts = sessions.get(id);
+  if (facts === undefined) throw new Error(`session ${id} is not open`);
+  return facts;
 }

@@ -1,9 +1,20 @@
 /** A segment of the plan as the request to one agent describes it. */
+import type { Stage } from '../model/pipeline.ts';
 import type { HopLink, PlannedLink, PlannedStage, Segment, SessionId } from '../model/plan.ts';
-import type { AgentLink, AgentStage, HopOpen } from '../model/protocol.ts';
+import type { AgentLink, AgentPart, AgentStage, HopEnd, HopOpen } from '../model/protocol.ts';
 
 /** The keys of hops and local links by link number, 64 hexadecimal digits each. */
-export type LinkKeys = ReadonlyMap<number, string>;
+export interface LinkKeys {
+  readonly links: ReadonlyMap<number, string>;
+  /** Of signed chains, by the number of the first link. */
+  readonly chains: ReadonlyMap<number, ChainKeys>;
+}
+
+/** Ed25519: the seed signs, the public key verifies. 64 hexadecimal digits each. */
+export interface ChainKeys {
+  readonly seed: string;
+  readonly publicKey: string;
+}
 
 /** Settings that are the same for all hops and local links of a run. */
 export type OpenSettings = Pick<HopOpen, 'run' | 'connect_timeout_ms' | 'stall_timeout_ms'>;
@@ -19,6 +30,11 @@ export function agentLinks(
 
 export function agentStages(segment: Segment, session: SessionId): readonly AgentStage[] {
   return segment.stages.filter((planned) => planned.session === session).map(agentStage);
+}
+
+/** The first links of signed chains. */
+export function signedChains({ links }: Segment): readonly number[] {
+  return [...new Set(links.flatMap(({ chain }) => (chain?.isSigned === true ? [chain.head] : [])))];
 }
 
 /** The links that need a key. */
@@ -37,40 +53,94 @@ function agentLink(
   const { number, kind } = link;
   if (kind !== 'local') return [{ link: number, kind }];
   const { source, sink, buffer } = link;
-  const open = { ...settings, key: keyOf(number, keys), hop: number, encrypt: 'never', buffer } as const;
-  return [{ link: number, kind, source, sink, open }];
+  const key = keyOf(number, keys);
+  const chain = { ...chainOpen(link, 'send', keys, settings), ...chainOpen(link, 'recv', keys, settings) };
+  const open = { ...settings, key, hop: number, encrypt: 'never', buffer, ...chain } as const;
+  return [{ link: number, kind, source, ...relayOf(link), sink, open }];
 }
 
 function hopEnd(link: HopLink, session: SessionId, keys: LinkKeys, settings: OpenSettings): readonly AgentLink[] {
-  if (session !== link.from && session !== link.to) return [];
+  const { number } = link;
+  const base = { link: number, kind: 'hop' } as const;
+  if (session === link.from) {
+    return [
+      { ...base, end: 'send', source: link.source, ...relayOf(link), open: hopOpen(link, 'send', keys, settings) },
+    ];
+  }
+  if (session !== link.to) return [];
+  return [{ ...base, end: 'recv', sink: link.sink, open: hopOpen(link, 'recv', keys, settings) }];
+}
+
+/** The settings of one end of a hop. */
+export function hopOpen(link: HopLink, end: HopEnd, keys: LinkKeys, settings: OpenSettings): HopOpen {
   const { number, encrypt, compress, jobs, limit, numa, buffer, ports, poll, bind } = link;
   const stream = { encrypt, compress, jobs, limit, numa, buffer };
-  const both = { ...settings, key: keyOf(number, keys), hop: number, ...stream, ports, poll };
-  const base = { link: number, kind: 'hop' } as const;
-  return session === link.from
-    ? [{ ...base, end: 'send', source: link.source, open: { ...both, bind: bind.sender } }]
-    : [{ ...base, end: 'recv', sink: link.sink, open: { ...both, bind: bind.receiver } }];
+  const own = { bind: end === 'send' ? bind.sender : bind.receiver, ...chainOpen(link, end, keys, settings) };
+  return { ...settings, key: keyOf(number, keys), hop: number, ...stream, ports, poll, ...own };
+}
+
+/** The seed goes to the first sender alone. */
+function chainOpen(
+  { chain }: PlannedLink,
+  end: HopEnd,
+  { chains }: LinkKeys,
+  settings: OpenSettings,
+): Partial<HopOpen> {
+  if (chain === undefined) return {};
+  const behind = end === 'send' ? chain.receivers : chain.receivers - 1;
+  const common = { chain: true, behind, stall_timeout_ms: chainStallMs(settings.stall_timeout_ms) } as const;
+  const keys = chains.get(chain.head);
+  if (keys === undefined) return common;
+  if (end === 'recv') return { ...common, verify: keys.publicKey };
+  return chain.relay === undefined ? { ...common, sign: keys.seed } : common;
+}
+
+/** A silent host holds up all others, and can be replaced. Of the default of 60 s it is 4 s. */
+function chainStallMs(stallMs: number): number {
+  return Math.min(stallMs, Math.max(4000, Math.floor(stallMs / 15)));
+}
+
+function relayOf({ chain }: PlannedLink): { readonly relay?: number } {
+  return chain?.relay === undefined ? {} : { relay: chain.relay };
 }
 
 function agentStage({ stage, in: input, out }: PlannedStage): AgentStage {
   const { number } = stage;
   switch (stage.kind) {
     case 'command': {
-      const { shell, ok } = stage;
-      const ends = { in: wanted(input), out: wanted(out) };
-      return { stage: number, kind: 'command', command: hex(stage.command), shell, ok, ...ends };
+      const { shell, ok, lenient } = stage;
+      const how = { shell, ok, ...(lenient && { lenient }), in: wanted(input), out: wanted(out) };
+      return { stage: number, kind: 'command', command: hex(stage.command), ...how, ...partOf(stage) };
     }
     case 'source':
-      return { stage: number, kind: 'source', word: hex(stage.word), out: wanted(out) };
-    case 'sink':
-      return { stage: number, kind: 'sink', word: hex(stage.word), append: stage.append, in: wanted(input) };
+      return { stage: number, kind: 'source', word: hex(stage.word), out: wanted(out), ...partOf(stage) };
+    case 'sink': {
+      const { append } = stage;
+      return { stage: number, kind: 'sink', word: hex(stage.word), append, in: wanted(input), ...partOf(stage) };
+    }
     case 'tree':
-      return { stage: number, kind: 'tree', settings: stage.settings, in: wanted(input), out: wanted(out) };
+      return {
+        stage: number,
+        kind: 'tree',
+        settings: stage.settings,
+        ...(stage.ins === undefined ? { in: wanted(input) } : { ins: stage.ins }),
+        out: wanted(out),
+      };
+    case 'gather': {
+      const { mode, ins, labels } = stage;
+      return { stage: number, kind: 'gather', mode, ins, ...(labels && { labels }), out: wanted(out) };
+    }
+    case 'forward':
+      return { stage: number, kind: 'forward', in: wanted(input), out: wanted(out) };
   }
 }
 
-function keyOf(link: number, keys: LinkKeys): string {
-  const key = keys.get(link);
+function partOf({ host, part }: Stage): { readonly part?: AgentPart } {
+  return part === undefined ? {} : { part: { host: host.name, rank: part.rank, width: part.width } };
+}
+
+function keyOf(link: number, { links }: LinkKeys): string {
+  const key = links.get(link);
   if (key === undefined) throw new Error(`link ${link} has no key`);
   return key;
 }

@@ -1,9 +1,12 @@
 /** Makes the plan from pipeline, settings and facts. Pure: the same input gives the same plan. */
 import { HopError } from '../model/errors.ts';
-import { okStatuses, type Stage } from '../model/pipeline.ts';
-import type { Plan, PlannedLink, PlannedSession, PlannedStage, Segment, SessionId } from '../model/plan.ts';
+import type { Stage } from '../model/pipeline.ts';
+import type { HopLink, Plan, PlannedLink, PlannedSession, PlannedStage, Segment, SessionId } from '../model/plan.ts';
 import type { LinkSink, LinkSource } from '../model/protocol.ts';
-import { LOCAL, type PlanInput, type SessionFacts } from './facts.ts';
+import { factsOf, type PlanInput, type SessionFacts } from './facts.ts';
+import { endsOf, type LinkEnds } from './link-ends.ts';
+import { inNearOrder } from './near-order.ts';
+import { areRelayable } from './relay-stages.ts';
 import { missingForRdma, routeHop } from './route.ts';
 import { type SegmentShape, splitSegments } from './segments.ts';
 
@@ -13,70 +16,63 @@ export function makePlan(input: PlanInput): Plan {
   return { run: input.run, sessions: sessionsOf(segments, input), segments };
 }
 
+/** The hop that joins two hosts of a chain when those between them are lost. @throws HopError as makePlan */
+export function planRepair(sender: HopLink, receiver: HopLink, input: PlanInput): HopLink {
+  const from = { role: sender.source, session: sender.from, process: false };
+  const to = { role: receiver.sink, session: receiver.to, process: false };
+  const { number, chain } = receiver;
+  const hop = planHop({ number, source: from, sink: to }, input);
+  return { ...hop, ...(chain && { chain }), sendNumber: sender.number };
+}
+
 function planSegment(shape: SegmentShape, number: number, input: PlanInput): Segment {
-  const links = endsOf(shape, input).map((ends) => planLink(ends, input));
-  const numbers = new Set(links.map((link) => link.number));
+  const sessions = new Map(input.pipeline.stages.map((stage, index) => [stage.number, input.stageSessions[index]]));
+  const sessionOf = (stage: Stage): SessionId => {
+    const session = sessions.get(stage.number);
+    if (session === undefined) throw new Error(`stage ${stage.number} has no session`);
+    return session;
+  };
+  const isNear = input.settings.order === 'near';
+  const ends = endsOf(shape, {
+    sessionOf,
+    inChain: (parts, sender) => (isNear ? inNearOrder(parts, sender, sessionOf, input) : parts),
+  });
+  const links = signedChains(ends.map((each) => planLink(each, input)));
+  const ins = new Map(ends.map((link) => [link.to, link.number]));
+  const outs = new Map(ends.map((link) => [link.from, link.number]));
   const stages = shape.stages.map((stage): PlannedStage => {
-    const has = (link: number) => (numbers.has(link) ? link : undefined);
-    return { stage, session: sessionOf(stage, input), in: has(stage.number - 1), out: has(stage.number) };
+    return { stage, session: sessionOf(stage), in: ins.get(stage.number), out: outs.get(stage.number) };
   });
   return { number, stages, links };
 }
 
-/** One end of a link: a stage, one of the user's descriptors, or nothing. */
-interface End<Role> {
-  readonly role: Role;
-  readonly session: SessionId;
-  /** The end of a stage with a process is an ordinary descriptor, which a pipe can join. */
-  readonly process: boolean;
-}
-
-interface LinkEnds {
-  readonly number: number;
-  readonly source: End<LinkSource>;
-  readonly sink: End<LinkSink>;
-}
-
-/** The links of a segment, from the one before its first stage to the one after its last. */
-function endsOf({ stages, before, after }: SegmentShape, input: PlanInput): readonly LinkEnds[] {
-  const ends = stages.map((stage) => stageEnd(stage, input));
-  const numbers = stages.map(({ number }) => number);
-  const inner = ends
-    .slice(1)
-    .map((sink, index) => ({ number: numbers[index] ?? 0, source: ends[index] ?? sink, sink }));
-  const [first, last] = [ends[0], ends.at(-1)];
-  return [
-    ...(before === undefined || first === undefined
-      ? []
-      : [{ number: (numbers[0] ?? 1) - 1, source: outerEnd(before, first), sink: first }]),
-    ...inner,
-    ...(after === undefined || last === undefined
-      ? []
-      : [{ number: numbers.at(-1) ?? 0, source: last, sink: outerEnd(after, last) }]),
-  ];
-}
-
-function stageEnd(stage: Stage, input: PlanInput): End<'stage'> {
-  return { role: 'stage', session: sessionOf(stage, input), process: okStatuses(stage) !== undefined };
-}
-
-/** The user's descriptors are on this machine; nothing is wherever it is wanted. */
-function outerEnd<Role extends 'stdin' | 'stdout' | 'null'>(role: Role, neighbour: End<'stage'>): End<Role> {
-  return { role, session: role === 'null' ? neighbour.session : LOCAL, process: false };
-}
-
 function planLink(ends: LinkEnds, input: PlanInput): PlannedLink {
-  const { number, source, sink } = ends;
+  const { number, source, sink, chain } = ends;
   if (source.session !== sink.session) return planHop(ends, input);
   const { session } = source;
+  const local = { number, kind: 'local', session, source: source.role, sink: sink.role } as const;
+  if (chain !== undefined) return { ...local, chain, buffer: input.settings.bufferBytes };
   if (source.process && sink.process) return { number, kind: 'pipe', session };
-  if (sink.process && source.role !== 'stage') return { number, kind: source.role, session };
+  if (sink.process && isUsers(source.role)) return { number, kind: source.role, session };
   if (source.process && sink.role !== 'stage') return { number, kind: sink.role, session };
-  return { number, kind: 'local', session, source: source.role, sink: sink.role, buffer: input.settings.bufferBytes };
+  return { ...local, buffer: input.settings.bufferBytes };
 }
 
-function planHop(linkEnds: LinkEnds, input: PlanInput): PlannedLink {
-  const { number, source, sink } = linkEnds;
+function isUsers(role: LinkSource): role is 'stdin' | 'null' {
+  return role === 'stdin' || role === 'null';
+}
+
+/** The first sender signs where some hop of the chain is protected at all. */
+function signedChains(links: readonly PlannedLink[]): readonly PlannedLink[] {
+  const isProtected = (link: PlannedLink) => link.kind === 'hop' && link.encrypt !== 'never';
+  const signed = new Set(links.filter(isProtected).map(({ chain }) => chain?.head));
+  return links.map((link) =>
+    link.chain === undefined ? link : { ...link, chain: { ...link.chain, isSigned: signed.has(link.chain.head) } },
+  );
+}
+
+function planHop(linkEnds: LinkEnds, input: PlanInput): HopLink {
+  const { number, source, sink, chain } = linkEnds;
   const from = factsOf(source.session, input);
   const to = factsOf(sink.session, input);
   const route = routeHop(from, to, input);
@@ -84,9 +80,35 @@ function planHop(linkEnds: LinkEnds, input: PlanInput): PlannedLink {
     throw input.settings.transport === 'rdma' ? noRdma(linkEnds, input) : noRoute(from, to);
   }
   const { ports, compressLevel, jobs, limitBytesPerS, numa, bufferBytes, poll } = input.settings;
-  const ends = { from: from.id, to: to.id, source: source.role, sink: sink.role };
-  const stream = { compress: compressLevel, jobs, limit: limitBytesPerS, numa: numa === 'auto' };
-  return { number, kind: 'hop', ...ends, ...route, ports, poll, ...stream, buffer: bufferBytes };
+  // One literal: to spread six objects takes most of the time of a plan of a thousand hops.
+  return {
+    number,
+    kind: 'hop',
+    from: from.id,
+    to: to.id,
+    source: source.role,
+    sink: sink.role,
+    transport: route.transport,
+    candidates: route.candidates,
+    bind: route.bind,
+    encrypt: route.encrypt,
+    why: route.why,
+    ports,
+    poll,
+    compress: compressLevel,
+    jobs,
+    limit: limitBytesPerS,
+    numa: numa === 'auto',
+    buffer: bufferBytes,
+    ...(chain && { chain }),
+    ...relayOf(linkEnds, input),
+  };
+}
+
+function relayOf({ source, sink }: LinkEnds, { settings, relaySession }: PlanInput): Pick<HopLink, 'relay'> {
+  const { relay } = settings;
+  if (typeof relay === 'string' || relaySession === undefined) return {};
+  return areRelayable(source.session, sink.session, relaySession) ? { relay: relay.label } : {};
 }
 
 function noRoute(from: SessionFacts, to: SessionFacts): HopError {
@@ -114,16 +136,4 @@ function sessionsOf(segments: readonly Segment[], input: PlanInput): readonly Pl
     ...stages.map(({ session }) => session),
   ]);
   return [...new Set(ids)].map((id) => ({ id, label: factsOf(id, input).label }));
-}
-
-function sessionOf(stage: Stage, { stageSessions }: PlanInput): SessionId {
-  const session = stageSessions[stage.number - 1];
-  if (session === undefined) throw new Error(`stage ${stage.number} has no session`);
-  return session;
-}
-
-function factsOf(id: SessionId, { sessions }: PlanInput): SessionFacts {
-  const facts = sessions.get(id);
-  if (facts === undefined) throw new Error(`session ${id} is not open`);
-  return facts;
 }

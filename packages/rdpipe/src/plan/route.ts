@@ -1,6 +1,6 @@
 /** The route of a hop: transport, candidates, the end that dials, encryption, and the reason for each. */
 import type { Candidate, HopLink } from '../model/plan.ts';
-import { onOneMachine, placeOf } from './addresses.ts';
+import { onOneMachine, type Place, placeOf } from './addresses.ts';
 import type { PlanInput, SessionFacts } from './facts.ts';
 import { rdmaCandidates, rdmaLacks } from './rdma-route.ts';
 import { tcpRoute } from './tcp-route.ts';
@@ -12,7 +12,7 @@ export function routeHop(from: SessionFacts, to: SessionFacts, input: PlanInput)
   const [sender, receiver] = [placeOf(from, to, input), placeOf(to, from, input)];
   const wanted = input.settings.transport;
   const rdma = wanted === 'tcp' ? [] : rdmaCandidates(sender, receiver);
-  const tcp = tcpRoute(sender, receiver);
+  const tcp = tcpRoute(sender, receiver, input.settings.relay === 'auto');
   const candidates = [...rdma, ...(wanted === 'rdma' ? [] : tcp.candidates)];
   const transport = candidates[0]?.transport ?? 'tcp';
   const { encrypt, words } = encryption(transport, onOneMachine(from, to), input.settings.encrypt);
@@ -21,7 +21,7 @@ export function routeHop(from: SessionFacts, to: SessionFacts, input: PlanInput)
     candidates,
     bind: { ...tcp.bind, rdma: sharedHost(rdma) },
     encrypt,
-    why: `${carrier(rdma[0], from, to, input)}, ${words}`,
+    why: `${carrier(rdma[0], sender, receiver, wanted)}, ${words}`,
   };
 }
 
@@ -36,11 +36,16 @@ function sharedHost([first, ...others]: readonly Candidate[]): string | null {
 }
 
 /** `rdma mlx5_0 (RoCE v2, 100 Gb/s)`, `tcp (no RDMA device on h3)`. */
-function carrier(best: Candidate | undefined, from: SessionFacts, to: SessionFacts, input: PlanInput): string {
+function carrier(
+  best: Candidate | undefined,
+  from: Place,
+  to: Place,
+  wanted: PlanInput['settings']['transport'],
+): string {
   if (best !== undefined) return `rdma ${best.device} (${best.why})`;
-  if (input.settings.transport === 'tcp') return 'tcp (--transport tcp)';
-  if (onOneMachine(from, to)) return 'tcp';
-  const lacks = missingForRdma(from, to, input).map(withoutAdvice);
+  if (wanted === 'tcp') return 'tcp (--transport tcp)';
+  if (onOneMachine(from.facts, to.facts)) return 'tcp';
+  const lacks = rdmaLacks(from, to).map(withoutAdvice);
   return `tcp (${lacks.join('; ')})`;
 }
 

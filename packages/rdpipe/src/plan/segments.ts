@@ -1,5 +1,5 @@
 /** Splits a pipeline into segments: stages that run at the same time. */
-import type { Pipeline, Stage } from '../model/pipeline.ts';
+import { byPosition, type Pipeline, type Stage } from '../model/pipeline.ts';
 import type { PlanInput } from './facts.ts';
 
 /** The stages of a segment, and what is before the first and after the last. */
@@ -28,10 +28,10 @@ export function needsLocal(pipeline: Pipeline, ends: Pick<PlanInput, 'stdin' | '
 
 function groupStages(stages: readonly Stage[]): readonly (readonly Stage[])[] {
   const groups: Stage[][] = [];
-  for (const stage of stages) {
+  for (const parts of byPosition(stages)) {
     const current = groups.at(-1);
-    if (current === undefined || stage.kind === 'source') groups.push([stage]);
-    else current.push(stage);
+    if (current === undefined || parts[0].kind === 'source') groups.push([...parts]);
+    else current.push(...parts);
   }
   return groups;
 }

@@ -6,6 +6,9 @@ import { LOCAL } from './facts.ts';
 /** A subnet that both ends have may still be two networks of one number. */
 const SUBNETS_MAX = 2;
 
+/** The beginning of a relay's reason, and so of a hop's note about it. */
+export const RELAYED = 'relayed by ssh through this machine';
+
 export interface TcpRoute {
   readonly candidates: readonly Candidate[];
   readonly bind: { readonly sender: string | null; readonly receiver: string | null };
@@ -13,9 +16,10 @@ export interface TcpRoute {
 
 /**
  * The sender dials: by the fastest common subnets, then by the address that ssh used. Then the receiver dials, for
- * firewalls that let connections through one way only. Last a forward through ssh, where one end is this machine.
+ * firewalls that let connections through one way only. Last a forward through ssh where one end is this machine, and
+ * else, if `mayRelay`, two of them that meet here.
  */
-export function tcpRoute(from: Place, to: Place): TcpRoute {
+export function tcpRoute(from: Place, to: Place, mayRelay: boolean): TcpRoute {
   const subnets = fastestSubnets(from, to);
   const known = sshSpeed(from, to);
   const faster = subnets.filter((pair) => (speedOf(pair) ?? 0) > known);
@@ -27,6 +31,7 @@ export function tcpRoute(from: Place, to: Place): TcpRoute {
       ...receiver.map(({ host, why }) => candidate('sender', 'address', host, why)),
       ...sender.map(({ host, why }) => candidate('receiver', 'address', host, `${why}, receiver dials`)),
       ...forwardThroughSsh(from, to, bind),
+      ...(mayRelay ? relayThroughSsh(from, to, bind) : []),
     ],
     bind,
   };
@@ -87,9 +92,21 @@ function bindOf([spot, ...others]: readonly Spot[], { facts }: Place, peer: Plac
 /** The local end dials through the ssh connection of the other, which listens. */
 function forwardThroughSsh(from: Place, to: Place, bind: TcpRoute['bind']): readonly Candidate[] {
   if (from.facts.id !== LOCAL && to.facts.id !== LOCAL) return [];
-  const [dialler, listening] =
-    from.facts.id === LOCAL ? (['sender', bind.receiver] as const) : (['receiver', bind.sender] as const);
+  const [dialler, listening, far] =
+    from.facts.id === LOCAL ? (['sender', bind.receiver, to] as const) : (['receiver', bind.sender, from] as const);
+  if (!far.facts.forwards) return [];
   return [candidate(dialler, 'forward', listening ?? '127.0.0.1', 'forwarded through ssh')];
+}
+
+/** Either end may dial: the servers of ssh may allow one of the two forwards only. */
+function relayThroughSsh(from: Place, to: Place, bind: TcpRoute['bind']): readonly Candidate[] {
+  const isOfThisMachine = from.facts.id === LOCAL || to.facts.id === LOCAL;
+  if (isOfThisMachine || onOneMachine(from.facts, to.facts)) return [];
+  if (!from.facts.forwards || !to.facts.forwards) return [];
+  return [
+    candidate('sender', 'relay', bind.receiver ?? '127.0.0.1', RELAYED),
+    candidate('receiver', 'relay', bind.sender ?? '127.0.0.1', `${RELAYED}, receiver dials`),
+  ];
 }
 
 function candidate(dialler: Candidate['dialler'], way: Candidate['way'], host: string, why: string): Candidate {

@@ -60,7 +60,9 @@ export function begin(state: RunState, segment: Segment): RunState {
 }
 
 export function addFailure(state: RunState, failure: Failure): RunState {
-  return { ...state, failures: [...state.failures, failure] };
+  const isRefusal = failure.kind === 'setup' && failure.stage !== null;
+  const after = isRefusal ? changeStage(state, failure.stage, { isRefused: true }) : state;
+  return { ...after, failures: [...state.failures, failure] };
 }
 
 /** Adds a note to a link of the report. */
@@ -118,13 +120,13 @@ function leftBehind(state: RunState, left: LeftBehind): RunState {
 function changeStage(state: RunState, number: number, change: Partial<StageState>): RunState {
   const stage = state.stages.get(number);
   if (stage === undefined) return state;
-  return { ...state, stages: new Map(state.stages).set(number, { ...stage, ...change }) };
+  return { ...state, stages: state.stages.with(number, { ...stage, ...change }) };
 }
 
 function changeLink(state: RunState, number: number, change: (link: LinkState) => Partial<LinkState>): RunState {
   const link = state.links.get(number);
   if (link === undefined) return state;
-  return { ...state, links: new Map(state.links).set(number, { ...link, ...change(link) }) };
+  return { ...state, links: state.links.with(number, { ...link, ...change(link) }) };
 }
 
 function changeEnd(state: RunState, number: number, end: HopEnd, change: Partial<EndState>): RunState {

@@ -3,8 +3,8 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Candidate, DialAddress, HopLink, SessionId } from '../model/plan.ts';
 import type { AgentRequest, HopEnd, Transport } from '../model/protocol.ts';
-import type { Forward } from '../session/host-session.ts';
-import type { EventBus } from './event-bus.ts';
+import type { Forward, RemoteForward } from '../session/host-session.ts';
+import type { EventBus, EventSource } from './event-bus.ts';
 import type { Attempt, HopConnection, Refusal } from './hop-connection.ts';
 import { notConnected } from './hop-messages.ts';
 import type { Connected } from './state.ts';
@@ -17,6 +17,8 @@ export interface HopContext {
   send(session: SessionId, request: AgentRequest): void;
   /** Leads a local socket to host:port as seen from the session's host; undefined where it cannot. */
   forward(session: SessionId, host: string, port: number, signal: AbortSignal): Promise<Forward | undefined>;
+  /** Leads a port of the session's host to a local socket; undefined where it cannot. */
+  forwardBack(session: SessionId, socketPath: string, signal: AbortSignal): Promise<RemoteForward | undefined>;
 }
 
 /** The port on which an end listens, or why it cannot. */
@@ -78,7 +80,11 @@ async function connectHop(
 
 async function bothEnds(hop: HopLink, bus: EventBus, signal: AbortSignal): Promise<Record<HopEnd, Connected>> {
   const connected = (end: HopEnd) =>
-    bus.next((_, event) => (event.event === 'connected' && isOf(hop, end, event) ? event : undefined), signal);
+    bus.next(
+      sourceOf(hop, end),
+      (event) => (event.event === 'connected' && isOf(hop, end, event) ? event : undefined),
+      signal,
+    );
   const [send, recv] = await Promise.all([connected('send'), connected('recv')]);
   return { send, recv };
 }
@@ -135,11 +141,15 @@ async function listen(
   signal: AbortSignal,
 ): Promise<number | Refusal> {
   const session = sessionOf(hop, end);
-  const answered = context.bus.next((_, event) => {
-    if (event.event !== 'listening' && event.event !== 'listen_failed') return undefined;
-    return isOf(hop, end, event) && event.transport === transport ? event : undefined;
-  }, signal);
-  context.send(session, { op: 'listen', link: hop.number, end, transport, bind: bindOf(hop, end, transport) });
+  const answered = context.bus.next(
+    sourceOf(hop, end),
+    (event) => {
+      if (event.event !== 'listening' && event.event !== 'listen_failed') return undefined;
+      return isOf(hop, end, event) && event.transport === transport ? event : undefined;
+    },
+    signal,
+  );
+  context.send(session, { op: 'listen', link: linkOf(hop, end), end, transport, bind: bindOf(hop, end, transport) });
   const answer = await answered;
   if (answer.event === 'listening') return answer.port;
   return { code: answer.code, message: `${context.label(session)} cannot listen over ${transport}: ${answer.message}` };
@@ -180,27 +190,42 @@ async function dial(
   const end = other === 'recv' ? 'send' : 'recv';
   const port = await listening(other, candidate.transport);
   if (typeof port !== 'number') return port;
-  attempt.address = await addressOf(hop, candidate, other, port, context, signal);
-  if (attempt.address === undefined) return cannotConnect(candidate, 'this session cannot forward');
+  const address = await addressOf(hop, candidate, other, port, context, signal);
+  if ('code' in address) return address;
+  attempt.address = address;
   const failed = context.bus.next(
-    (_, event) => (event.event === 'dial_failed' && isOf(hop, end, event) ? event : undefined),
+    sourceOf(hop, end),
+    (event) => (event.event === 'dial_failed' && isOf(hop, end, event) ? event : undefined),
     signal,
   );
-  context.send(sessionOf(hop, end), { op: 'dial', link: hop.number, end, addresses: [attempt.address] });
+  context.send(sessionOf(hop, end), { op: 'dial', link: linkOf(hop, end), end, addresses: [attempt.address] });
   return failed;
 }
 
+/** Where the other end dials to reach `listener`, or which session cannot forward. */
 async function addressOf(
   hop: HopLink,
-  { way, host, transport, from }: Candidate,
+  candidate: Candidate,
   listener: HopEnd,
   port: number,
   context: HopContext,
   signal: AbortSignal,
-): Promise<DialAddress | undefined> {
+): Promise<DialAddress | Refusal> {
+  const { way, host, transport, from } = candidate;
   if (way === 'address') return { host, port, transport, from };
-  const forward = await context.forward(sessionOf(hop, listener), host, port, signal);
-  return forward === undefined ? undefined : { unix: forward.socketPath };
+  const session = sessionOf(hop, listener);
+  const forward = await context.forward(session, host, port, signal);
+  if (forward === undefined) return cannotForward(candidate, session, context);
+  if (way === 'forward') return { unix: forward.socketPath };
+  const dialler = sessionOf(hop, listener === 'recv' ? 'send' : 'recv');
+  const back = await context.forwardBack(dialler, forward.socketPath, signal);
+  if (back === undefined) return cannotForward(candidate, dialler, context);
+  return { host: '127.0.0.1', port: back.port, transport, from: null };
+}
+
+function cannotForward(candidate: Candidate, session: SessionId, { label }: HopContext): Refusal {
+  const reasons = 'its sshd may not allow it (AllowTcpForwarding, PermitOpen, PermitListen)';
+  return cannotConnect(candidate, `the session to ${label(session)} cannot forward: ${reasons}`);
 }
 
 /** Nothing was dialled yet, so no message of a program names the address. */
@@ -216,6 +241,15 @@ function sessionOf(hop: HopLink, end: HopEnd): SessionId {
   return end === 'send' ? hop.from : hop.to;
 }
 
+function sourceOf(hop: HopLink, end: HopEnd): EventSource {
+  return { session: sessionOf(hop, end), link: linkOf(hop, end) };
+}
+
 function isOf(hop: HopLink, end: HopEnd, event: { readonly link: number; readonly end: HopEnd }): boolean {
-  return event.link === hop.number && event.end === end;
+  return event.link === linkOf(hop, end) && event.end === end;
+}
+
+/** The number by which its host knows an end. */
+function linkOf({ number, sendNumber }: HopLink, end: HopEnd): number {
+  return end === 'send' ? (sendNumber ?? number) : number;
 }

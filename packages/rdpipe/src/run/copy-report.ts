@@ -1,6 +1,6 @@
 /** The part of the report about a copy, from what its programs reported. Pure. */
-import type { CopyReport, FailedPath, SlowPath } from '../model/report.ts';
-import type { TreeRole } from '../model/tree.ts';
+import type { CopyHost, CopyReport, FailedPath, SlowPath } from '../model/report.ts';
+import { sumOfTotals, type TreeRole } from '../model/tree.ts';
 import { KEPT_MOST, type ProgramState, type SlowPaths } from './program-state.ts';
 import type { RunState } from './state.ts';
 
@@ -9,9 +9,11 @@ export function copyReport(state: RunState): CopyReport | undefined {
   const programs = programsOf(state);
   if (programs.length === 0) return undefined;
   const totalsOf = (...roles: readonly TreeRole[]) =>
-    programs.find(({ role, totals }) => totals !== undefined && roles.includes(role))?.totals;
+    sumOfTotals(programs.flatMap(({ role, totals }) => (totals !== undefined && roles.includes(role) ? totals : [])));
   const done = totalsOf('write', 'copy') ?? totalsOf('compare');
+  const hosts = hostsOf(programs);
   return {
+    ...(hosts.length === 0 ? {} : { hosts }),
     found: totalsOf('scan')?.entries ?? 0,
     files: done?.files ?? 0,
     directories: done?.directories ?? 0,
@@ -33,12 +35,32 @@ export function copyReport(state: RunState): CopyReport | undefined {
   };
 }
 
-type Program = ProgramState & { readonly role: TreeRole; readonly host: string; readonly out: number | undefined };
+interface Program extends ProgramState {
+  readonly role: TreeRole;
+  readonly host: string;
+  readonly out: number | undefined;
+  /** Of several hosts. */
+  readonly rank: number | undefined;
+}
 
 function programsOf(state: RunState): readonly Program[] {
-  return [...state.stages.values()].flatMap(({ planned: { stage, out }, host, program }) =>
-    stage.kind === 'tree' ? [{ ...program, role: stage.settings.role, host, out }] : [],
-  );
+  return state.stages
+    .values()
+    .flatMap(({ planned: { stage, out }, host, program }) =>
+      stage.kind === 'tree' ? [{ ...program, role: stage.settings.role, host, out, rank: stage.part?.rank }] : [],
+    );
+}
+
+/** None where the target is on one host. */
+function hostsOf(programs: readonly Program[]): readonly CopyHost[] {
+  const compares = programs.filter(({ role, rank }) => role === 'compare' && rank !== undefined);
+  return compares.map((compare) => {
+    const own = programs.filter(({ rank }) => rank === compare.rank);
+    const write = own.find(({ role }) => role === 'write');
+    const { files = 0, bytes = 0, removed = 0 } = write?.totals ?? {};
+    const failed = own.reduce((sum, program) => sum + program.failed, 0);
+    return { host: compare.host, files, bytes, same: compare.totals?.same ?? 0, removed, failed };
+  });
 }
 
 function failuresOf({ host, failures }: Program): readonly FailedPath[] {

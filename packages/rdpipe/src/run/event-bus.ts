@@ -2,32 +2,48 @@
 import type { SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
 
-type Listener = (session: SessionId, event: AgentEvent) => void;
+type Listener = (session: SessionId, event: AgentEvent) => unknown;
 
 /** Passes every event of every agent to the code that waits for it. */
 export interface EventBus {
   publish(session: SessionId, event: AgentEvent): void;
+  /** Passes every event from now on. */
+  subscribe(listener: Listener): void;
   /**
    * The first answer that `pick` gives to a message from now on. Rejects with the signal's reason when it aborts. Call
    * this before sending what the message answers.
    */
-  next<T>(pick: (session: SessionId, event: AgentEvent) => T | undefined, signal: AbortSignal): Promise<T>;
+  next<T>(from: EventSource, pick: (event: AgentEvent) => T | undefined, signal: AbortSignal): Promise<T>;
 }
 
+/** An agent, and the link that its message is about, if about any. */
+export interface EventSource {
+  readonly session: SessionId;
+  readonly link?: number;
+}
+
+/** An event is shown to those alone that wait for one of its source: thousands may wait at a time. */
 export function createEventBus(): EventBus {
-  const listeners = new Set<Listener>();
+  const always: Listener[] = [];
+  const waiting = new Map<string, Set<(event: AgentEvent) => void>>();
   return {
     publish(session, event) {
-      for (const listener of [...listeners]) listener(session, event);
+      for (const listener of always) listener(session, event);
+      const source = 'link' in event ? { session, link: event.link } : { session };
+      for (const listen of [...(waiting.get(keyOf(source)) ?? [])]) listen(event);
     },
-    next: (pick, signal) =>
+    subscribe: (listener) => void always.push(listener),
+    next: (from, pick, signal) =>
       new Promise((resolve, reject) => {
+        const key = keyOf(from);
+        const listeners = waiting.get(key) ?? new Set();
         const stop = () => {
           listeners.delete(listen);
+          if (listeners.size === 0 && waiting.get(key) === listeners) waiting.delete(key);
           signal.removeEventListener('abort', giveUp);
         };
-        const listen: Listener = (session, event) => {
-          const answer = pick(session, event);
+        const listen = (event: AgentEvent) => {
+          const answer = pick(event);
           if (answer === undefined) return;
           stop();
           resolve(answer);
@@ -36,9 +52,13 @@ export function createEventBus(): EventBus {
           stop();
           reject(signal.reason);
         };
-        if (signal.aborted) return giveUp();
-        listeners.add(listen);
+        if (signal.aborted) return reject(signal.reason);
+        waiting.set(key, listeners.add(listen));
         signal.addEventListener('abort', giveUp);
       }),
   };
+}
+
+function keyOf({ session, link }: EventSource): string {
+  return `${session} ${link ?? ''}`;
 }

@@ -1,7 +1,8 @@
 /** Checks that an agent's events concern its own part of the plan, in order. Pure. */
 import { protectionOf } from '../model/cipher.ts';
-import type { Plan, PlannedLink, SessionId } from '../model/plan.ts';
+import type { Plan, PlannedLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, LinkEncrypt } from '../model/protocol.ts';
+import { partsOf } from '../plan/parts.ts';
 
 /** Why an event of this host is invalid; undefined: it is valid. */
 export type EventCheck = (session: SessionId, event: AgentEvent) => string | undefined;
@@ -12,8 +13,9 @@ export type EventCheck = (session: SessionId, event: AgentEvent) => string | und
  */
 export function createEventCheck(plan: Plan): EventCheck {
   const checks = new Map<SessionId, HostCheck>();
+  const parts = plan.segments.map(partsOf);
   return (session, event) => {
-    const check = checks.get(session) ?? createHostCheck(partOf(plan, session));
+    const check = checks.get(session) ?? createHostCheck(partOf(parts, session));
     checks.set(session, check);
     return check(event);
   };
@@ -25,7 +27,7 @@ type HostCheck = (event: AgentEvent) => string | undefined;
 interface Part {
   /** Subjects that its events may have; a stage with that of its segment. */
   readonly subjects: ReadonlyMap<string, string | undefined>;
-  /** The least protection of each hop's data. */
+  /** The least protection of the data of each of its hops. */
   readonly encrypts: ReadonlyMap<number, LinkEncrypt>;
 }
 
@@ -38,6 +40,7 @@ function createHostCheck({ subjects, encrypts }: Part): HostCheck {
     const fact = subject === undefined ? name : `${name} of ${subject}`;
     if (subject !== undefined && !subjects.has(subject)) return `${fact}, which is not in its part of the plan`;
     if (isTooMany(name, counts)) return `too many ${name} events`;
+    if (name === 'parted') seen.delete(`connected of ${subject}`);
     if (!ONCE.has(name)) return undefined;
     if (seen.has(fact)) return `${fact} twice`;
     const before = requiredBefore(name, subject, subjects);
@@ -48,16 +51,16 @@ function createHostCheck({ subjects, encrypts }: Part): HostCheck {
   };
 }
 
-function partOf({ segments }: Plan, session: SessionId): Part {
+function partOf(parts: readonly ReadonlyMap<SessionId, Segment>[], session: SessionId): Part {
   const subjects = new Map<string, string | undefined>();
   const encrypts = new Map<number, LinkEncrypt>();
-  for (const { number, stages, links } of segments) {
+  for (const { number, stages, links } of parts.flatMap((segment) => segment.get(session) ?? [])) {
     const segment = `segment ${number}`;
-    const own = stages.filter((planned) => planned.session === session).map(({ stage }) => `stage ${stage.number}`);
+    const own = stages.map(({ stage }) => `stage ${stage.number}`);
     const ends = links.flatMap((link) => endsOf(link, session));
     const shown = links.flatMap((link) => outputOf(link, session));
     for (const subject of [...own, ...ends, ...shown]) subjects.set(subject, segment);
-    if (links.some((link) => isJoined(link, session)) || own.length > 0) subjects.set(segment, undefined);
+    subjects.set(segment, undefined);
     for (const link of links) if (link.kind === 'hop') encrypts.set(link.number, link.encrypt);
   }
   return { subjects, encrypts };
@@ -77,10 +80,6 @@ function outputOf(link: PlannedLink, session: SessionId): string[] {
   const at = link.kind === 'hop' ? link.to : link.session;
   const isUsers = (link.kind === 'hop' || link.kind === 'local') && link.sink === 'stdout';
   return isUsers && at === session ? [nameOfOutput(link.number)] : [];
-}
-
-function isJoined(link: PlannedLink, session: SessionId): boolean {
-  return link.kind === 'hop' ? link.from === session || link.to === session : link.session === session;
 }
 
 function nameOfEnd(link: number, end: string): string {
@@ -126,7 +125,7 @@ function requiredBefore(name: string, subject: string | undefined, subjects: Par
 }
 
 /** Far more events than an honest agent sends. */
-const MOST: Readonly<Record<string, number>> = { failed: 100, left_behind: 100 };
+const MOST: Readonly<Record<string, number>> = { failed: 100, left_behind: 100, parted: 10_000, written: 1000 };
 
 function isTooMany(name: string, counts: Map<string, number>): boolean {
   const most = MOST[name];

@@ -1,30 +1,36 @@
 /** The line for people about a failure: what failed, where, and the next step. Pure. */
 import { constants } from 'node:os';
+import { positionOf } from '../model/pipeline.ts';
 import { shorten } from '../model/text.ts';
 import { formatBytes } from '../model/units.ts';
 import { completedParts } from './completed-parts.ts';
 import { copyReport } from './copy-report.ts';
 import { stageOutcome } from './outcomes.ts';
-import type { Failure, LinkState, RunState } from './state.ts';
+import type { Failure, LinkState, RunState, StageState } from './state.ts';
 
 type Of<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
 
 /** One line for people: what failed, where, what was stopped for it, and what to do. */
 export function describeFailure(state: RunState, failure: Failure): string {
   const left = state.leftBehind.length === 0 ? [] : [describeLeftBehind(state)];
-  return [describeAlone(state, failure), ...completedParts(state), ...left].join('; ');
+  return [describeAlone(state, failure), ...failedBeside(state, failure), ...completedParts(state), ...left].join('; ');
 }
 
 export function describeLeftBehind(state: RunState): string {
   const named = state.leftBehind.map(({ host, pid, command }) => `${pid} (${command}) on ${host}`);
+  return `could not end process ${inWords(named)}: end it there`;
+}
+
+function inWords(named: readonly string[]): string {
   const more = named.length > NAMED_MAX ? [`${named.length - NAMED_MAX} more`] : [];
-  return `could not end process ${[...named.slice(0, NAMED_MAX), ...more].join(' and ')}: end it there`;
+  return [...named.slice(0, NAMED_MAX), ...more].join(' and ');
 }
 
 /** Undefined: no path of a copy failed, or there is none. */
 export function describeFailedPaths(state: RunState): string | undefined {
-  const { failed = 0, found = 0 } = copyReport(state) ?? {};
+  const { failed = 0, found: atSource = 0, hosts = [] } = copyReport(state) ?? {};
   if (failed === 0) return undefined;
+  const found = atSource * Math.max(1, hosts.length);
   const of = found < failed ? '' : ` of ${grouped(found)}`;
   const paths = Math.max(found, failed);
   return `${grouped(failed)}${of} ${paths === 1 ? 'path' : 'paths'} ${failed === 1 ? 'was' : 'were'} not copied`;
@@ -34,7 +40,8 @@ function grouped(number: number): string {
   return number.toLocaleString('en-US');
 }
 
-function describeAlone(state: RunState, failure: Failure): string {
+/** The failure alone: neither its consequences for other parts nor what is complete all the same. */
+export function describeAlone(state: RunState, failure: Failure): string {
   switch (failure.kind) {
     case 'stage':
       return describeStage(state, failure);
@@ -47,6 +54,18 @@ function describeAlone(state: RunState, failure: Failure): string {
     case 'error':
       return failure.error.message;
   }
+}
+
+/** The other hosts on which the same stage failed, where it may fail on each by itself. */
+function failedBeside(state: RunState, failure: Failure): readonly string[] {
+  const stage = failure.kind === 'stage' ? state.stages.get(failure.stage)?.planned.stage : undefined;
+  if (stage?.kind !== 'command' || stage.lenient !== true) return [];
+  const failed = new Set(state.failures.flatMap((other) => (other.kind === 'stage' ? [other.stage] : [])));
+  const others = state.stages.values().flatMap(({ planned, host }) => {
+    const isBeside = planned.stage !== stage && positionOf(planned.stage) === positionOf(stage);
+    return isBeside && failed.has(planned.stage.number) ? [host] : [];
+  });
+  return others.length === 0 ? [] : [`it failed on ${inWords(others)} as well`];
 }
 
 /** Its last event has the reason; a program that was killed sent none. */
@@ -69,7 +88,7 @@ function describeStage(state: RunState, failure: Of<'stage'>): string {
   const ended =
     code === null ? `was killed by ${signalName(signal)}` : `exited ${code}${notStarted(state, number, code)}`;
   const stopped = stoppedStages(state);
-  return `${stageName(state, number)} ${ended}${afterBytes(state, number)}${consequence(number, code, stopped)}`;
+  return `${stageName(state, number)} ${ended}${afterBytes(state, number)}${consequence(positionIn(state, number), code, stopped)}`;
 }
 
 /** The shell's meaning of the statuses 126 and 127. */
@@ -87,8 +106,8 @@ function fileHint(state: RunState, number: number): string {
   if (stage === undefined || !PLAIN_WORD.test(stage.text)) return '';
   const { host, text } = stage;
   const at = host.name === '' ? '' : host.label;
-  const isFirst = number === 1;
-  const isLast = number === state.stages.size;
+  const isFirst = positionOf(stage) === 1;
+  const isLast = writtenStages(state).every((other) => positionOf(other.planned.stage) <= positionOf(stage));
   const reads = isLast && !isFirst ? [] : [`${at}:'< ${text}' reads it`];
   const writes = isFirst && !isLast ? [] : [`${at}:'> ${text}' writes it`];
   return `; if it is a file, ${[...reads, ...writes].join(', ')}`;
@@ -96,6 +115,11 @@ function fileHint(state: RunState, number: number): string {
 
 /** One word that means itself to a shell. */
 const PLAIN_WORD = /^[^\s'"`$\\;&|<>(){}*?[\]#!]+$/;
+
+function positionIn(state: RunState, number: number): number {
+  const stage = state.stages.get(number)?.planned.stage;
+  return stage === undefined ? number : positionOf(stage);
+}
 
 function afterBytes(state: RunState, number: number): string {
   const planned = state.stages.get(number)?.planned;
@@ -117,8 +141,13 @@ function consequence(failed: number, code: number | null, stopped: readonly numb
 }
 
 function stoppedStages(state: RunState): number[] {
-  const stopped = [...state.stages.values()].filter((stage) => stageOutcome(state, stage) === 'stopped');
-  return stopped.map((stage) => stage.planned.stage.number).sort((a, b) => a - b);
+  const stopped = writtenStages(state).filter((stage) => stageOutcome(state, stage) === 'stopped');
+  return [...new Set(stopped.map((stage) => positionOf(stage.planned.stage)))].sort((a, b) => a - b);
+}
+
+/** Without those that gather outputs. */
+function writtenStages(state: RunState): readonly StageState[] {
+  return state.stages.values().filter(({ planned }) => planned.stage.kind !== 'gather');
 }
 
 function stagesInWords(numbers: readonly number[]): string {
@@ -155,7 +184,13 @@ function readFrom(state: RunState, { link }: LinkState): string {
 }
 
 function writtenTo(state: RunState, { link }: LinkState): string {
-  return link.sink === 'stdout' ? 'standard output' : stageName(state, link.number + 1);
+  return link.sink === 'stdout' ? 'standard output' : stageName(state, readerOf(state, link.number));
+}
+
+/** The stage that a link leads to. */
+function readerOf(state: RunState, link: number): number {
+  const reader = state.stages.values().find(({ planned }) => planned.in === link);
+  return reader?.planned.stage.number ?? link + 1;
 }
 
 const TEXT_MAX = 60;
@@ -163,10 +198,12 @@ const NAMED_MAX = 10;
 
 function stageName(state: RunState, number: number): string {
   const stage = state.stages.get(number);
+  const position = positionIn(state, number);
+  if (stage?.planned.stage.kind === 'gather') return `the gathering of outputs on ${stage.host}`;
   if (stage?.planned.stage.kind === 'tree') return `${stage.host} (${stage.planned.stage.settings.role})`;
   return stage === undefined
-    ? `stage ${number}`
-    : `stage ${number} (${stage.host}: ${shorten(stage.planned.stage.text, TEXT_MAX)})`;
+    ? `stage ${position}`
+    : `stage ${position} (${stage.host}: ${shorten(stage.planned.stage.text, TEXT_MAX)})`;
 }
 
 function signalName(number: number | null): string {

@@ -17,7 +17,7 @@ export interface Verdict {
 
 /** The first cause among all failures, by rank, then by arrival: docs/protocol.md, section 4.4. */
 export function firstCause(state: RunState, lenient: boolean): Verdict {
-  const failure = firstByRank(state.failures, lenient);
+  const failure = firstByRank(state, lenient);
   if (failure !== undefined) return { ...statusOf(failure), message: describeFailure(state, failure) };
   if (state.leftBehind.length > 0)
     return { status: 125, cause: 'rdpipe', causeStage: null, message: describeLeftBehind(state) };
@@ -36,10 +36,12 @@ export function endsTheRun(failure: Failure, lenient: boolean): boolean {
   return failure.kind !== 'stage' || !lenient;
 }
 
-function firstByRank(failures: readonly Failure[], lenient: boolean): Failure | undefined {
+function firstByRank(state: RunState, lenient: boolean): Failure | undefined {
   let first: { readonly failure: Failure; readonly rank: number } | undefined;
-  for (const failure of failures) {
-    const rank = rankOf(failure, lenient, first?.rank);
+  const lost = lostHosts(state.failures);
+  for (const failure of state.failures) {
+    const isOfLost = isKilled(failure) && lost.has(hostOf(state, failure));
+    const rank = isOfLost ? RANK_OF_LOST : rankOf(failure, lenient, first?.rank);
     const isBetter =
       first === undefined ||
       rank < first.rank ||
@@ -47,6 +49,24 @@ function firstByRank(failures: readonly Failure[], lenient: boolean): Failure | 
     if (isBetter) first = { failure, rank };
   }
   return first?.failure;
+}
+
+/** Hosts whose session or agent was lost. */
+function lostHosts(failures: readonly Failure[]): ReadonlySet<string | undefined> {
+  const errors = failures.flatMap((failure) => (failure.kind === 'error' ? [failure.error] : []));
+  return new Set(errors.flatMap((error) => (error instanceof SessionError ? [error.host] : [])));
+}
+
+/** A process that was killed: where its host was lost as well, whatever ends the host has ended it. */
+function isKilled(failure: Failure): boolean {
+  if (failure.kind === 'link') return failure.code === 'internal';
+  return (failure.kind === 'stage' || failure.kind === 'tree') && failure.signal !== null;
+}
+
+function hostOf(state: RunState, failure: Failure): string | undefined {
+  if (failure.kind === 'stage' || failure.kind === 'tree') return state.stages.get(failure.stage)?.host;
+  if (failure.kind !== 'link') return undefined;
+  return state.links.get(failure.link)?.[failure.end === 'send' ? 'from' : 'to'];
 }
 
 /** Ranks of section 4.4. `leading` is the best rank so far: the user's own end counts only before any other failure. */
@@ -71,6 +91,9 @@ function rankOfError(error: Error, leading: number | undefined): number {
   if (error instanceof HopError) return error.code in RANK_OF_CODE ? RANK_OF_CODE[error.code as NativeCode] : 6;
   return 3;
 }
+
+/** After the loss itself. */
+const RANK_OF_LOST = 6;
 
 /**
  * Statuses (section 4.1) of a program of a copy that lost its neighbour or was ended by it: another failure is the

@@ -11,7 +11,10 @@ type Label = (session: SessionId) => string;
 export function notConnected(hop: HopLink, attempts: readonly Attempt[], label: Label, seconds: number): HopError {
   const refused = refusals(attempts, `no answer within ${seconds} s`);
   const code = attempts.some((attempt) => attempt.refusal?.code === 'key_refused') ? 'key_refused' : 'cannot_connect';
+  const ends = `${label(hop.from)} and ${label(hop.to)}`;
+  const isRelayed = attempts.some(({ candidate }) => candidate.way === 'relay');
   const advice = [
+    ...(isRelayed ? [`a relay takes AllowTcpForwarding yes and no PermitOpen in sshd_config of ${ends}`] : []),
     '--data HOST=ADDR names another address, --port ports that a firewall lets through',
     `rdpipe doctor ${[hop.from, hop.to].map((session) => (session === LOCAL ? ':' : label(session))).join(' ')} examines both`,
   ].join('; ');
@@ -22,7 +25,7 @@ export function notConnected(hop: HopLink, attempts: readonly Attempt[], label: 
 export function connectedBy(connection: HopConnection): string {
   const won = winner(connection);
   if (won === undefined) return 'unknown';
-  return won.candidate.way === 'forward' ? won.candidate.why : `${targetOf(won)}, ${candidateWords(won.candidate)}`;
+  return won.candidate.way !== 'address' ? won.candidate.why : `${targetOf(won)}, ${candidateWords(won.candidate)}`;
 }
 
 /** The notes of the report about a hop: candidates that failed, and a detour through ssh. */
@@ -30,8 +33,16 @@ export function notesOf(connection: HopConnection): string[] {
   const won = winner(connection);
   const before = connection.attempts.slice(0, won === undefined ? 0 : connection.attempts.indexOf(won));
   const failed = refusals(before, 'no answer');
-  if (won?.candidate.way === 'forward') return [...failed, won.candidate.why];
+  if (won !== undefined && won.candidate.way !== 'address') return [...failed, won.candidate.why];
   return failed.length === 0 ? [] : [...failed, `connected by ${connectedBy(connection)}`];
+}
+
+/** The warning about a hop whose bytes take a path that its user hardly expects; undefined where they do not. */
+export function relayWarning(connection: HopConnection, label: Label): string | undefined {
+  const { hop } = connection;
+  if (winner(connection)?.candidate.way !== 'relay') return undefined;
+  const names = `${label(hop.from)}→${label(hop.to)}`;
+  return `${names} relayed by ssh through this machine: there is no direct path (--relay never fails instead)`;
 }
 
 /** The messages of failed candidates, in order; candidates that were refused together share a message. */

@@ -1,7 +1,7 @@
 /** Finds stages and links of a successful segment whose outcome no host reported. Pure. */
 import { SessionError } from '../model/errors.ts';
 import { okStatuses } from '../model/pipeline.ts';
-import type { PlannedLink, Segment } from '../model/plan.ts';
+import type { PlannedLink, Segment, SessionId } from '../model/plan.ts';
 import type { HopEnd } from '../model/protocol.ts';
 import type { LinkState, RunState } from './state.ts';
 
@@ -9,13 +9,19 @@ import type { LinkState, RunState } from './state.ts';
  * Why a segment that every host ended without a failure cannot be trusted: success needs a report on each stage and on
  * both ends of each link, without contradiction. Undefined: it can be trusted.
  */
-export function missingOutcome(state: RunState, { stages, links }: Segment): SessionError | undefined {
+export function missingOutcome(
+  state: RunState,
+  { stages, links }: Segment,
+  isLost: (session: SessionId) => boolean = () => false,
+): SessionError | undefined {
   if (state.failures.length > 0) return undefined;
-  for (const { stage } of stages) {
+  for (const { stage, session } of stages) {
+    if (isLost(session)) continue;
     const complaint = okStatuses(stage) === undefined ? undefined : stageWithoutOutcome(state, stage.number);
     if (complaint !== undefined) return complaint;
   }
-  return links.map((link) => linkWithoutOutcome(state, link)).find((complaint) => complaint !== undefined);
+  const complaints = links.map((link) => linkWithoutOutcome(state, link, isLost));
+  return complaints.find((complaint) => complaint !== undefined);
 }
 
 function stageWithoutOutcome(state: RunState, number: number): SessionError | undefined {
@@ -25,15 +31,22 @@ function stageWithoutOutcome(state: RunState, number: number): SessionError | un
   return stage.exit.stopped ? untrusted(stage.host, `stopped stage ${number} without reporting a reason`) : undefined;
 }
 
-function linkWithoutOutcome(state: RunState, { number }: PlannedLink): SessionError | undefined {
-  const link = state.links.get(number);
+/** The end of a host that was lost has no outcome; that at its neighbour has one, by another hop. */
+function linkWithoutOutcome(
+  state: RunState,
+  planned: PlannedLink,
+  isLost: (session: SessionId) => boolean,
+): SessionError | undefined {
+  const link = state.links.get(planned.number);
   if (link === undefined) return undefined;
   const { from, to, ends } = link;
-  for (const [end, host] of [
-    ['send', from],
-    ['recv', to],
+  const sessions = planned.kind === 'hop' ? planned : { from: planned.session, to: planned.session };
+  for (const [end, host, session] of [
+    ['send', from, sessions.from],
+    ['recv', to, sessions.to],
   ] as const) {
-    if (ends[end].ended === undefined) return untrusted(host, `did not report how ${nameOfEnd(link, end)} ended`);
+    if (!isLost(session) && ends[end].ended === undefined)
+      return untrusted(host, `did not report how ${nameOfEnd(link, end)} ended`);
   }
   return countsDiffer(link) ? untrusted(to, `and ${from} reported different byte counts`) : undefined;
 }

@@ -4,13 +4,17 @@ import { type HostRef, type Pipeline, THIS_MACHINE } from '../model/pipeline.ts'
 import type { SessionId } from '../model/plan.ts';
 import { forHost, type Settings } from '../model/settings.ts';
 import type { Agent } from '../native/agent.ts';
+import { loadBundles } from '../native/bundle.ts';
 import { startAgent } from '../native/start-agent.ts';
 import { LOCAL } from '../plan/facts.ts';
+import { relayHost } from '../plan/relay-stages.ts';
 import { needsLocal } from '../plan/segments.ts';
-import { type OnOpen, type Opened, openSessions, type Sessions } from '../session/open.ts';
+import { anySignal } from '../session/abort.ts';
+import { type Excuse, namesById, type OnOpen, type Opened, openSessions, type Sessions } from '../session/open.ts';
 import { locateSsh } from '../session/openssh/program.ts';
 import { controllingTerminal } from '../session/prompts/terminal.ts';
 import type { SessionSettings } from '../session/settings.ts';
+import type { Absences } from './absences.ts';
 
 /** How the user's own standard input and output are used. */
 export interface UserStreams {
@@ -21,6 +25,9 @@ export interface UserStreams {
 /** Facts of this installation that opening hosts needs. */
 export type Installation = Pick<SessionSettings, 'dieWithParent' | 'askpass'>;
 
+/** Decides on a host's configuration whether it may be connected. */
+export type ConfigCheck = SessionSettings['checkConfig'];
+
 export interface OpenHosts {
   readonly sessions: Sessions;
   readonly agents: ReadonlyMap<SessionId, Agent>;
@@ -28,19 +35,20 @@ export interface OpenHosts {
 
 /**
  * Opens a session and starts an agent on every host, all at once: an agent starts while other hosts still log in.
- * @throws SessionError of the first host that failed, after everything that was opened is closed again.
+ * @throws SessionError of the first host that failed and is not excused, after everything that was opened is closed
+ * again.
  */
 export async function openHosts(
-  pipeline: Pipeline,
+  { pipeline, excuse }: Absences,
   streams: UserStreams,
   settings: Settings,
-  installation: Installation,
+  installation: Installation & { readonly checkConfig?: ConfigCheck },
   emit: Emit,
   signal: AbortSignal,
 ): Promise<OpenHosts> {
-  const written = pipeline.stages.map((stage) => stage.host);
-  const hosts = needsLocal(pipeline, streams) ? [...written, THIS_MACHINE] : written;
+  const hosts = hostsOf(pipeline, streams, settings);
   emit({ kind: 'connecting', hosts: [...new Set(hosts.map((host) => host.label))] });
+  loadBundles().catch(() => {}); // while ssh resolves and logs in; a failure comes up where they are used
   const wanted = { ...sessionSettings(settings), ...installation, emit, signal };
   const agents = new Map<SessionId, Agent>();
   const start: OnOpen = async (opened, giveUp) => {
@@ -49,29 +57,44 @@ export async function openHosts(
     emit({ kind: 'host_connected', host: agent.label });
   };
   try {
-    const sessions = await openSessions(hosts, wanted, controllingTerminal(), start);
-    return { sessions, agents: inOrderOf(sessions, agents) };
+    const sessions = await openSessions(hosts, wanted, controllingTerminal(), start, excuse);
+    const { used, unused } = inOrderOf(sessions, agents);
+    for (const agent of unused) void agent.close();
+    return { sessions, agents: used };
   } catch (error) {
     await Promise.all([...agents.values()].map((agent) => agent.close()));
     throw error;
   }
 }
 
-function inOrderOf({ all }: Sessions, agents: ReadonlyMap<SessionId, Agent>): ReadonlyMap<SessionId, Agent> {
-  return new Map(
-    [...all.keys()].flatMap((id) => {
-      const agent = agents.get(id);
-      return agent === undefined ? [] : [[id, agent] as const];
-    }),
-  );
+/** In which the run needs an agent. */
+export function hostsOf(pipeline: Pipeline, streams: UserStreams, settings: Settings): readonly HostRef[] {
+  const written = pipeline.stages.map((stage) => stage.host);
+  const relay = relayHost(pipeline, settings.relay);
+  const relays = relay === undefined ? [] : [relay];
+  return [...written, ...relays, ...(needsLocal(pipeline, streams) ? [THIS_MACHINE] : [])];
+}
+
+/** `unused`: their sessions were lost meanwhile. */
+function inOrderOf(
+  { all }: Sessions,
+  agents: ReadonlyMap<SessionId, Agent>,
+): { readonly used: ReadonlyMap<SessionId, Agent>; readonly unused: readonly Agent[] } {
+  const entries = [...all.keys()].flatMap((id) => {
+    const agent = agents.get(id);
+    return agent === undefined ? [] : [[id, agent] as const];
+  });
+  return { used: new Map(entries), unused: [...agents].flatMap(([id, agent]) => (all.has(id) ? [] : [agent])) };
 }
 
 /** The user's settings of the control connections. */
 export function sessionSettings(settings: Settings): Omit<SessionSettings, keyof Installation | 'emit' | 'signal'> {
   return {
     client: settings.ssh,
+    launcher: (host) => forHost(settings.launcher, host),
     ssh: locateSsh(settings.sshProgram),
     persistS: settings.persistS,
+    connects: settings.connects,
     configFile: settings.sshConfigFile,
     options: settings.sshOptions,
     keyFile: settings.keyFile,
@@ -86,27 +109,33 @@ function onePort([first, last]: Settings['ports']): number | undefined {
   return first > 0 && first === last ? first : undefined;
 }
 
-/** Starts an agent on every one of the hosts, whose sessions are open. */
+/** Starts an agent on every one of the hosts, whose sessions are open, but for those that are excused. */
 export async function startAgents(
   hosts: readonly HostRef[],
   sessions: Sessions,
   settings: Settings,
   emit: Emit,
   runSignal: AbortSignal,
+  excuse: Excuse = (_, error) => error,
 ): Promise<ReadonlyMap<SessionId, Agent>> {
   const failed = new AbortController();
-  const signal = AbortSignal.any([runSignal, failed.signal]);
-  // The first of several names for one host counts.
-  const byId = new Map([...hosts].reverse().map((host) => [sessions.idOf(host), host]));
-  const starts = [...byId].map(async ([id, host]) => {
+  const signal = anySignal(runSignal, failed.signal);
+  const start = async (id: SessionId, names: readonly [HostRef, ...HostRef[]]) => {
     const session = sessions.all.get(id);
     if (session === undefined) throw new Error(`session ${id} is not open`);
-    const agent = await startHostAgent({ id, host, session }, settings, emit, signal);
-    emit({ kind: 'host_connected', host: agent.label });
-    return [id, agent] as const;
-  });
+    try {
+      const agent = await startHostAgent({ id, host: names[0], session }, settings, emit, signal);
+      emit({ kind: 'host_connected', host: agent.label });
+      return [[id, agent] as const];
+    } catch (error) {
+      const failure = signal.aborted ? error : excuse(names, error);
+      if (failure !== undefined) throw failure;
+      return [];
+    }
+  };
+  const starts = [...namesById(hosts, sessions.idOf)].map(([id, names]) => start(id, names));
   try {
-    return new Map(await Promise.all(starts));
+    return new Map((await Promise.all(starts)).flat());
   } catch (error) {
     failed.abort(error);
     await closeStarted(starts);
@@ -132,7 +161,8 @@ export function startHostAgent(
   });
 }
 
-async function closeStarted(starts: readonly Promise<readonly [SessionId, Agent]>[]): Promise<void> {
+async function closeStarted(starts: readonly Promise<readonly (readonly [SessionId, Agent])[]>[]): Promise<void> {
   const ended = await Promise.allSettled(starts);
-  await Promise.all(ended.map((start) => (start.status === 'fulfilled' ? start.value[1].close() : undefined)));
+  const started = ended.flatMap((start) => (start.status === 'fulfilled' ? start.value : []));
+  await Promise.all(started.map(([, agent]) => agent.close()));
 }

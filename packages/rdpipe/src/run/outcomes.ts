@@ -5,9 +5,7 @@ import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
 
 /** How a stage ended, from all events about it. */
 export function stageOutcome(state: RunState, stage: StageState): StageReport['state'] {
-  if (state.failures.some((failure) => failure.kind === 'setup' && failure.stage === stage.planned.stage.number)) {
-    return 'failed';
-  }
+  if (stage.isRefused) return 'failed';
   const ok = okStatuses(stage.planned.stage);
   return ok === undefined ? fileOutcome(state, stage) : processOutcome(stage, ok);
 }

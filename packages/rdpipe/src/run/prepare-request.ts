@@ -1,10 +1,18 @@
 /** The `prepare` request to one host: its part of a segment, with keys. */
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { UsageError } from '../model/errors.ts';
-import type { PlannedLink, Segment, SessionId } from '../model/plan.ts';
+import type { Segment, SessionId } from '../model/plan.ts';
 import { type AgentRequest, REQUEST_MAX_BYTES } from '../model/protocol.ts';
 import { formatBytes } from '../model/units.ts';
-import { agentLinks, agentStages, keyedLinks, type LinkKeys, type OpenSettings } from '../plan/links.ts';
+import {
+  agentLinks,
+  agentStages,
+  type ChainKeys,
+  keyedLinks,
+  type LinkKeys,
+  type OpenSettings,
+  signedChains,
+} from '../plan/links.ts';
 
 type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
 
@@ -17,7 +25,7 @@ export interface PrepareContext {
 }
 
 /**
- * One host's part of a segment, as the request to its agent.
+ * One host's part of a segment, as the request to its agent. The segment may have the parts of others as well.
  * @throws UsageError when it is longer than an agent takes, because of the sources and patterns of a copy.
  */
 export function prepareRequest(
@@ -49,17 +57,24 @@ function tooLong(host: string, bytes: number): UsageError {
 
 const KEY_BYTES = 32;
 
-/** A key of its own for every link that native programs carry. */
+/** A key of its own for every link that native programs carry, and two for every signed chain. */
 export function makeKeys(segment: Segment): LinkKeys {
-  return new Map(keyedLinks(segment).map((link) => [link, randomBytes(KEY_BYTES).toString('hex')]));
+  return {
+    links: new Map(keyedLinks(segment).map((link) => [link, newKey()])),
+    chains: new Map(signedChains(segment).map((head) => [head, newChainKeys()])),
+  };
 }
 
-/** The sessions that have a part in this segment. */
-export function sessionsOf(segment: Segment): SessionId[] {
-  const ofStages = segment.stages.map((stage) => stage.session);
-  return [...new Set([...ofStages, ...segment.links.flatMap(sessionsOfLink)])];
+export function newKey(): string {
+  return randomBytes(KEY_BYTES).toString('hex');
 }
 
-function sessionsOfLink(link: PlannedLink): SessionId[] {
-  return link.kind === 'hop' ? [link.from, link.to] : [link.session];
+/** The numbers of the two in RFC 8410 are the last bytes of their DER forms. */
+function newChainKeys(): ChainKeys {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+  });
+  const tail = (der: Buffer) => der.subarray(-KEY_BYTES).toString('hex');
+  return { seed: tail(privateKey), publicKey: tail(publicKey) };
 }

@@ -14,6 +14,7 @@ export async function readAgents(
   record: RunRecord,
   bus: EventBus,
   isFinishing: () => boolean,
+  onEnd: (agent: Agent) => void = () => {},
 ): Promise<void> {
   const each = [...agents].map(async ([session, agent]) => {
     try {
@@ -22,6 +23,8 @@ export async function readAgents(
         throw new SessionError('session_lost', agent.label, `the agent on ${agent.label} ended early`);
     } catch (error) {
       record.fail({ kind: 'error', error: asRdpipeError(error, agent.label) });
+    } finally {
+      onEnd(agent);
     }
   });
   await Promise.all(each);

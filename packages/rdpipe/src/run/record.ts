@@ -20,14 +20,21 @@ export interface RunRecord {
   note(link: number, text: string): void;
 }
 
-export function createRecord(plan: Plan, lenient: boolean, emit: Emit, onFatal: (failure: Failure) => void): RunRecord {
+/** `absorb`: whether a failure is that of a host which the run can do without. */
+export function createRecord(
+  plan: Plan,
+  lenient: boolean,
+  emit: Emit,
+  onFatal: (failure: Failure) => void,
+  absorb: (failure: Failure, state: RunState) => boolean = () => false,
+): RunRecord {
   let state = initialState(plan);
   const check = createEventCheck(plan);
   const isWorthShowing = createThrottle();
   const setState = (next: RunState) => {
     const news = next.failures.slice(state.failures.length);
     state = next;
-    for (const failure of news) if (endsTheRun(failure, lenient)) onFatal(failure);
+    for (const failure of news) if (endsTheRun(failure, lenient) && !absorb(failure, state)) onFatal(failure);
   };
   const trees = createTreeEvents(plan, (event) => {
     emit(event);

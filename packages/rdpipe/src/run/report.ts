@@ -1,31 +1,61 @@
 /** Makes the report from the final state of a run. Pure. */
-import { hopWaits, longestWait } from '../model/counters.ts';
+import { chainWaits, hopWaits, longestWait, NO_WAITS, type Waits } from '../model/counters.ts';
+import { positionOf } from '../model/pipeline.ts';
+import { linkGroups, type Places, placesOf } from '../model/places.ts';
 import type { Plan } from '../model/plan.ts';
-import type { HopReport, ProgramUsage, Report, StageReport } from '../model/report.ts';
+import type { HopReport, LostHost, ProgramUsage, Report, StageReport } from '../model/report.ts';
 import { copyReport } from './copy-report.ts';
+import { describeAlone } from './failure-messages.ts';
 import { firstCause } from './first-cause.ts';
+import { sessionOf } from './losses.ts';
 import { linkOutcome, stageOutcome } from './outcomes.ts';
 import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
 
 /** Everything that happened, and the first cause of what went wrong. Pure. */
-export function makeReport(plan: Plan, state: RunState, lenient: boolean, seconds: number): Report {
+export function makeReport(
+  plan: Plan,
+  state: RunState,
+  lenient: boolean,
+  seconds: number,
+  absent: readonly LostHost[] = [],
+): Report {
   const copy = copyReport(state);
+  const places = placesOf(plan);
+  const waits = waitsByLink(plan, state);
+  const lost = [...absent, ...lostHosts(plan, state)];
   return {
     v: 1,
     run: plan.run,
     ...firstCause(state, lenient),
     seconds,
-    stages: [...state.stages.values()].map((stage) => reportStage(state, stage)),
-    hops: [...state.links.values()].map(reportHop),
+    stages: state.stages
+      .values()
+      .filter(({ planned }) => planned.stage.kind !== 'gather')
+      .map((stage) => reportStage(state, stage)),
+    hops: state.links.values().map((hop) => reportHop(hop, places, waits.get(hop.link.number) ?? NO_WAITS)),
+    ...(lost.length === 0 ? {} : { lost }),
     ...(copy === undefined ? {} : { copy }),
     leftBehind: state.leftBehind,
   };
 }
 
+/** The first reason of each. */
+function lostHosts({ sessions }: Plan, state: RunState): readonly LostHost[] {
+  const byLabel = new Map(sessions.map(({ id, label }) => [label, id]));
+  const reasons = new Map<string, string>();
+  for (const failure of state.losses) {
+    const session = sessionOf(failure, state, byLabel);
+    const host = session === undefined ? undefined : state.labels.get(session);
+    if (host !== undefined && !reasons.has(host)) reasons.set(host, describeAlone(state, failure));
+  }
+  return [...reasons].map(([host, message]) => ({ host, message }));
+}
+
 function reportStage(state: RunState, stage: StageState): StageReport {
   const { planned, host, exit } = stage;
   return {
-    stage: planned.stage.number,
+    stage: positionOf(planned.stage),
+    ...(planned.stage.part && { rank: planned.stage.part.rank }),
     host,
     command: planned.stage.text,
     state: stageOutcome(state, stage),
@@ -37,13 +67,28 @@ function reportStage(state: RunState, stage: StageState): StageReport {
   };
 }
 
-function reportHop(hop: LinkState): HopReport {
+/** A chain's host may wait for those behind it. */
+function waitsByLink(plan: Plan, { links }: RunState): ReadonlyMap<number, Waits> {
+  const groups = plan.segments.flatMap(linkGroups);
+  return new Map(
+    groups.flatMap((group) => {
+      const carried = group.flatMap(({ number }) => links.get(number) ?? []);
+      const waits = carried.map(({ ends }) => hopWaits(ends.send.counters, ends.recv.counters));
+      const own = group[0]?.chain === undefined ? waits : chainWaits(waits);
+      return carried.map(({ link }, index) => [link.number, own[index] ?? NO_WAITS] as const);
+    }),
+  );
+}
+
+function reportHop(hop: LinkState, places: Places, waits: Waits): HopReport {
   const { link, from, to, transport, cipher, ends, notes } = hop;
   const { bytes, wireBytes } = (ends.recv.ended === undefined ? ends.send : ends.recv).counters;
   const seconds = secondsOf(hop);
-  const waits = hopWaits(ends.send.counters, ends.recv.counters);
+  const rank = places.links.get(link.number)?.rank;
   return {
     link: link.number,
+    ...(rank !== undefined && { rank }),
+    ...(link.chain && { chain: link.chain.head }),
     from,
     to,
     transport,

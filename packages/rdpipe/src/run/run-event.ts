@@ -37,7 +37,7 @@ export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefine
     case 'left_behind':
       return { kind: 'warning', message: `process ${event.pid} (${event.command}) is still running on ${host}` };
     case 'started':
-      return { kind: 'log', message: `${host}: stage ${event.stage} runs as process ${event.pid}` };
+      return { kind: 'stage_started', stage: event.stage, host, pid: event.pid };
     default:
       return undefined;
   }

@@ -1,20 +1,26 @@
 /** Runs a plan from its first segment to the end of every agent. */
 import { RdpipeError, SessionError, shortageOf } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
-import type { Plan, SessionId } from '../model/plan.ts';
+import type { Plan, Segment, SessionId } from '../model/plan.ts';
 import type { AgentRequest } from '../model/protocol.ts';
 import type { Settings } from '../model/settings.ts';
 import { type Agent, END_LIMIT_MS } from '../native/agent.ts';
 import { settlesWithin } from '../session/abort.ts';
-import type { Forward } from '../session/host-session.ts';
+import type { Forward, RemoteForward } from '../session/host-session.ts';
+import { lossMessage } from './absences.ts';
+import { type ChainRepair, createChainRepair, type RepairContext } from './chain-repair.ts';
 import { createEventBus } from './event-bus.ts';
+import { describeAlone } from './failure-messages.ts';
 import { firstCause } from './first-cause.ts';
+import { createLosses } from './losses.ts';
 import { missingOutcome } from './missing-outcomes.ts';
 import type { OpenHosts } from './open-hosts.ts';
 import type { PrepareSettings } from './prepare-request.ts';
 import { readAgents } from './read-agents.ts';
 import { createRecord, type RunRecord } from './record.ts';
+import { withLosses, withoutLosses } from './requirement.ts';
 import { runSegment, type SegmentContext } from './run-segment.ts';
+import { createSlowHosts, type SlowHost, type SlowHosts } from './slow-hosts.ts';
 import type { Failure, RunState } from './state.ts';
 
 /**
@@ -27,21 +33,54 @@ export async function runPlan(
   hosts: OpenHosts,
   emit: Emit,
   userEnd: AbortSignal,
+  repair: PlanRepair = noRepair,
 ): Promise<RunState> {
   const agents = [...hosts.agents.values()];
   const failed = new AbortController();
-  const record = createRecord(plan, settings.lenient, emit, (failure) => failed.abort(failure));
+  let mending: ChainRepair | undefined;
+  let slow: SlowHosts | undefined;
+  const losses = createLosses(plan, settings.failFast, (session, failure, state) => {
+    dropAgent(hosts.agents.get(session), describeAlone(state, failure), emit);
+    mending?.hostLost(session);
+  });
+  const record = createRecord(
+    plan,
+    settings.lenient,
+    emit,
+    (failure) => {
+      losses.end();
+      failed.abort(failure);
+    },
+    (failure, state) => losses.absorb(failure, state),
+  );
   const bus = createEventBus();
-  const forwards: Forward[] = [];
+  const forwards: (Forward | RemoteForward)[] = [];
   let isEnding = false;
-  const allEnded = readAgents(hosts.agents, record, bus, () => isEnding);
+  const running = new Set(agents);
+  const allEnded = readAgents(
+    hosts.agents,
+    record,
+    bus,
+    () => isEnding,
+    (agent) => running.delete(agent),
+  );
   const onUserEnd = () => record.fail(failureOf(userEnd.reason));
   userEnd.addEventListener('abort', onUserEnd);
   try {
     userEnd.throwIfAborted();
-    const { begin, note } = record;
-    const context = { ...hostAccess(plan, hosts, forwards), ...timing(plan, settings), bus, emit, begin, note };
-    if (!settings.dryRun) await runSegments(plan, context, record, failed.signal);
+    const { note, fail } = record;
+    const access = { ...hostAccess(plan, hosts, forwards), ...timing(plan, settings), bus, emit, losses, note, fail };
+    const begin = (segment: Segment, signal: AbortSignal) => {
+      record.begin(segment);
+      losses.begin(segment);
+      mending = createChainRepair(segment, { ...access, planRepair: repair }, signal);
+      slow = createSlowHosts(segment, (host) => reportSlow(host, settings.dropSlow, access));
+    };
+    bus.subscribe((_, event) => {
+      mending?.receive(event);
+      slow?.receive(event, performance.now());
+    });
+    if (!settings.dryRun) await runSegments(plan, { ...access, begin }, record, failed.signal);
     isEnding = true;
     if (!(await endAgents(agents, { op: 'finish' }, allEnded))) record.fail(notEnded(plan));
   } catch (error) {
@@ -49,12 +88,39 @@ export async function runPlan(
     if (!failed.signal.aborted) record.fail(failureOf(error));
     const reason = firstCause(record.state, settings.lenient).message ?? 'the run failed';
     emit({ kind: 'stopping', reason });
-    await endAgents(agents, { op: 'abort', reason }, allEnded);
+    if (!(await endAgents(agents, { op: 'abort', reason }, allEnded)))
+      for (const agent of running) record.fail(notAnswered(agent));
   } finally {
     userEnd.removeEventListener('abort', onUserEnd);
     await Promise.allSettled(forwards.map((forward) => forward.close()));
   }
-  return record.state;
+  return withLosses(record.state, losses, plan, settings);
+}
+
+function reportSlow(
+  { session, output }: SlowHost,
+  drop: boolean,
+  { label, emit, fail }: Pick<RepairContext, 'label' | 'emit' | 'fail'>,
+): void {
+  const host = label(session);
+  const message = `${host} is slow: its ${output} holds up the other hosts`;
+  if (drop) fail({ kind: 'error', error: new SessionError('host_slow', host, message) });
+  else emit({ kind: 'host_slow', host, message: `${message} (--drop-slow goes on without it)` });
+}
+
+/** How the hop is planned that joins two hosts of a chain. */
+export type PlanRepair = RepairContext['planRepair'];
+
+const noRepair: PlanRepair = () => {
+  throw new Error('this run has no chains');
+};
+
+/** The host ends its part of the run, or is left to itself. */
+function dropAgent(agent: Agent | undefined, reason: string, emit: Emit): void {
+  if (agent === undefined) return;
+  emit({ kind: 'host_lost', host: agent.label, message: lossMessage(agent.label, reason) });
+  agent.send({ op: 'abort', reason: 'the run goes on without this host' });
+  void agent.close();
 }
 
 /**
@@ -76,7 +142,8 @@ async function runSegments(plan: Plan, context: SegmentContext, record: RunRecor
   for (const segment of plan.segments) {
     await runSegment(segment, context, signal);
     signal.throwIfAborted();
-    const missing = missingOutcome(record.state, segment);
+    const { losses } = context;
+    const missing = missingOutcome(withoutLosses(record.state, losses), segment, losses.isLost);
     if (missing !== undefined) throw missing;
   }
 }
@@ -85,14 +152,19 @@ async function runSegments(plan: Plan, context: SegmentContext, record: RunRecor
 function hostAccess(
   plan: Plan,
   { sessions, agents }: OpenHosts,
-  forwards: Forward[],
-): Pick<SegmentContext, 'label' | 'send' | 'forward'> {
+  forwards: (Forward | RemoteForward)[],
+): Pick<SegmentContext, 'label' | 'send' | 'forward' | 'forwardBack'> {
   const labels = new Map(plan.sessions.map(({ id, label }) => [id, label]));
   return {
     label: (session: SessionId) => labels.get(session) ?? session,
     send: (session, request) => agents.get(session)?.send(request),
     async forward(session, host, port, signal) {
-      const forward = await sessions.all.get(session)?.forward(host, port, signal);
+      const forward = await sessions.all.get(session)?.forward?.(host, port, signal);
+      if (forward !== undefined) forwards.push(forward);
+      return forward;
+    },
+    async forwardBack(session, socketPath, signal) {
+      const forward = await sessions.all.get(session)?.forwardBack?.(socketPath, signal);
       if (forward !== undefined) forwards.push(forward);
       return forward;
     },
@@ -116,6 +188,12 @@ function notEnded({ sessions }: Plan): Failure {
   const hosts = sessions.map(({ label }) => label).join(', ');
   const message = `some processes of the run did not end on ${hosts}, although the pipeline is done`;
   return { kind: 'error', error: new SessionError('agent_protocol', hosts, message) };
+}
+
+/** A host that is dead or cut off, whatever else was noticed before: its neighbours know only that a hop broke. */
+function notAnswered({ label }: Agent): Failure {
+  const message = `lost ${label}: it did not end the run within ${END_LIMIT_MS / 1000} s`;
+  return { kind: 'error', error: new SessionError('session_lost', label, message) };
 }
 
 function failureOf(error: unknown): Failure {

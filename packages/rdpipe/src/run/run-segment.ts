@@ -2,16 +2,18 @@
 import type { Emit } from '../model/events.ts';
 import type { HopLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
+import { partsOf } from '../plan/parts.ts';
 import { beginListening, connectHops, type HopContext } from './connect-hops.ts';
-import type { HopConnection } from './hop-connection.ts';
-import { connectedBy, notesOf } from './hop-messages.ts';
-import { makeKeys, type PrepareSettings, prepareRequest, sessionsOf } from './prepare-request.ts';
+import type { Losses } from './losses.ts';
+import { makeKeys, type PrepareSettings, prepareRequest } from './prepare-request.ts';
+import { reportConnection } from './report-connection.ts';
 
 /** The services of the run that a segment uses. */
 export interface SegmentContext extends HopContext {
   readonly settings: PrepareSettings;
   readonly emit: Emit;
-  begin(segment: Segment): void;
+  readonly losses: Losses;
+  begin(segment: Segment, signal: AbortSignal): void;
   note(link: number, text: string): void;
 }
 
@@ -20,16 +22,17 @@ export interface SegmentContext extends HopContext {
  * too: failures are the run's business, which aborts `signal`.
  */
 export async function runSegment(segment: Segment, context: SegmentContext, signal: AbortSignal): Promise<void> {
-  const sessions = sessionsOf(segment);
   const keys = makeKeys(segment);
-  const requests = sessions.map((session) => [session, prepareRequest(segment, session, keys, context)] as const);
+  const parts = [...partsOf(segment)];
+  const sessions = parts.map(([session]) => session);
+  const requests = parts.map(([session, part]) => [session, prepareRequest(part, session, keys, context)] as const);
   const prepared = eachSends(sessions, isEvent('prepared', segment.number), context, signal);
   for (const [session, request] of requests) context.send(session, request);
   const hops = beginListening(hopsOf(segment), context, signal);
   await prepared;
   await connectHops(hops, context, (connection) => reportConnection(connection, context), signal);
-  const ended = eachSends(sessions, isEvent('segment_ended', segment.number), context, signal);
-  context.begin(segment);
+  const ended = eachSends(sessions, isEvent('segment_ended', segment.number), context, signal, true);
+  context.begin(segment, signal);
   for (const session of sessions) context.send(session, { op: 'go', segment: segment.number });
   await ended;
 }
@@ -47,17 +50,13 @@ function isEvent(kind: 'prepared' | 'segment_ended', segment: number): Is {
 async function eachSends(
   sessions: readonly SessionId[],
   is: Is,
-  { bus }: SegmentContext,
+  { bus, losses }: SegmentContext,
   signal: AbortSignal,
+  mayLose = false,
 ): Promise<void> {
-  const sends = (session: SessionId) =>
-    bus.next((from, event) => (from === session && is(event) ? true : undefined), signal);
+  const sends = (session: SessionId) => {
+    const sent = bus.next({ session }, (event) => (is(event) ? true : undefined), signal);
+    return mayLose ? Promise.race([sent, losses.lost(session)]) : sent;
+  };
   await Promise.all(sessions.map(sends));
-}
-
-function reportConnection(connection: HopConnection, { emit, note }: SegmentContext): void {
-  const { hop, ends } = connection;
-  const { transport, cipher } = ends.send;
-  for (const text of notesOf(connection)) note(hop.number, text);
-  emit({ kind: 'hop_connected', link: hop.number, transport, cipher, way: connectedBy(connection) });
 }

@@ -1,23 +1,39 @@
 /** Runs a pipeline: opens the hosts, plans, runs, reports. */
 import { randomUUID } from 'node:crypto';
-import { TimeoutError } from '../model/errors.ts';
+import { HopError, TimeoutError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Report } from '../model/report.ts';
 import type { Settings } from '../model/settings.ts';
-import { makePlan } from '../plan/plan.ts';
-import { startDeadline } from '../session/deadline.ts';
-import type { Sessions } from '../session/open.ts';
-import { type Installation, type OpenHosts, openHosts, startAgents, type UserStreams } from './open-hosts.ts';
+import type { PlanInput } from '../plan/facts.ts';
+import { withGathers } from '../plan/gather-stages.ts';
+import { makePlan, planRepair } from '../plan/plan.ts';
+import { relayHost } from '../plan/relay-stages.ts';
+import { anySignal } from '../session/abort.ts';
+import { type Deadline, startDeadline } from '../session/deadline.ts';
+import { namesById, type Sessions } from '../session/open.ts';
+import { type Absences, createAbsences, lossesBeforeStart } from './absences.ts';
+import {
+  type ConfigCheck,
+  hostsOf,
+  type Installation,
+  type OpenHosts,
+  openHosts,
+  startAgents,
+  type UserStreams,
+} from './open-hosts.ts';
+import { type CanJoin, relayByHost } from './relay-host.ts';
 import { makeReport } from './report.ts';
-import { runPlan } from './run-plan.ts';
+import { type PlanRepair, runPlan } from './run-plan.ts';
+import type { RunState } from './state.ts';
 import { suspendOnTerminalStop } from './suspend.ts';
 
 export interface RunInput {
   readonly pipeline: Pipeline;
   readonly settings: Settings;
   readonly streams: UserStreams;
+  readonly checkConfig?: ConfigCheck;
 }
 
 /**
@@ -30,8 +46,12 @@ export function runPipeline(
   emit: Emit,
   signal: AbortSignal,
 ): Promise<Report> {
-  const { pipeline, streams, settings, installation } = input;
-  return runOn((userEnd) => openHosts(pipeline, streams, settings, installation, emit, userEnd), input, emit, signal);
+  const { streams, settings, checkConfig } = input;
+  const pipeline = withGathers(input.pipeline, streams, settings);
+  const installation = { ...input.installation, checkConfig };
+  const absences = createAbsences(pipeline, settings, emit);
+  const open: OpenAll = (userEnd) => openHosts(absences, streams, settings, installation, emit, userEnd);
+  return runOn(open, input, absences, emit, signal);
 }
 
 /** The same in sessions that are open already, every host's of the pipeline, and stay so. */
@@ -42,28 +62,41 @@ export function runInSessions(input: RunInput, sessions: Sessions, emit: Emit, s
     sessions: borrowed,
     agents: await startAgents(hosts, borrowed, input.settings, emit, userEnd),
   });
-  return runOn(open, input, emit, signal);
+  return runOn(open, input, createAbsences(input.pipeline, input.settings, emit), emit, signal);
 }
 
 type OpenAll = (userEnd: AbortSignal) => Promise<OpenHosts>;
 
-async function runOn(open: OpenAll, input: RunInput, emit: Emit, signal: AbortSignal): Promise<Report> {
+async function runOn(
+  open: OpenAll,
+  input: RunInput,
+  absences: Absences,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<Report> {
   const startedMs = performance.now();
-  const { timeoutMs } = input.settings;
+  const { timeoutMs, lenient } = input.settings;
   const deadline = timeoutMs === undefined ? undefined : startDeadline(timeoutMs, tooLate(timeoutMs));
-  const userEnd = deadline === undefined ? signal : AbortSignal.any([signal, deadline.expired]);
+  const userEnd = deadline === undefined ? signal : anySignal(signal, deadline.expired);
   try {
-    const hosts = await open(userEnd);
-    const stopSuspending = suspendOnTerminalStop(hosts.agents.values(), deadline, emit);
+    let hosts = await open(userEnd);
     try {
-      const plan = planFor(input, hosts);
-      emit({ kind: 'planned', plan });
-      const state = await runPlan(plan, input.settings, hosts, emit, userEnd);
-      const report = makeReport(plan, state, input.settings.lenient, (performance.now() - startedMs) / 1000);
-      emit({ kind: 'finished', report });
-      return report;
+      for (;;) {
+        const ran = await runOnce({ ...input, pipeline: absences.pipeline }, hosts, deadline, emit, userEnd);
+        if (userEnd.aborted || !leaveOut(ran.state, absences, hosts.sessions)) {
+          const report = makeReport(
+            ran.plan,
+            ran.state,
+            lenient,
+            (performance.now() - startedMs) / 1000,
+            absences.lost,
+          );
+          emit({ kind: 'finished', report });
+          return report;
+        }
+        hosts = await withNewAgents(hosts, input, absences, emit, userEnd);
+      }
     } finally {
-      stopSuspending();
       await closeHosts(hosts);
     }
   } finally {
@@ -71,20 +104,96 @@ async function runOn(open: OpenAll, input: RunInput, emit: Emit, signal: AbortSi
   }
 }
 
+interface Ran {
+  readonly plan: Plan;
+  readonly state: RunState;
+}
+
+async function runOnce(
+  input: RunInput,
+  hosts: OpenHosts,
+  deadline: Deadline | undefined,
+  emit: Emit,
+  userEnd: AbortSignal,
+): Promise<Ran> {
+  const { settings } = input;
+  const stopSuspending = suspendOnTerminalStop(hosts.agents.values(), deadline, emit);
+  try {
+    const canJoin: CanJoin = (pair, trial) =>
+      canRun({ pipeline: pair, settings: trial, streams: NONE }, hosts, userEnd);
+    const pipeline = await relayByHost(input.pipeline, settings, hosts.sessions, canJoin, emit);
+    const planInput = planInputFor({ ...input, pipeline }, hosts);
+    const plan = makePlan(planInput);
+    emit({ kind: 'planned', plan });
+    const repair: PlanRepair = (sender, receiver) => planRepair(sender, receiver, planInput);
+    return { plan, state: await runPlan(plan, settings, hosts, emit, userEnd, repair) };
+  } finally {
+    stopSuspending();
+  }
+}
+
+/** True: hosts were lost before any command started, the run can do without them, and may begin again. */
+function leaveOut(state: RunState, absences: Absences, { idOf }: Sessions): boolean {
+  const losses = new Map(lossesBeforeStart(state).map((error) => [error.host, error]));
+  if (losses.size === 0) return false;
+  const hosts = absences.pipeline.stages.map(({ host }) => host);
+  const names = new Map([...namesById(hosts, idOf).values()].map((all) => [all[0].label, all]));
+  return [...losses].every(([host, error]) => {
+    const all = names.get(host);
+    return all !== undefined && absences.excuse(all, error) === undefined;
+  });
+}
+
+/** An agent serves one run; the sessions stay. */
+async function withNewAgents(
+  { sessions, agents }: OpenHosts,
+  { streams, settings }: RunInput,
+  { pipeline, excuse }: Absences,
+  emit: Emit,
+  userEnd: AbortSignal,
+): Promise<OpenHosts> {
+  await Promise.all([...agents.values()].map((agent) => agent.close()));
+  const hosts = hostsOf(pipeline, streams, settings);
+  return { sessions, agents: await startAgents(hosts, sessions, settings, emit, userEnd, excuse) };
+}
+
+const NONE: UserStreams = { stdin: 'null', stdout: 'drop' };
+
+/** Whether all hops of a pipeline can be connected; with `dryRun`, whether they can be planned. */
+async function canRun(input: RunInput, hosts: OpenHosts, signal: AbortSignal): Promise<boolean> {
+  try {
+    if (input.settings.dryRun) makePlan(planInputFor(input, hosts));
+    else {
+      const report = await runInSessions(input, hosts.sessions, () => {}, signal);
+      signal.throwIfAborted();
+      return report.status === 0 || report.hops.every(({ local }) => local !== null);
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof HopError) return false;
+    throw error;
+  }
+}
+
 function tooLate(timeoutMs: number): TimeoutError {
   return new TimeoutError(`the run took longer than ${timeoutMs / 1000} s (--timeout)`);
 }
 
-function planFor({ pipeline, settings, streams }: RunInput, { sessions, agents }: OpenHosts): Plan {
-  const facts = [...agents].map(([id, { label, hello }]) => [id, { id, label, hello }] as const);
-  return makePlan({
+function planInputFor({ pipeline, settings, streams }: RunInput, { sessions, agents }: OpenHosts): PlanInput {
+  const facts = [...agents].map(([id, { label, hello }]) => {
+    const forwards = sessions.all.get(id)?.forward !== undefined;
+    return [id, { id, label, hello, forwards }] as const;
+  });
+  const relay = relayHost(pipeline, settings.relay);
+  return {
     run: randomUUID(),
     pipeline,
     settings,
     stageSessions: pipeline.stages.map(({ host }) => sessions.idOf(host)),
     sessions: new Map(facts),
+    relaySession: relay && sessions.idOf(relay),
     ...streams,
-  });
+  };
 }
 
 async function closeHosts({ sessions, agents }: OpenHosts): Promise<void> {

@@ -3,6 +3,7 @@ import { type Counters, NO_COUNTERS } from '../model/counters.ts';
 import type { RdpipeError } from '../model/errors.ts';
 import type { HopLink, LocalLink, Plan, PlannedStage, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd, NativeCode } from '../model/protocol.ts';
+import { FixedMap } from './fixed-map.ts';
 import { NO_EVENTS, type ProgramState } from './program-state.ts';
 
 export type Exited = Extract<AgentEvent, { event: 'exited' }>;
@@ -15,6 +16,8 @@ export interface StageState {
   /** Its segment has started. */
   readonly started: boolean;
   readonly exit: Exited | undefined;
+  /** Its file or command could not be opened or started. */
+  readonly isRefused: boolean;
   /** Of a program of a copy. */
   readonly program: ProgramState;
 }
@@ -72,10 +75,12 @@ export interface LeftBehind {
 
 export interface RunState {
   readonly labels: ReadonlyMap<SessionId, string>;
-  readonly stages: ReadonlyMap<number, StageState>;
-  readonly links: ReadonlyMap<number, LinkState>;
+  readonly stages: FixedMap<number, StageState>;
+  readonly links: FixedMap<number, LinkState>;
   /** In the order of their arrival. */
   readonly failures: readonly Failure[];
+  /** Of hosts that the run did without, as --require allowed it. */
+  readonly losses: readonly Failure[];
   readonly leftBehind: readonly LeftBehind[];
 }
 
@@ -94,6 +99,7 @@ export function initialState(plan: Plan): RunState {
         host: label(planned.session),
         started: false,
         exit: undefined,
+        isRefused: false,
         program: NO_EVENTS,
       });
     }
@@ -102,7 +108,7 @@ export function initialState(plan: Plan): RunState {
       if (link.kind === 'local') links.set(link.number, unconnected(link, label(link.session), label(link.session)));
     }
   }
-  return { labels, stages, links, failures: [], leftBehind: [] };
+  return { labels, stages: FixedMap.of(stages), links: FixedMap.of(links), failures: [], losses: [], leftBehind: [] };
 }
 
 function unconnected(link: CarriedLink, from: string, to: string): LinkState {

@@ -6,6 +6,8 @@ import { killProgram, startPiped } from './start-program.ts';
 export interface ChildChannel extends Channel {
   /** Why the program could not be started, if so; known when `closed` has resolved. */
   startError(): Error | undefined;
+  /** Asks the program to end. */
+  terminate(): void;
 }
 
 /**
@@ -36,6 +38,7 @@ export function startChild(
     stderr,
     closed,
     startError: () => startError,
+    terminate: () => void child.kill('SIGTERM'),
     kill() {
       killProgram(child);
       for (const stream of [stdin, stdout, stderr]) stream.destroy();

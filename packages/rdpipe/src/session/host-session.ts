@@ -28,8 +28,16 @@ export interface OpeningTimes {
   readonly loginMs: number;
 }
 
+/** A port of the host's loopback address that leads to a socket of this machine. */
+export interface RemoteForward {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
 export interface HostSession {
-  readonly kind: 'openssh' | 'ssh2' | 'local' | 'served';
+  readonly kind: 'openssh' | 'ssh2' | 'local' | 'served' | 'launcher';
+  /** The program that gives shells there; ssh has none. */
+  readonly launcher?: string;
   /** The host as the user wrote it. */
   readonly label: string;
   /** Undefined: nothing had to be opened. */
@@ -47,9 +55,12 @@ export interface HostSession {
   /** The only channel of a host that serves copies: an agent runs at its far end, and nothing else can. */
   openAgent?(signal: AbortSignal): Promise<Channel>;
   /**
-   * Leads a local unix socket to host:port as seen from the host, or undefined where this session cannot.
+   * Leads a local unix socket to host:port as seen from the host; undefined where its server refuses. Absent, as is the
+   * next one, where this session has no forwards past this process.
    */
-  forward(host: string, port: number, signal: AbortSignal): Promise<Forward | undefined>;
+  forward?(host: string, port: number, signal: AbortSignal): Promise<Forward | undefined>;
+  /** Leads a free port of the host's loopback address to a local unix socket; undefined where its server refuses. */
+  forwardBack?(socketPath: string, signal: AbortSignal): Promise<RemoteForward | undefined>;
   /** The failure of the connection, from its log so far; undefined when none is known. */
   failure(): Error | undefined;
   /** Ends every channel and the connection. Bounded, idempotent. */

@@ -18,7 +18,6 @@ export function createLocalSession(): HostSession {
       void channel.closed.then(() => channels.delete(channel));
       return channel;
     },
-    forward: async () => undefined,
     failure: () => undefined,
     async close() {
       for (const channel of channels) channel.kill();

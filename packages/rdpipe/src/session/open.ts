@@ -1,12 +1,13 @@
 /** Opens the sessions to all hosts of a pipeline. */
 import { setImmediate } from 'node:timers/promises';
 import { SessionError } from '../model/errors.ts';
-import type { HostRef } from '../model/pipeline.ts';
+import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import { anySignal } from './abort.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { destinationOf } from './destination.ts';
 import type { HostSession } from './host-session.ts';
+import { createLauncherSessions, type LauncherSessions, launcherOf } from './launcher/sessions.ts';
 import { createLocalSession } from './local.ts';
 import { readSshConfig } from './openssh/config.ts';
 import type { MasterContext } from './openssh/master.ts';
@@ -31,14 +32,18 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
-/** sshd drops connections beyond ten that have not logged in yet. */
-const CONNECTS_AT_A_TIME = 8;
 const LOCAL: SessionId = 'local';
 
 /**
  * Called for each session as soon as it is open, while others are still being opened. `host` is the first of its names.
  */
 export type OnOpen = (opened: Opened, signal: AbortSignal) => Promise<unknown>;
+
+/**
+ * Decides about a host, by all its names, that cannot be used: undefined to go on without it, else the error that ends
+ * the others.
+ */
+export type Excuse = (names: readonly HostRef[], error: unknown) => unknown;
 
 export interface Opened {
   readonly id: SessionId;
@@ -47,8 +52,8 @@ export interface Opened {
 }
 
 /**
- * Opens what the hosts need, in parallel, each jump host once and first. The first failure ends the others, also one of
- * `onOpen`. Questions go to the terminal; without one, ssh runs in batch mode.
+ * Opens what the hosts need, in parallel, each jump host once and first. The first failure that `excuse` does not take
+ * ends the others, also one of `onOpen`. Questions go to the terminal; without one, ssh runs in batch mode.
  * @throws SessionError of the first host that failed; the signal's reason when it was aborted.
  */
 export async function openSessions(
@@ -56,13 +61,14 @@ export async function openSessions(
   settings: SessionSettings,
   terminal: Terminal | undefined,
   onOpen: OnOpen = async () => {},
+  excuse: Excuse = (_, error) => error,
 ): Promise<Sessions> {
   const failed = new AbortController();
   const signal = anySignal(settings.signal, failed.signal);
-  const remote = hosts.filter(isBySsh);
+  const remote = hosts.filter((host) => isBySsh(host, settings));
   const resolving = resolveAll(remote, { ...settings, signal });
   resolving.catch(() => {}); // what is amiss with this machine comes first
-  const opening = await beginOpening({ ...settings, signal }, terminal).catch((error: unknown) => {
+  const opening = await beginOpening(hosts, { ...settings, signal }, terminal).catch((error: unknown) => {
     failed.abort(error);
     throw error;
   });
@@ -73,7 +79,13 @@ export async function openSessions(
     return using;
   };
   try {
-    return { ...(await connectAll(hosts, await resolving, opening, use)), close: opening.close };
+    const local = hosts.some(({ name }) => name === '')
+      ? setImmediate().then(() => openLocal(opening, use))
+      : undefined;
+    local?.catch((error: unknown) => failed.abort(error));
+    const connected = await connectAll(hosts, await resolving, opening, use, excuse);
+    const all = new Map([...connected.all, ...(local === undefined ? [] : [[LOCAL, await local] as const])]);
+    return { ...connected, all, close: opening.close };
   } catch (error) {
     failed.abort(error);
     await Promise.allSettled(begun);
@@ -102,7 +114,7 @@ export async function trySessions(
   settings: SessionSettings,
   terminal: Terminal | undefined,
 ): Promise<TriedSessions> {
-  const opening = await beginOpening(settings, terminal);
+  const opening = await beginOpening(hosts, settings, terminal);
   try {
     const tries = await Promise.all(hosts.map((host) => tryHost(host, opening)));
     settings.signal.throwIfAborted();
@@ -119,26 +131,32 @@ interface Opening {
   readonly pool: SessionPool;
   readonly local: HostSession;
   readonly served: ServedSessions;
+  readonly launched: LauncherSessions;
   readonly close: () => Promise<void>;
 }
 
-async function beginOpening(settings: SessionSettings, terminal: Terminal | undefined): Promise<Opening> {
+async function beginOpening(
+  hosts: readonly HostRef[],
+  settings: SessionSettings,
+  terminal: Terminal | undefined,
+): Promise<Opening> {
   const ssh = chooseSsh(settings);
   const dir = makePrivateDir();
   const prompter = await createPrompter({ ...settings, dir, terminal }).catch(async (error: unknown) => {
     await dir.remove();
     throw error;
   });
-  const limit = createConcurrencyLimit(CONNECTS_AT_A_TIME);
+  const limit = createConcurrencyLimit(settings.connects);
   const pool = createPool({ settings, dir, prompter, limit }, ssh);
   const local = createLocalSession();
   const served = createServedSessions(settings);
+  const launched = createLauncherSessions(hosts, settings, limit);
   const close = async () => {
     prompter.close();
-    await Promise.all([pool.close(), served.close(), local.close()]);
+    await Promise.all([pool.close(), served.close(), launched.close(), local.close()]);
     await dir.remove();
   };
-  return { settings, pool, local, served, close };
+  return { settings, pool, local, served, launched, close };
 }
 
 /** The system's ssh where there is one and nothing else is asked for; undefined: ssh2. */
@@ -163,48 +181,89 @@ function createPool(context: Omit<MasterContext, 'ssh'>, ssh: SshProgram | undef
 async function connectAll(
   hosts: readonly HostRef[],
   targets: ReadonlyMap<string, Target>,
-  { pool, local, served, settings }: Opening,
+  { pool, served, launched, settings }: Opening,
   onOpen: OnOpen,
+  excuse: Excuse,
 ): Promise<Omit<Sessions, 'close'>> {
   const remote = hosts.filter((host) => host.name !== '');
-  const thisMachine = hosts.find((host) => host.name === '');
-  const identityOf = (host: HostRef) => (isServed(host) ? keyOf(host) : targets.get(keyOf(host))?.identity);
+  const identityOf = (host: HostRef) => (isBySsh(host, settings) ? targets.get(keyOf(host))?.identity : keyOf(host));
   const idByIdentity = numberIdentities(remote.map(identityOf));
   const idOf = (host: HostRef): SessionId => {
     const id = host.name === '' ? LOCAL : idByIdentity.get(identityOf(host) ?? '');
     if (id === undefined) throw new Error(`no session was asked for: ${host.label}`);
     return id;
   };
-  const connect = (host: HostRef): Promise<HostSession> =>
-    isServed(host) ? served.connect(host) : pool.connect(targets.get(keyOf(host)) as Target);
-  const open = async (host: HostRef): Promise<[SessionId, HostSession]> => {
-    // Logins take longest: they begin first.
-    const session = host.name === '' ? await setImmediate(local) : await connect(host);
-    await onOpen({ id: idOf(host), host, session }, settings.signal);
-    return [idOf(host), session];
+  const connect = (host: HostRef): Promise<HostSession> => {
+    if (isServed(host)) return served.connect(host);
+    return isBySsh(host, settings) ? pool.connect(targets.get(keyOf(host)) as Target) : launched.connect(host);
+  };
+  const excused = new Set<SessionId>();
+  const lose = (id: SessionId, names: Names, error: unknown) => {
+    if (excused.has(id)) return;
+    const failure = settings.signal.aborted ? error : excuse(names, error);
+    if (failure !== undefined) throw failure;
+    excused.add(id);
+  };
+  const open = async ([id, names]: readonly [SessionId, Names]) => {
+    try {
+      const session = await connect(names[0]);
+      await onOpen({ id, host: names[0], session }, settings.signal);
+      return [[id, session] as const];
+    } catch (error) {
+      lose(id, names, error);
+      return [];
+    }
+  };
+  const watch = async ([id, names]: readonly [SessionId, Names]) => {
+    lose(id, names, await lossOf(connect(names[0])));
+    return NEVER;
   };
   // One a session: the first of several names for a host counts.
-  const first = new Map([...remote].reverse().map((host) => [idOf(host), host]));
-  const wanted = [...idByIdentity.values()].flatMap((id) => first.get(id) ?? []);
-  const opened = [...wanted, ...(thisMachine === undefined ? [] : [thisMachine])].map(open);
-  const all = await Promise.race([Promise.all(opened), firstLoss(wanted.map(connect))]);
-  return { all: new Map(all), idOf };
+  const wanted = [...namesById(remote, idOf)];
+  const opened = await Promise.race([Promise.all(wanted.map(open)), ...wanted.map(watch)]);
+  return { all: new Map(opened.flat().filter(([id]) => !excused.has(id))), idOf };
 }
 
-/** Each host as ssh resolves it, by `keyOf`. */
+/** Names of one host, in the order in which they were written. */
+type Names = readonly [HostRef, ...HostRef[]];
+
+/** One a session, in the order in which they are first met. */
+export function namesById(hosts: readonly HostRef[], idOf: Sessions['idOf']): ReadonlyMap<SessionId, Names> {
+  const names = new Map<SessionId, [HostRef, ...HostRef[]]>();
+  for (const host of hosts) {
+    const known = names.get(idOf(host));
+    if (known === undefined) names.set(idOf(host), [host]);
+    else known.push(host);
+  }
+  return names;
+}
+
+/** While ssh resolves the other hosts. */
+async function openLocal({ local, settings }: Opening, onOpen: OnOpen): Promise<HostSession> {
+  await onOpen({ id: LOCAL, host: THIS_MACHINE, session: local }, settings.signal);
+  return local;
+}
+
+/** Each host as ssh resolves it, by `keyOf`; as many at a time as may log in, for each takes a process. */
 async function resolveAll(hosts: readonly HostRef[], settings: SessionSettings): Promise<Map<string, Target>> {
   const written = new Map(hosts.map((host) => [keyOf(host), host]));
+  const limit = createConcurrencyLimit(settings.connects);
   const resolved = [...written].map(
-    async ([key, host]): Promise<[string, Target]> => [key, await resolveHost(host, settings)],
+    async ([key, host]): Promise<[string, Target]> => [
+      key,
+      await limit(settings.signal, () => resolveHost(host, settings)),
+    ],
   );
   return new Map(await Promise.all(resolved));
 }
 
-function resolveHost(host: HostRef, settings: SessionSettings): Promise<Target> {
+async function resolveHost(host: HostRef, settings: SessionSettings): Promise<Target> {
   const { ssh } = settings;
   const readConfig: ConfigReader =
     ssh === undefined ? readPlainConfig : (destination, signal) => readSshConfig(ssh, destination, signal);
-  return resolveTarget(destinationOf(host, settings), readConfig, settings.signal);
+  const target = await resolveTarget(destinationOf(host, settings), readConfig, settings.signal);
+  settings.checkConfig?.(target.config);
+  return target;
 }
 
 function numberIdentities(identities: readonly (string | undefined)[]): Map<string, SessionId> {
@@ -212,26 +271,24 @@ function numberIdentities(identities: readonly (string | undefined)[]): Map<stri
   return new Map([...known].map((identity, index) => [identity, String(index + 1)]));
 }
 
-/** Rejects when a session is lost while others are still being opened. One that is closed is not lost. */
-async function firstLoss(connected: readonly Promise<HostSession>[]): Promise<never> {
-  const losses = connected.map(async (connecting) => {
-    const session = await connecting;
-    await session.ended;
-    const failure = session.failure();
-    if (failure !== undefined) throw failure;
-    return new Promise<never>(() => {});
-  });
-  return Promise.race(losses);
+/** Why a session was lost while others are still being opened. One that is closed, or was never open, is not lost. */
+async function lossOf(connecting: Promise<HostSession>): Promise<Error> {
+  const session = await connecting.catch(() => NEVER);
+  await session.ended;
+  return session.failure() ?? NEVER;
 }
+
+const NEVER = new Promise<never>(() => {});
 
 interface Tried extends Attempt {
   readonly identity: string;
 }
 
-async function tryHost(host: HostRef, { settings, pool, local }: Opening): Promise<Tried> {
+async function tryHost(host: HostRef, { settings, pool, local, launched }: Opening): Promise<Tried> {
   const tried = (outcome: HostSession | Error, identity: string): Tried => ({ host, outcome, identity });
   if (host.name === '') return tried(local, LOCAL);
   try {
+    if (!isBySsh(host, settings)) return tried(await launched.connect(host), keyOf(host));
     const target = await resolveHost(host, settings);
     return tried(await pool.connect(target), target.identity);
   } catch (error) {
@@ -262,6 +319,6 @@ function keyOf(host: HostRef): string {
   return JSON.stringify([host.user, host.name, host.served?.port]);
 }
 
-function isBySsh(host: HostRef): boolean {
-  return host.name !== '' && !isServed(host);
+function isBySsh(host: HostRef, settings: SessionSettings): boolean {
+  return host.name !== '' && !isServed(host) && launcherOf(host, settings).kind === 'ssh';
 }

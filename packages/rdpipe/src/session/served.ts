@@ -163,7 +163,6 @@ function sessionOf(host: ServedHost, socket: TLSSocket, tookMs: number): HostSes
       signal.throwIfAborted();
       return channel;
     },
-    forward: async () => undefined,
     failure: () => (closing || failed === undefined ? undefined : lostError(host, failed)),
     async close() {
       closing = true;

@@ -14,7 +14,8 @@ type Standard = 'pipe' | 'ignore' | 'inherit';
 export type Stdio = readonly [stdin: Standard, stdout: Standard, stderr: Standard, ...inherited: (0 | 1)[]];
 
 /**
- * Starts a program in a session of its own, so that Ctrl-C does not reach it. `env` is added to our environment.
+ * Starts a program in a session of its own, so that Ctrl-C does not reach it; not `detached`: in ours.
+ * `env` is added to our environment.
  * Its output must get a reader before this turn of the event loop is over: output without one is discarded.
  * @throws where no descriptor is left for its pipes. Any other reason why it did not start is in its `error` event.
  */
@@ -22,12 +23,13 @@ export function startProgram(
   [program = '', ...args]: readonly string[],
   stdio: Stdio,
   env: Readonly<NodeJS.ProcessEnv> = {},
+  options: { readonly detached: boolean } = { detached: true },
 ): Program {
   // Where no descriptor is left, node makes a process without streams:
   // execa throws at once, and the process emits the reason later.
   subscribe(NEW_PROCESS, ignoreErrors);
   try {
-    const child = execa(program, args, { ...PLAIN, stdio, env });
+    const child = execa(program, args, { ...PLAIN, ...options, stdio, env });
     // Node refused to start it at all (its arguments are too long): then execa's process emits nothing by itself.
     if (child.spawnfile === null) void child.then(({ cause }) => child.emit('error', cause));
     return child;
@@ -46,7 +48,6 @@ function ignoreErrors(message: unknown): void {
 
 /** As node alone: execa collects nothing, kills nothing, and drops its result, which quotes the command line. */
 const PLAIN = {
-  detached: true,
   cleanup: false,
   forceKillAfterDelay: false,
   buffer: false,

@@ -7,7 +7,7 @@ import { formatMicroseconds, formatTable } from './format.ts';
 
 export function benchLines(benchmark: Benchmark): readonly string[] {
   const { from, to, rounds, ways, missing } = benchmark;
-  const head = ['', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'by'];
+  const head = ['', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'by'];
   return [
     printable(`${from}→${to}, medians of ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`),
     ...(ways.length === 0 ? [] : formatTable([head, ...ways.map(methodCells)].map((cells) => cells.map(printable)))),
@@ -21,7 +21,7 @@ export function cpuHeads({ from, to }: Benchmark): readonly string[] {
 
 /** As many as `benchLines` has heads. */
 export function methodCells(result: MethodResult): readonly string[] {
-  const { rate, fromCpu, toCpu, roundTripUs } = figuresOf(result);
+  const { rate, fromCpu, toCpu, roundTripUs, pingPongUs } = figuresOf(result);
   const cpu = (spread: Spread | undefined) => (spread === undefined ? '' : spread.median.toFixed(2));
   return [
     result.way,
@@ -29,6 +29,7 @@ export function methodCells(result: MethodResult): readonly string[] {
     cpu(fromCpu),
     cpu(toCpu),
     roundTripUs === undefined ? '' : roundTripText(result, roundTripUs),
+    pingPongUs === undefined ? '' : formatMicroseconds(pingPongUs),
     result.carrier,
   ];
 }
@@ -39,6 +40,7 @@ export interface Figures {
   readonly fromCpu: Spread | undefined;
   readonly toCpu: Spread | undefined;
   readonly roundTripUs: number | undefined;
+  readonly pingPongUs: number | undefined;
 }
 
 export function figuresOf({ samples }: MethodResult): Figures {
@@ -54,6 +56,7 @@ export function figuresOf({ samples }: MethodResult): Figures {
     fromCpu: perGib('fromCpuS'),
     toCpu: perGib('toCpuS'),
     roundTripUs: spreadOf(values((sample) => sample.roundTripUs))?.median,
+    pingPongUs: spreadOf(values((sample) => sample.pingPongUs))?.median,
   };
 }
 

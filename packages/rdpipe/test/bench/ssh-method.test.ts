@@ -85,6 +85,7 @@ describe('the method of ssh', () => {
       fromCpuS: 3,
       toCpuS: 2,
       roundTripUs: 250_000,
+      pingPongUs: null,
     });
     expect(readSshSample(said.replace('(sshd', '(wrapper'), DIRECT, 4000, 3).toCpuS).to.equal(null);
   });

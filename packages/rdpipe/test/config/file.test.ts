@@ -77,7 +77,7 @@ describe('config file', () => {
   });
 
   it('reads nothing from nothing', () => {
-    expect(parseConfig('', 'x')).to.deep.equal({ defaults: {}, hosts: new Map() });
+    expect(parseConfig('', 'x')).to.deep.equal({ defaults: {}, hosts: new Map(), groups: new Map() });
   });
 
   const WRONG: readonly (readonly [string, string])[] = [
@@ -88,10 +88,10 @@ describe('config file', () => {
     ['buffer = "8M"', 'c.toml: buffer stands outside of a section: put it under [defaults]'],
     ['[defaults]\nsudo = true', 'c.toml: unknown key sudo in [defaults] (sudo is one of [host.NAME])'],
     ['[host]\nh1 = 3', 'c.toml: [host] h1: is not a table'],
-    ['[default]', 'c.toml: unknown section or key default (the sections are [defaults] and [host.NAME])'],
+    ['[default]', 'c.toml: unknown section or key default (the sections are [defaults], [host.NAME] and [groups])'],
     ['[defaults]\nverbose = 3', 'c.toml: [defaults] verbose: is none of true, false, 1, 2'],
     ['[defaults]\nverbose = true\nquiet = true', 'c.toml: [defaults] quiet and verbose exclude each other'],
-    ['[host.h1]\ndate = "x"', 'c.toml: unknown key date in [host.h1] (its keys: data, shell, sudo, agent)'],
+    ['[host.h1]\ndate = "x"', 'c.toml: unknown key date in [host.h1] (its keys: data, shell, sudo, launcher, agent)'],
     [
       '[defaults]\nport = "x"',
       "c.toml: [defaults] port: 'x' is not a port or a range of ports (1 to 65535, 7000-7010)",

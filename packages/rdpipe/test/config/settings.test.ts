@@ -21,10 +21,12 @@ describe('settings', () => {
       quiet: false,
       json: false,
       keyFile: undefined,
+      dropSlow: false,
       dryRun: false,
       ports: [0, 0],
       data: { all: undefined, hosts: new Map() },
       transport: 'auto',
+      relay: 'auto',
       encrypt: 'auto',
       compressLevel: 0,
       jobs: 0,
@@ -34,8 +36,13 @@ describe('settings', () => {
       poll: false,
       ok: { all: [], stages: new Map() },
       lenient: false,
+      require: 'all',
+      failFast: false,
+      order: 'written',
+      gather: 'lines',
       shell: { all: 'sh', hosts: new Map() },
       sudo: { all: false, hosts: new Map() },
+      launcher: { all: { kind: 'ssh' }, hosts: new Map() },
       agent: { all: undefined, hosts: new Map() },
       stderr: 'auto',
       progress: 'auto',
@@ -50,9 +57,11 @@ describe('settings', () => {
       ssh: 'auto',
       sshProgram: undefined,
       persistS: 0,
+      connects: 8,
       sshConfigFile: undefined,
       sshOptions: [],
       namedHosts: [],
+      groups: new Map(),
       recursive: false,
       archive: false,
       acls: false,
@@ -156,6 +165,7 @@ describe('settings', () => {
       { flag: '--shell', host: 'h2' },
       { flag: '--sudo', host: 'h3' },
     ]);
+    expect(settingsFrom('--relay ann@gw --data gw=::1 --agent ann@gw=/a').namedHosts).to.deep.equal([]);
   });
 
   it('takes loudness from the config file, unless a flag says another', () => {

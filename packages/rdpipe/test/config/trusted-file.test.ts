@@ -83,6 +83,6 @@ describe('a config file', () => {
   });
 
   it('may be /dev/null', async () => {
-    expect(await readConfigFile('/dev/null', {})).to.deep.equal({ defaults: {}, hosts: new Map() });
+    expect(await readConfigFile('/dev/null', {})).to.deep.equal({ defaults: {}, hosts: new Map(), groups: new Map() });
   });
 });

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { copyPipeline } from '../../src/copy/pipeline.ts';
-import { type CopyWants, checkForStream, checkTogether } from '../../src/copy/settings.ts';
+import { type CopyWants, checkForMany, checkForStream, checkTogether } from '../../src/copy/settings.ts';
 import { shellWord } from '../../src/copy/shell-word.ts';
-import type { Stage } from '../../src/model/pipeline.ts';
+import { inputsOf, type Stage } from '../../src/model/pipeline.ts';
 import type { TreeSettings } from '../../src/model/tree.ts';
 import { parseCopyPaths } from '../../src/parse/copy-paths.ts';
 import { usageErrorOf } from '../parse/helpers.ts';
@@ -35,7 +35,10 @@ const WANTS: CopyWants = {
 
 function plan(words: string, wants: Partial<CopyWants> = {}) {
   const given = words.split(' ');
-  return copyPipeline(parseCopyPaths(given, { words: given, settings: { namedHosts: [] } }), { ...WANTS, ...wants });
+  return copyPipeline(parseCopyPaths(given, { words: given, settings: { namedHosts: [], groups: new Map() } }), {
+    ...WANTS,
+    ...wants,
+  });
 }
 
 function shape({ pipeline: { stages } }: ReturnType<typeof plan>): string {
@@ -65,6 +68,50 @@ describe('the pipeline of a copy', () => {
     const [, , copy] = settingsOf(plan('h1:a h1:b'));
     expect([copy?.role, copy?.sources, copy?.target]).to.deep.equal(['copy', [hex('a')], hex('b')]);
     expect(settingsOf(plan('h1:a ann@h1:b')).map(({ role }) => role)).to.include('write');
+  });
+
+  it('compares and writes on each of several hosts, and unites what they lack', () => {
+    const made = plan('h1:a n1,ann@n2:d');
+    expect(shape(made)).to.equal(
+      '1 h1: scan a | 2 n1: compare d | 8 ann@n2: compare d | 3 h1: unite a | 4 h1: read a | 5 n1: write d | 11 ann@n2: write d',
+    );
+    const { stages } = made.pipeline;
+    expect(stages.map(({ part }) => part && [part.position, part.rank, part.width])).to.deep.equal([
+      undefined,
+      [2, 0, 2],
+      [2, 1, 2],
+      undefined,
+      undefined,
+      [5, 0, 2],
+      [5, 1, 2],
+    ]);
+    expect(stages.flatMap((stage) => inputsOf(stage) ?? [])).to.deep.equal([2, 8]);
+    expect(settingsOf(made).map(({ run }) => run)).to.deep.equal(['abc', 'abc', 'abc', 'abc', 'abc', 'abc-0', 'abc-1']);
+    expect(settingsOf(made).map(({ width, rank }) => [width, rank])).to.deep.equal([
+      [2, undefined],
+      [2, undefined],
+      [2, undefined],
+      [2, undefined],
+      [2, undefined],
+      [2, 0],
+      [2, 1],
+    ]);
+    expect(settingsOf(plan('n1:a n1,n2:d')).map(({ role }) => role)).not.to.include('copy');
+    expect(settingsOf(plan('a n[1-1]:d')).map(({ width }) => width)).to.deep.equal([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('plans for several hosts, and writes a stream to them', () => {
+    expect(settingsOf(plan('a n[1-2]:b', { dryRun: true, json: true })).map(({ host }) => host)).to.deep.equal([
+      undefined,
+      'n1',
+      'n2',
+    ]);
+    expect(shape(plan('- n[1-2]:b'))).to.equal('1 n1: > b | 3 n2: > b');
   });
 
   it('removes files of the source in the end', () => {
@@ -146,6 +193,8 @@ describe('the pipeline of a copy', () => {
     expect(message({ filesFrom: 'x', remove: true, archive: true })).to.match(/^--delete and --files-from exclude/);
     expect(message({ filesFrom: 'x' }, 2)).to.equal('--files-from lists paths below one SRC, not 2');
     expect(usageErrorOf(() => checkForStream({ archive: true })).message).to.match(/^--archive makes no sense with -/);
+    expect(usageErrorOf(() => checkForMany({ removeSourceFiles: true })).message).to.match(/for a DST on one host/);
+    checkForMany({ remove: true });
     checkForStream({ verbosity: 1 });
     checkTogether({ remove: true, recursive: true, removeMost: 1 }, 3);
   });

@@ -41,7 +41,7 @@ describe('a probe', () => {
       [1, 'h1', 'timeout 1 cat /dev/zero'],
       [2, 'h2', 'cat >/dev/null'],
     ]);
-    expect(stages[0]).to.have.deep.property('ok', [0, 124]);
+    expect(stages[0]).to.have.deep.property('ok', [0, 124, 143]);
   });
 
   it('tells rate, share of what the slower end is made for, and round trip', () => {
@@ -80,6 +80,20 @@ describe('a probe', () => {
     const hop = hopReport({ ...HOP, notes: ['10.0.0.2:40000: no answer (address of ssh)', 'connected by 10.0.0.1:7'] });
     const { finding } = judgeProbe('tcp', ENDS, report({ hops: [hop] }));
     expectFinding(finding, 'warn', /GB\/s.*; 10\.0\.0\.2:40000: no answer/, /-p 40000-40100.*--data h2=ADDRESS/);
+  });
+
+  it('finds a pair without a direct path, with each direction that was tried and what --relay does', () => {
+    const relayed = 'relayed by ssh through this machine, receiver dials';
+    const refused = ['10.0.0.2:40000: no answer (address of ssh)', '10.0.0.1:40001: no answer (receiver dials)'];
+    const found = (notes: readonly string[]) =>
+      judgeProbe('tcp', ENDS, report({ hops: [hopReport({ ...HOP, notes })] })).finding;
+    expectFinding(
+      found([...refused, relayed]),
+      'warn',
+      /^no direct path: 10\.0\.0\.2:40000: .*; 10\.0\.0\.1:40001: .*; relayed by ssh through this machine: 1\.121 GB/,
+      /--relay HOST sends .*; --relay never makes it an error$/,
+    );
+    expectFinding(found([relayed]), 'warn', /^no direct path: no address is known; relayed by ssh/, /--data/);
   });
 
   it('fails with the words of the run', () => {

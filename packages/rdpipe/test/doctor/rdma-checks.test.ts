@@ -123,4 +123,16 @@ describe('checks of RDMA', () => {
     expect(checkRdma(one(), TCP)).to.deep.equal([]);
     expect(checkRdma(hostFacts({}, null), RDMA)).to.deep.equal([]);
   });
+
+  for (const [launcher, fix] of [
+    ['podman', /podman run --cap-add IPC_LOCK --ulimit memlock=-1:-1/],
+    ['docker', /docker run --cap-add IPC_LOCK/],
+    ['kubectl', /IPC_LOCK in securityContext/],
+    ['slurm', /PropagateResourceLimitsExcept=MEMLOCK/],
+  ] as const) {
+    it(`has the way to lock memory of ${launcher}`, () => {
+      const findings = checkRdma({ ...one({}, { memlock: 65536 }), launcher }, AUTO);
+      expect(findings.find(({ check }) => check === 'memlock')?.fix).to.match(fix);
+    });
+  }
 });

@@ -96,6 +96,10 @@ describe('checks of a session', () => {
     expect([checkSudo, checkAgent, checkSystem, checkDisk].flatMap((check) => check(nothing))).to.deep.equal([]);
     expect(checkSudo(hostFacts())).to.deep.equal([]);
     expect(checkSsh(hostFacts({ ssh: { client: 'local', took: undefined } }))).to.deep.equal([]);
+    const took = { connectMs: 200, loginMs: 0 };
+    expect(checkSsh(hostFacts({ launcher: 'podman', ssh: { client: 'launcher', took } }))).to.deep.equal([
+      { check: 'launcher', result: 'ok', found: 'podman, a shell in 0.2 s', fix: null },
+    ]);
     expect(checkDisk(hostFacts({}, {}, { ...SYSTEM, cache: null }))).to.deep.equal([]);
   });
 });

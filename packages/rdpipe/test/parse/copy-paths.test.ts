@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { CopyPaths, CopySide } from '../../src/model/copy.ts';
+import { type CopyPaths, type CopySide, hostsOf } from '../../src/model/copy.ts';
 import { UsageError } from '../../src/model/errors.ts';
 import type { NamedHost } from '../../src/model/settings.ts';
 import { parseCopyPaths } from '../../src/parse/copy-paths.ts';
 import { binary, usageErrorOf } from './helpers.ts';
 
 function parse(words: readonly string[], namedHosts: readonly NamedHost[] = []): CopyPaths {
-  return parseCopyPaths(words, { words, settings: { namedHosts } });
+  return parseCopyPaths(words, { words, settings: { namedHosts, groups: new Map() } });
 }
 
 /** `h1|path path`, `-`, `rd h:1|path`. */
@@ -54,6 +54,20 @@ describe('copy paths', () => {
     expect(text(parse(['rd://h1/a', 'rd://h1:10470/b', 'd']).source)).to.equal('rd h1:10470|a b');
   });
 
+  it('reads the hosts of a target, of a list or a group', () => {
+    const hosts = (word: string) => {
+      const { target } = parseCopyPaths(['a', word], {
+        words: [],
+        settings: { namedHosts: [], groups: new Map([['rack', 'n[1-2],h1']]) },
+      });
+      return target.kind === 'paths' ? [...hostsOf(target).map(({ label }) => label), ...target.paths] : [];
+    };
+    expect(hosts('n[01-03]:/x')).to.deep.equal(['n01', 'n02', 'n03', '/x']);
+    expect(hosts('h1,ann@h2:')).to.deep.equal(['h1', 'ann@h2', '~/']);
+    expect(hosts('@rack:d/')).to.deep.equal(['n1', 'n2', 'h1', 'd/']);
+    expect(hosts('h1,h1:x')).to.deep.equal(['h1', 'x']);
+  });
+
   it('reads standard input and output', () => {
     expect([parse(['-', 'h1:x'])].map(({ source, target }) => [text(source), text(target)])).to.deep.equal([
       ['-', '@h1|x'],
@@ -63,7 +77,10 @@ describe('copy paths', () => {
 
   it('takes what a shell makes of a pattern in a large directory', () => {
     const words = Array.from({ length: 100_000 }, (_, index) => `f${index}`);
-    const { source } = parseCopyPaths([...words, 'h1:'], { words: [], settings: { namedHosts: [] } });
+    const { source } = parseCopyPaths([...words, 'h1:'], {
+      words: [],
+      settings: { namedHosts: [], groups: new Map() },
+    });
     expect(source.kind === 'paths' && source.paths.length).to.equal(100_000);
   });
 
@@ -80,7 +97,10 @@ describe('copy paths', () => {
     ['h1:~ann/x b', /~ is only for the home/],
     ['~ann b', /~ is only for the home/],
     ['-x:a b', /begins with '-'/],
-    ['@h1:a b', /has no user before @/],
+    ['@h1:a b', /there is no group h1/],
+    ['n[1-2]:a b', /a source is on one host, not 2/],
+    ['n[2-1]:a b', /runs backwards/],
+    ['rd://h1/a h1,h2:b', /one host at a time/],
     ['- -', /^both SRC and DST are -$/],
     ['- a h1:b', /^- is one file/],
     ['a b -', /^- takes one file, not 2$/],
@@ -102,8 +122,13 @@ describe('copy paths', () => {
 
   it('shows the place of a mistake', () => {
     const words = ['-r', 'h1:a', 'h2:b', 'c'];
-    const error = usageErrorOf(() => parseCopyPaths(words.slice(1), { words, settings: { namedHosts: [] } }));
+    const error = usageErrorOf(() =>
+      parseCopyPaths(words.slice(1), { words, settings: { namedHosts: [], groups: new Map() } }),
+    );
     expect(error.detail).to.equal('  rdcp -r h1:a h2:b c\n               ^^^^ run rdcp once for each host');
+    expect(usageErrorOf(() => parse(['h1:a', 'n1:c', 'n2:c'])).detail).to.match(
+      /\^ write one target on several hosts: n1,n2:c$/,
+    );
     expect(usageErrorOf(() => parse(['a', ''])).message).to.equal('a path is empty');
   });
 

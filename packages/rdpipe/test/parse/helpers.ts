@@ -8,10 +8,11 @@ export function binary(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-export const PLAIN_SETTINGS: Pick<Settings, 'shell' | 'ok' | 'namedHosts'> = {
+export const PLAIN_SETTINGS: Pick<Settings, 'shell' | 'ok' | 'namedHosts' | 'groups'> = {
   shell: { all: 'sh', hosts: new Map() },
   ok: { all: [], stages: new Map() },
   namedHosts: [],
+  groups: new Map(),
 };
 
 type StageSettings = typeof PLAIN_SETTINGS;

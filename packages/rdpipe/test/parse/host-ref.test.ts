@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { UsageError } from '../../src/model/errors.ts';
-import { endOfHost, hostKey, parseHostRef } from '../../src/parse/host-ref.ts';
+import { endOfHost, hostKey, parseHostRef, readRelay } from '../../src/parse/host-ref.ts';
 import { binary, usageErrorOf } from './helpers.ts';
 
 describe('host-ref', () => {
@@ -79,6 +79,12 @@ describe('host-ref', () => {
         }
       }),
     );
+  });
+
+  it('reads the host that relays, or a word in its place', () => {
+    expect(['auto', 'never'].map(readRelay)).to.deep.equal(['auto', 'never']);
+    expect(readRelay('ann@[2001:db8::1]')).to.deep.equal(parseHostRef('ann@[2001:db8::1]'));
+    for (const text of [':', 'gw:', 'gw:cmd', '-x', 'a b']) expect(() => readRelay(text)).to.throw(UsageError);
   });
 
   it('reads what it names: user and host come back from the label', () => {

@@ -98,7 +98,12 @@ describe('stage', () => {
     [
       ['h2:> a', 'wall:> a'],
       'stage 1 (h2: > a) is a sink: it hands nothing to stage 2',
-      "  rdpipe h2:'> a' wall:'> a'\n         ^^^^^^^^ make it a command: h2:'tee a'",
+      "  rdpipe h2:'> a' wall:'> a'\n         ^^^^^^^^ write one sink on both: h2,wall:'> a'",
+    ],
+    [
+      ['h2:> a', 'wall:> b'],
+      'stage 1 (h2: > a) is a sink: it hands nothing to stage 2',
+      "  rdpipe h2:'> a' wall:'> b'\n         ^^^^^^^^ make it a command: h2:'tee a'",
     ],
     [
       ['h1:a', ':>> "b c"', 'h1:cat'],
@@ -232,7 +237,7 @@ describe('stage', () => {
 });
 
 function meaningOf(stage: Stage): string {
-  if (stage.kind === 'command' || stage.kind === 'tree') return stage.kind;
+  if (stage.kind !== 'source' && stage.kind !== 'sink') return stage.kind;
   const word = Buffer.from(stage.word).toString();
   return stage.kind === 'source' ? `source ${word}` : `${stage.append ? 'append' : 'sink'} ${word}`;
 }

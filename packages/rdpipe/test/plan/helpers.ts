@@ -46,7 +46,8 @@ export function withHello(session: SessionFacts, changes: Partial<AgentHello>): 
 const LOOPBACK = nic('lo', '127.0.0.1/8', { kind: 'loopback', speed_mbps: null });
 
 function facts(id: string, label: string, machine: string, ssh: string | null, address: string): SessionFacts {
-  return withHello({ id, label, hello: hello(machine, ssh) }, { addresses: [LOOPBACK, nic('eth0', `${address}/24`)] });
+  const addresses = [LOOPBACK, nic('eth0', `${address}/24`)];
+  return withHello({ id, label, hello: hello(machine, ssh), forwards: id !== LOCAL }, { addresses });
 }
 
 /** Two hosts on a network with this machine, a third one that stands for this machine reached by ssh. */
@@ -97,12 +98,32 @@ export function inputFor(words: readonly string[], changes: Partial<PlanInput> =
   };
 }
 
+/** The same for any hosts, each with an address of its own on one network. */
+export function wideInputFor(words: readonly string[], changes: Partial<PlanInput> = {}): PlanInput {
+  const pipeline: Pipeline = parse(words);
+  const names = [...new Set(pipeline.stages.map(({ host }) => host.name))];
+  const hosts = names.map((name, index) => {
+    const address = `10.1.${(index + 1) >> 8}.${(index + 1) & 255}`;
+    const ssh = `10.0.0.9 50112 ${address} 22`;
+    const addresses = [LOOPBACK, nic('eth0', `${address}/16`)];
+    return withHello({ id: name, label: name, hello: hello(name, ssh), forwards: true }, { addresses });
+  });
+  return inputFor(['h1:true'], {
+    pipeline,
+    stageSessions: pipeline.stages.map(({ host }) => host.name),
+    sessions: new Map([SESSIONS.local, ...hosts].map((session) => [session.id, session])),
+    ...changes,
+  });
+}
+
 export function settingsWith(changes: Partial<PlanInput['settings']>): PlanInput['settings'] {
   const data = { all: undefined, hosts: new Map() };
   const settings = {
     ports: [0, 0],
     data,
     transport: 'auto',
+    relay: 'never',
+    order: 'written',
     encrypt: 'auto',
     compressLevel: 0,
     jobs: 0,

@@ -5,7 +5,7 @@ import { agentLinks, agentStages, keyedLinks } from '../../src/plan/links.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { copyFor, inputFor, treeStage } from './helpers.ts';
 
-const KEYS = new Map([0, 1, 2, 3].map((link) => [link, String(link).repeat(64)]));
+const KEYS = { links: new Map([0, 1, 2, 3].map((link) => [link, String(link).repeat(64)])), chains: new Map() };
 
 function firstSegment(words: readonly string[], changes: Partial<PlanInput> = {}): Segment {
   const [segment] = makePlan(inputFor(words, changes)).segments;
@@ -44,6 +44,14 @@ describe('links', () => {
       { link: 3, kind: 'null' },
     ]);
     expect(keyedLinks(segment)).to.deep.equal([1]);
+  });
+
+  it('tells the ends of a chain how many hosts are behind them', () => {
+    const segment = firstSegment([':< f', 'h1,h2:> g']);
+    const keys = { ...KEYS, links: new Map(keyedLinks(segment).map((link) => [link, '0'.repeat(64)])) };
+    const links = [LOCAL, '1', '2'].map((session) => agentLinks(segment, session, keys, SETTINGS));
+    const behind = links.map((own) => own.flatMap((link) => ('open' in link ? [link.open.behind] : [])));
+    expect(behind).to.deep.equal([[2], [1, 1], [0]]);
   });
 
   it('tells of the stages of one session only, their bytes as hexadecimal', () => {
@@ -92,6 +100,8 @@ describe('links', () => {
   });
 
   it('does not go on without a key', () => {
-    expect(() => agentLinks(firstSegment(['h1:a', 'h2:b']), '1', new Map(), SETTINGS)).to.throw('link 1 has no key');
+    expect(() => agentLinks(firstSegment(['h1:a', 'h2:b']), '1', { ...KEYS, links: new Map() }, SETTINGS)).to.throw(
+      'link 1 has no key',
+    );
   });
 });

@@ -85,7 +85,8 @@ describe('plan', () => {
   });
 
   it('says how to help where no address is known', () => {
-    const silent = (id: string, label: string, boot: string) => [id, { id, label, hello: hello(boot, null) }] as const;
+    const silent = (id: string, label: string, boot: string) =>
+      [id, { id, label, hello: hello(boot, null), forwards: true }] as const;
     const sessions = new Map([silent('1', 'h1', 'a'), silent('2', 'h2', 'b')]);
     expect(() => makePlan(inputFor(['h1:a', 'h2:b'], { sessions }))).to.throw(
       HopError,

@@ -10,7 +10,7 @@ const WORDS = ['h1:a', 'h2:b', 'self:c'];
 
 function route(from: SessionFacts, to: SessionFacts, data: Readonly<Record<string, string>> = {}): TcpRoute {
   const input: PlanInput = inputFor(WORDS, { settings: settingsWith({ data: dataFor(data) }) });
-  return tcpRoute(placeOf(from, to, input), placeOf(to, from, input));
+  return tcpRoute(placeOf(from, to, input), placeOf(to, from, input), false);
 }
 
 function withNics(session: SessionFacts, ...nics: readonly ReturnType<typeof nic>[]): SessionFacts {
@@ -44,6 +44,32 @@ describe('tcp route', () => {
       'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
       'tcp receiver forward 10.0.0.1: forwarded through ssh',
     ]);
+  });
+
+  it('relays last between two other hosts, where it may', () => {
+    const input = inputFor(WORDS, { settings: settingsWith({ relay: 'auto' }) });
+    const found = (from: SessionFacts, to: SessionFacts) =>
+      ways(tcpRoute(placeOf(from, to, input), placeOf(to, from, input), true)).slice(-2);
+    expect(found(h1, h2)).to.deep.equal([
+      'tcp sender relay 10.0.0.2: relayed by ssh through this machine',
+      'tcp receiver relay 10.0.0.1: relayed by ssh through this machine, receiver dials',
+    ]);
+    expect(found(local, h1).at(-1)).to.equal('tcp sender forward 10.0.0.1: forwarded through ssh');
+    expect(found(local, self).join()).not.to.contain('relay');
+  });
+
+  it('offers nothing through a session that forwards nothing', () => {
+    const [near, far] = [h1, h2].map((session) => ({ ...session, forwards: false })) as [SessionFacts, SessionFacts];
+    const ofWay = (found: TcpRoute) => found.candidates.filter(({ way }) => way !== 'address');
+    const input = inputFor(WORDS, { settings: settingsWith({ relay: 'auto' }) });
+    for (const [from, to] of [
+      [near, h2],
+      [h1, far],
+    ] as const) {
+      expect(ofWay(tcpRoute(placeOf(from, to, input), placeOf(to, from, input), true))).to.deep.equal([]);
+    }
+    expect(ofWay(route(local, far))).to.deep.equal([]);
+    expect(ofWay(route(near, local))).to.deep.equal([]);
   });
 
   it('does not have itself dialled under an address that it has not', () => {

@@ -4,7 +4,7 @@ import type { Candidate, HopLink } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentRequest, HopEnd } from '../../src/model/protocol.ts';
 import { beginListening, connectHops } from '../../src/run/connect-hops.ts';
 import type { HopConnection } from '../../src/run/hop-connection.ts';
-import { connectedBy, notesOf } from '../../src/run/hop-messages.ts';
+import { connectedBy, notesOf, relayWarning } from '../../src/run/hop-messages.ts';
 import { type Answer, type FakeAgents, fakeAgents } from './fake-agents.ts';
 import { connected, hop } from './sample.ts';
 
@@ -18,6 +18,7 @@ const FORWARD: Candidate = {
   host: '127.0.0.1',
   why: 'forwarded through ssh',
 };
+const RELAY: Candidate = { ...TCP, dialler: 'sender', way: 'relay', host: '10.0.0.2', why: 'relayed by ssh' };
 const RDMA: Candidate = {
   transport: 'rdma',
   dialler: 'sender',
@@ -59,6 +60,21 @@ describe('connectHops', () => {
       '10.0.0.2:42000: connection refused (address of ssh)',
       'connected by 10.0.0.1:41000, receiver dials',
     ]);
+  });
+
+  it('relays through both sessions of ssh after what is direct was refused, and warns of it', async () => {
+    const back = { port: 40_022, close: async () => {} };
+    const agents = fakeAgents(answers({ host: '127.0.0.1' }), 60_000, FORWARDED, back);
+    const [connection] = await connect(agents, [DIRECT, RELAY]);
+    const dial = agents.sent.at(-1);
+    expect(dial?.session).to.equal('s1');
+    const addresses = [{ host: '127.0.0.1', port: 40_022, transport: 'tcp', from: null }];
+    expect(dial?.request).to.deep.include({ op: 'dial', addresses });
+    expect(notesOf(connection)).to.deep.equal([
+      '10.0.0.2:42000: connection refused (address of ssh)',
+      'relayed by ssh',
+    ]);
+    expect(relayWarning(connection, agents.label)).to.match(/^h1→h2 relayed by ssh through this machine/);
   });
 
   it('adds the next way when the first one has not answered for a quarter of the time', async () => {
@@ -185,7 +201,17 @@ describe('connectHops', () => {
 
   it('says when ssh cannot forward', async () => {
     const error = await failure(connect(fakeAgents(answers({ dial: 'accept' })), [FORWARD]));
-    expect(error.message).to.contain('127.0.0.1: this session cannot forward (forwarded through ssh)');
+    expect(error.message).to.contain('127.0.0.1: the session to h2 cannot forward: ');
+    expect(error.message).not.to.contain('a relay takes');
+  });
+
+  it('names the session that cannot relay, and the setting that both servers need', async () => {
+    const neither = await failure(connect(fakeAgents(answers({ dial: 'accept' })), [RELAY]));
+    expect(neither.message).to.contain('10.0.0.2: the session to h2 cannot forward: ');
+    expect(neither.message).to.contain('(a relay takes AllowTcpForwarding yes ');
+    expect(neither.message).to.contain(' in sshd_config of h1 and h2; ');
+    const oneWay = await failure(connect(fakeAgents(answers({ dial: 'accept' }), 60_000, FORWARDED), [RELAY]));
+    expect(oneWay.message).to.contain('10.0.0.2: the session to h1 cannot forward: ');
   });
 
   it('names a refused key by its code', async () => {

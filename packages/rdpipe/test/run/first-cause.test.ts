@@ -91,6 +91,29 @@ describe('firstCause', () => {
     });
   });
 
+  describe('a host that is lost with what ran there', () => {
+    const ofHost2: readonly (readonly [string, Heard])[] = [
+      ['a stage', ['s2', exited(2, { signal: 15 })]],
+      ['a native program', ['s2', linkFailed(1, 'recv', 'internal', 'rdrecv was killed by signal 9')]],
+    ];
+    for (const [what, killed] of ofHost2)
+      it(`is the cause, not ${what} that was killed there`, () => {
+        for (const heard of [
+          [killed, lost],
+          [lost, killed],
+        ])
+          expect(judge(PLAN, heard).message).to.contain('lost the session');
+      });
+    it('is not the cause of a stage that failed there, or was killed elsewhere', () => {
+      for (const heard of [failedStage2, killedStage3])
+        expect(judge(PLAN, [lost, heard])).to.deep.equal(judge(PLAN, [heard]));
+    });
+    it('comes before a hop that broke', () => {
+      const killed = ofHost2[1]?.[1] ?? peerLost;
+      expect(judge(PLAN, [peerLost, killed, lost]).message).to.contain('lost the session');
+    });
+  });
+
   describe('what does not count', () => {
     it('a stage that was stopped', () => {
       expect(judge(PLAN, [['s1', exited(1, { signal: 9, stopped: true })]]).status).to.equal(0);

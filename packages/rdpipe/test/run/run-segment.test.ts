@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { AgentEvent, AgentRequest } from '../../src/model/protocol.ts';
+import { createLosses } from '../../src/run/losses.ts';
 import { runSegment, type SegmentContext } from '../../src/run/run-segment.ts';
 import { type Answer, fakeAgents } from './fake-agents.ts';
 import { connected, PLAN } from './sample.ts';
@@ -100,6 +101,7 @@ function context(agents: ReturnType<typeof fakeAgents>, shown: RunEvent[]): Segm
     emit: (event) => shown.push(event),
     begin: ({ number }) => shown.push({ kind: 'segment_started', segment: number }),
     note: () => {},
+    losses: createLosses(PLAN, false, () => {}),
   };
 }
 

@@ -1,14 +1,26 @@
-/** Opens a session, prints the pid of a process there that watches its input, and waits to be killed. */
+/**
+ * Opens a session, prints the pid of a process there that watches its input, and waits to be killed. With a control
+ * path it uses that connection, and prints a port of the host that it leads to a socket here.
+ */
 import { openSessions } from '../../src/session/open.ts';
 import { startScript } from './conformance.ts';
 import { hostRef, settingsFor } from './ssh-hosts.ts';
 
-const [configFile = '', name = '', agent = ''] = process.argv.slice(2);
+const [configFile = '', name = '', agent = '', controlPath] = process.argv.slice(2);
 const hosts = { configFile, hosts: new Map(), close: async () => {} };
 const sessions = await openSessions(
   [hostRef(name)],
-  settingsFor(hosts, { dieWithParent: [agent, '--die-with-parent'] }),
+  settingsFor(hosts, {
+    dieWithParent: [agent, '--die-with-parent'],
+    options: controlPath === undefined ? [] : [`ControlPath=${controlPath}`],
+  }),
   undefined,
 );
-const channel = await sessions.all.get('1')?.openShell(new AbortController().signal);
-if (channel) process.stdout.write(`${await startScript(channel, 'exec cat')}\n`);
+const session = sessions.all.get('1');
+const signal = new AbortController().signal;
+if (session && controlPath !== undefined) {
+  const back = await session.forwardBack?.(`${controlPath}.back`, signal);
+  process.stdout.write(`${back?.port}\n`);
+} else if (session) {
+  process.stdout.write(`${await startScript(await session.openShell(signal), 'exec cat')}\n`);
+}

@@ -35,6 +35,7 @@ export function settingsFor(hosts: SshHosts, changes: Partial<SessionSettings> =
     ssh: locateSsh(),
     configFile: hosts.configFile,
     persistS: 0,
+    connects: 8,
     options: [],
     connectTimeoutMs: 15_000,
     silenceMs: 60_000,

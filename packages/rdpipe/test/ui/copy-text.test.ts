@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { copySummary } from '../../src/ui/copy-text.ts';
+import { copySummary, hostSummaries } from '../../src/ui/copy-text.ts';
 import { formatClock, formatCount } from '../../src/ui/format.ts';
 import { copyReport } from './helpers.ts';
 
@@ -17,6 +17,24 @@ describe('the sums of a copy', () => {
     expect(copySummary(copyReport(one), { seconds: 1 })).to.equal(
       'Copied 1 file, 5 B in 1.0 s (5 B/s, 1 file/s); 1.0 KiB were there of an interrupted copy; 1 was the same',
     );
+  });
+});
+
+describe('the sums of a copy to several hosts', () => {
+  const hosts = [
+    { host: 'n1', files: 12, bytes: 2048, same: 0, removed: 0, failed: 0 },
+    { host: 'n2', files: 0, bytes: 0, same: 40, removed: 3, failed: 1 },
+  ];
+
+  it('name the number of hosts, and have a line for each', () => {
+    expect(copySummary(copyReport({ hosts }), { seconds: 3.2 })).to.match(
+      /^Copied 12,345 files, 3.4 GiB to 2 hosts in/,
+    );
+    expect(hostSummaries(copyReport({ hosts }))).to.deep.equal([
+      'n1: 12 files, 2.0 KiB',
+      'n2: 0 files, 0 B; 40 were the same; removed 3; 1 failed',
+    ]);
+    expect(hostSummaries(copyReport())).to.deep.equal([]);
   });
 });
 

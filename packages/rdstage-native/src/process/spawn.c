@@ -83,7 +83,7 @@ int rd_spawn_null_device(struct rd_error *error) {
 
 static _Noreturn void exec_child(const struct rd_spawning *spawning, int report_fd) {
   join_group(spawning->group);
-  int report = fcntl(report_fd, F_DUPFD_CLOEXEC, (int)RD_SPAWN_MAX_FDS);
+  int report = fcntl(report_fd, F_DUPFD_CLOEXEC, (int)(spawning->fd_count + spawning->more_count));
   if (report >= 0 && place_descriptors(spawning)) {
     reset_signals();
     rd_stage_limits_set(&spawning->limits);
@@ -104,12 +104,15 @@ static void join_group(enum rd_spawn_group group) {
 
 // Moves them out of the way first: a descriptor may have the number that another one is to get.
 static bool place_descriptors(const struct rd_spawning *spawning) {
-  int moved[RD_SPAWN_MAX_FDS];
-  for (size_t i = 0; i < spawning->fd_count; i++) {
-    moved[i] = fcntl(spawning->fds[i], F_DUPFD_CLOEXEC, (int)RD_SPAWN_MAX_FDS);
+  size_t count = spawning->fd_count + spawning->more_count;
+  RD_AUTO_FREE int *moved = calloc(count, sizeof *moved);
+  if (moved == NULL) return false;
+  for (size_t i = 0; i < count; i++) {
+    int fd = i < spawning->fd_count ? spawning->fds[i] : spawning->more_fds[i - spawning->fd_count];
+    moved[i] = fcntl(fd, F_DUPFD_CLOEXEC, (int)count);
     if (moved[i] < 0) return false;
   }
-  for (size_t i = 0; i < spawning->fd_count; i++)
+  for (size_t i = 0; i < count; i++)
     if (dup2(moved[i], (int)i) < 0) return false;
   return true;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define RD_SPAWN_MAX_FDS 5u
+#define RD_SPAWN_MAX_FDS 7u
 
 enum rd_spawn_group {
   RD_SPAWN_GROUP_OURS,
@@ -22,6 +22,8 @@ struct rd_spawning {
   char *const *arguments;    // argv, NULL at the end
   int fds[RD_SPAWN_MAX_FDS]; // the child's descriptors 0, 1, 2, …; all others are closed
   size_t fd_count;
+  const int *more_fds; // the descriptors after those
+  size_t more_count;
   enum rd_spawn_group group;
   struct rd_stage_limits limits;
 };

@@ -17,6 +17,12 @@ bool rd_stage_limits_parse(const char *text, struct rd_stage_limits *limits) {
   return limits->given;
 }
 
+void rd_stage_limits_keep(struct rd_stage_limits *limits) {
+  struct rlimit cores, files;
+  if (limits->given || getrlimit(RLIMIT_CORE, &cores) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  *limits = (struct rd_stage_limits){.given = true, .core_bytes = cores.rlim_cur, .files = files.rlim_cur};
+}
+
 void rd_stage_limits_set(const struct rd_stage_limits *limits) {
   struct rlimit cores, files;
   if (!limits->given || getrlimit(RLIMIT_CORE, &cores) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0) return;

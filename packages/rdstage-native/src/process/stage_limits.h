@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resource limits of commands on the user's own machine.
-// rdpipe lowers the soft limit of cores for itself, and node raises that of descriptors; commands get the user's.
+// The resource limits of commands: the user's, or those of the login.
+// On the user's machine rdpipe lowers the soft limit of cores for itself, and node raises that of descriptors; the
+// agent raises the latter on any host.
 #ifndef RD_STAGE_STAGE_LIMITS_H
 #define RD_STAGE_STAGE_LIMITS_H
 
@@ -15,6 +16,9 @@ struct rd_stage_limits {
 // Parses CORES,FILES as `ulimit -Sc` and `ulimit -Sn` of sh print them: blocks of 512 bytes and a number, or
 // `unlimited`. False when the text has another form.
 bool rd_stage_limits_parse(const char *text, struct rd_stage_limits *limits);
+
+// Takes the limits of this process where none were given.
+void rd_stage_limits_keep(struct rd_stage_limits *limits);
 
 // Sets the limits of this process. Hard limits stay; a soft limit above the hard one is not set. Safe between fork and
 // exec.

@@ -17,8 +17,11 @@ static void destroy_open(json_t *open);
 static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool decode_stages(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_part(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
 static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
 static bool decode_tree(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_ins(const json_t *ins, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_gather(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
 static bool decode_file(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
 static bool decode_ok(const json_t *array, struct rd_stage_spec *stage, struct rd_error *error);
 static bool decode_links(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
@@ -27,8 +30,11 @@ static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_erro
 static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_error *error);
 static bool decode_open(json_t *open, struct rd_link_spec *link, struct rd_error *error);
 static bool decode_party(const char *text, enum rd_link_party *party, struct rd_error *error);
+static bool decode_relay(const json_t *object, struct rd_link_spec *link, struct rd_error *error);
 static char *text_from_hex(const char *digits);
+static bool is_relayed(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link);
 static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool has_inputs(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage);
 static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side side);
 static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side side);
@@ -49,6 +55,8 @@ void rd_prepare_destroy(struct rd_prepare_spec *prepare) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
     free(prepare->stages[i].text);
     free(prepare->stages[i].shell);
+    free(prepare->stages[i].part_host);
+    free(prepare->stages[i].ins);
     json_decref(prepare->stages[i].settings);
   }
   for (size_t i = 0; i < prepare->link_count; i++) destroy_open(prepare->links[i].open);
@@ -67,9 +75,9 @@ bool rd_prepare_is_file(const struct rd_stage_spec *stage) {
 
 const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
                                               enum rd_hop_side side) {
-  int64_t number = side == RD_SIDE_RECV ? stage->in : stage->out;
   for (size_t i = 0; i < prepare->link_count; i++)
-    if (prepare->links[i].number == number && gives(&prepare->links[i], stage, side)) return &prepare->links[i];
+    if (rd_prepare_joins(stage, prepare->links[i].number, side) && gives(&prepare->links[i], stage, side))
+      return &prepare->links[i];
   return NULL;
 }
 
@@ -77,9 +85,16 @@ const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *pr
                                                 enum rd_hop_side side) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
     const struct rd_stage_spec *stage = &prepare->stages[i];
-    if ((side == RD_SIDE_RECV ? stage->in : stage->out) == link) return stage;
+    if (rd_prepare_joins(stage, link, side)) return stage;
   }
   return NULL;
+}
+
+bool rd_prepare_joins(const struct rd_stage_spec *stage, int64_t link, enum rd_hop_side side) {
+  if (side == RD_SIDE_SEND) return stage->out == link;
+  for (size_t i = 0; i < stage->in_count; i++)
+    if (stage->ins[i] == link) return true;
+  return stage->in_count == 0 && stage->in == link;
 }
 
 // Wipes every text in it: one is the hop's key.
@@ -127,23 +142,49 @@ static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_
   stage->number = (unsigned)number;
   stage->in = in;
   stage->out = out;
+  if (!decode_part(json_object_get(object, "part"), stage, error)) return false;
   if (strcmp(kind, "command") == 0) return decode_command(object, stage, error);
   if (strcmp(kind, "tree") == 0) return decode_tree(object, stage, error);
+  if (strcmp(kind, "gather") == 0) return decode_gather(object, stage, error);
+  if (strcmp(kind, "forward") == 0) {
+    stage->kind = RD_STAGE_FORWARD;
+    stage->ok[0] = true;
+    return true;
+  }
   if (strcmp(kind, "source") != 0 && strcmp(kind, "sink") != 0) return invalid(error, "unknown kind of stage");
   stage->kind = strcmp(kind, "source") == 0 ? RD_STAGE_SOURCE : RD_STAGE_SINK;
   return decode_file(object, stage, error);
 }
 
+// Absent: the stage stands on one host.
+static bool decode_part(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
+  const char *host;
+  json_int_t rank, width;
+  json_error_t why;
+  if (object == NULL) return true;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:I,s:I}", "host", &host, "rank", &rank, "width", &width))
+    return invalid(error, why.text);
+  if (rank < 0 || width > UINT32_MAX || rank >= width) return invalid(error, "the rank of a part is out of range");
+  stage->part_host = rd_memory_copy(host, strlen(host));
+  stage->part_rank = (unsigned)rank;
+  stage->part_width = (unsigned)width;
+  return true;
+}
+
 static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
-  const char *command, *shell;
+  const char *command, *shell = NULL;
   json_t *ok;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s:o}", "command", &command, "shell", &shell, "ok", &ok))
+  int lenient = 0;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s?s,s:o,s?b}", "command", &command, "shell", &shell, "ok", &ok, "lenient",
+                     &lenient))
     return invalid(error, why.text);
   stage->kind = RD_STAGE_COMMAND;
+  stage->lenient = lenient;
   stage->text = text_from_hex(command);
-  stage->shell = rd_memory_copy(shell, strlen(shell));
-  if (stage->text == NULL || !*shell) return invalid(error, "a command is not hexadecimal, or has no shell");
+  if (shell != NULL) stage->shell = rd_memory_copy(shell, strlen(shell));
+  if (stage->text == NULL || (shell != NULL && !*shell))
+    return invalid(error, "a command is not hexadecimal, or has no shell");
   return decode_ok(ok, stage, error);
 }
 
@@ -154,6 +195,36 @@ static bool decode_tree(json_t *object, struct rd_stage_spec *stage, struct rd_e
   stage->ok[0] = true;
   if (!json_is_object(settings)) return invalid(error, "settings is not an object");
   stage->settings = json_incref(settings);
+  const json_t *ins = json_object_get(object, "ins");
+  return ins == NULL || decode_ins(ins, stage, error);
+}
+
+// Its labels are arguments of rdgather, which are text.
+static bool decode_gather(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
+  const char *mode;
+  json_t *ins, *labels = NULL;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:o,s?o}", "mode", &mode, "ins", &ins, "labels", &labels))
+    return invalid(error, why.text);
+  size_t count = json_array_size(ins);
+  if (labels != NULL && json_array_size(labels) != count) return invalid(error, "labels are not as many as ins");
+  stage->kind = RD_STAGE_GATHER;
+  stage->ok[0] = true;
+  stage->settings = json_incref(object);
+  for (size_t i = 0; labels != NULL && i < count; i++)
+    if (!json_is_string(json_array_get(labels, i))) return invalid(error, "labels have something else");
+  return decode_ins(ins, stage, error);
+}
+
+static bool decode_ins(const json_t *ins, struct rd_stage_spec *stage, struct rd_error *error) {
+  size_t count = json_array_size(ins);
+  if (count == 0 || count > RD_PREPARE_STAGES_MAX) return invalid(error, "ins is not a list, or too long");
+  stage->ins = rd_memory_new(count, sizeof *stage->ins);
+  stage->in_count = count;
+  for (size_t i = 0; i < count; i++) {
+    stage->ins[i] = json_is_integer(json_array_get(ins, i)) ? json_integer_value(json_array_get(ins, i)) : -1;
+    if (stage->ins[i] < 0) return invalid(error, "ins has something else");
+  }
   return true;
 }
 
@@ -198,6 +269,7 @@ static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_err
   if (json_unpack_ex(object, &why, 0, "{s:I,s:s}", "link", &number, "kind", &kind)) return invalid(error, why.text);
   if (number < 0 || number > UINT32_MAX) return invalid(error, "a link's number is out of range");
   link->number = number;
+  link->relay = -1;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (strcmp(kind, names[i]) != 0) continue;
     link->kind = (enum rd_link_kind)i;
@@ -217,7 +289,7 @@ static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_erro
   link->side = strcmp(end, "send") == 0 ? RD_SIDE_SEND : RD_SIDE_RECV;
   if (link->side == RD_SIDE_RECV && strcmp(end, "recv") != 0) return invalid(error, "end is neither send nor recv");
   return decode_open(open, link, error) && decode_party(source, &link->source, error) &&
-         decode_party(sink, &link->sink, error);
+         decode_party(sink, &link->sink, error) && decode_relay(object, link, error);
 }
 
 static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
@@ -227,7 +299,7 @@ static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_er
   if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s:o}", "source", &source, "sink", &sink, "open", &open))
     return invalid(error, why.text);
   return decode_open(open, link, error) && decode_party(source, &link->source, error) &&
-         decode_party(sink, &link->sink, error);
+         decode_party(sink, &link->sink, error) && decode_relay(object, link, error);
 }
 
 static bool decode_open(json_t *open, struct rd_link_spec *link, struct rd_error *error) {
@@ -239,10 +311,18 @@ static bool decode_open(json_t *open, struct rd_link_spec *link, struct rd_error
 
 static bool decode_party(const char *text, enum rd_link_party *party, struct rd_error *error) {
   bool user = strcmp(text, "stdin") == 0 || strcmp(text, "stdout") == 0;
-  bool stage = strcmp(text, "stage") == 0;
-  if (!user && !stage && strcmp(text, "null") != 0) return invalid(error, "unknown source or sink of a link");
-  *party = user ? RD_PARTY_USER : stage ? RD_PARTY_STAGE : RD_PARTY_NULL;
+  bool stage = strcmp(text, "stage") == 0, relay = strcmp(text, "relay") == 0;
+  if (!user && !stage && !relay && strcmp(text, "null") != 0) return invalid(error, "unknown source or sink of a link");
+  *party = user ? RD_PARTY_USER : stage ? RD_PARTY_STAGE : relay ? RD_PARTY_RELAY : RD_PARTY_NULL;
   return true;
+}
+
+static bool decode_relay(const json_t *object, struct rd_link_spec *link, struct rd_error *error) {
+  const json_t *relay = json_object_get(object, "relay");
+  bool is_relay = link->source == RD_PARTY_RELAY;
+  link->relay = is_relay ? json_integer_value(relay) : -1;
+  bool is_right = is_relay ? json_is_integer(relay) && link->relay >= 0 : relay == NULL;
+  return (is_right && link->sink != RD_PARTY_RELAY) || invalid(error, "a relay without its link");
 }
 
 // NULL when it is not hexadecimal, or has a NUL, which an argument cannot have.
@@ -263,6 +343,17 @@ static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error 
       return invalid(error, "a stage has no input");
     if (stage->kind != RD_STAGE_SINK && rd_prepare_link_of(prepare, stage, RD_SIDE_SEND) == NULL)
       return invalid(error, "a stage has no output");
+    if (!has_inputs(prepare, stage)) return invalid(error, "a stage with several inputs lacks one");
+  }
+  return true;
+}
+
+static bool has_inputs(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage) {
+  for (size_t i = 0; i < stage->in_count; i++) {
+    bool any = false;
+    for (size_t j = 0; j < prepare->link_count; j++)
+      any |= prepare->links[j].number == stage->ins[i] && gives(&prepare->links[j], stage, RD_SIDE_RECV);
+    if (!any) return false;
   }
   return true;
 }
@@ -272,7 +363,22 @@ static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *
   for (size_t i = 0; i < prepare->link_count; i++)
     if (!fits(prepare, &prepare->links[i], RD_SIDE_SEND) || !fits(prepare, &prepare->links[i], RD_SIDE_RECV))
       return invalid(error, "a link does not fit its stages");
+  for (size_t i = 0; i < prepare->link_count; i++)
+    if (prepare->links[i].relay >= 0 && !is_relayed(prepare, &prepare->links[i]))
+      return invalid(error, "a relay does not fit its links");
   return true;
+}
+
+// One link here receives the stream that it passes on, and no other link passes it on.
+static bool is_relayed(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link) {
+  size_t receivers = 0, others = 0;
+  for (size_t i = 0; i < prepare->link_count; i++) {
+    const struct rd_link_spec *other = &prepare->links[i];
+    bool receives = other->kind == RD_LINK_LOCAL || (other->kind == RD_LINK_HOP && other->side == RD_SIDE_RECV);
+    if (receives && other->number == link->relay) receivers++;
+    if (other != link && other->relay == link->relay) others++;
+  }
+  return receivers == 1 && others == 0 && link->relay != link->number;
 }
 
 static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side side) {
@@ -296,7 +402,7 @@ static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *s
 static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side side) {
   size_t stages = 0;
   for (size_t i = 0; i < prepare->stage_count; i++)
-    if (rd_prepare_link_of(prepare, &prepare->stages[i], side) == link) stages++;
+    if (rd_prepare_joins(&prepare->stages[i], link->number, side) && gives(link, &prepare->stages[i], side)) stages++;
   switch (link->kind) {
   case RD_LINK_NULL:
   case RD_LINK_STDIN:

@@ -8,35 +8,48 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#define RD_PREPARE_STAGES_MAX 256u
+#define RD_PREPARE_STAGES_MAX 2048u
 
 enum rd_hop_side { RD_SIDE_SEND, RD_SIDE_RECV };
 const char *rd_hop_side_name(enum rd_hop_side side); // "send", "recv"
 
-enum rd_stage_kind { RD_STAGE_COMMAND, RD_STAGE_SOURCE, RD_STAGE_SINK, RD_STAGE_TREE };
+enum rd_stage_kind {
+  RD_STAGE_COMMAND,
+  RD_STAGE_SOURCE,
+  RD_STAGE_SINK,
+  RD_STAGE_TREE,
+  RD_STAGE_FORWARD,
+  RD_STAGE_GATHER,
+};
 
 struct rd_stage_spec {
   unsigned number;
   enum rd_stage_kind kind;
-  char *text;       // the command, or the file's word; NULL for a tree
-  char *shell;      // of a command
-  bool ok[256];     // of a command or a tree: statuses that count as success
+  char *text;       // the command, or the file's word; NULL for a program of ours
+  char *shell;      // of a command; NULL: the user's login shell
+  bool ok[256];     // of all but files: statuses that count as success
+  bool lenient;     // its reader gets a clean end of file also where it fails
   bool append;      // of a sink
-  json_t *settings; // of a tree: the object for rdtree, as it came
+  json_t *settings; // of a tree: the object for rdtree, as it came; of a gathering the whole stage
   int64_t in, out;  // link numbers; -1: none
+  int64_t *ins;     // of a stage with several inputs, in place of `in`: their links, in order
+  size_t in_count;
+  char *part_host; // of a stage on several hosts: the name of this one; NULL: it is none
+  unsigned part_rank, part_width;
 };
 
 enum rd_link_kind { RD_LINK_NULL, RD_LINK_STDIN, RD_LINK_STDOUT, RD_LINK_PIPE, RD_LINK_HOP, RD_LINK_LOCAL };
 
 // The source or sink of a hop or a local link.
-enum rd_link_party { RD_PARTY_STAGE, RD_PARTY_USER, RD_PARTY_NULL };
+enum rd_link_party { RD_PARTY_STAGE, RD_PARTY_USER, RD_PARTY_NULL, RD_PARTY_RELAY };
 
 struct rd_link_spec {
   int64_t number;
   enum rd_link_kind kind;
   enum rd_hop_side side; // of a hop
   enum rd_link_party source, sink;
-  json_t *open; // of a hop or a local link: its settings, an object that only its programs decode
+  int64_t relay; // with the source RD_PARTY_RELAY: the link whose stream, received here, it passes on
+  json_t *open;  // of a hop or a local link: its settings, an object that only its programs decode
 };
 
 struct rd_prepare_spec {
@@ -60,6 +73,8 @@ bool rd_prepare_is_file(const struct rd_stage_spec *stage);
 // The link that is the stage's input (`side` RD_SIDE_RECV) or output (RD_SIDE_SEND), or NULL.
 const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
                                               enum rd_hop_side side);
+// Whether the stage reads from (`side` RD_SIDE_RECV) or writes to (RD_SIDE_SEND) the link with that number.
+bool rd_prepare_joins(const struct rd_stage_spec *stage, int64_t link, enum rd_hop_side side);
 // The stage that reads from (`side` RD_SIDE_RECV) or writes to (RD_SIDE_SEND) that link, or NULL.
 const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *prepare, int64_t link,
                                                 enum rd_hop_side side);

@@ -13,6 +13,7 @@ static bool decode_object(json_t *object, struct rd_request *request, struct rd_
 static bool decode_prepare(json_t *object, struct rd_request *request, struct rd_error *error);
 static bool decode_listen(json_t *object, struct rd_request *request, struct rd_error *error);
 static bool decode_end(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_rejoin(json_t *object, struct rd_request *request, struct rd_error *error);
 static bool names_transport(const json_t *object);
 static bool decode_dial(json_t *object, struct rd_request *request, struct rd_error *error);
 static bool decode_go(json_t *object, struct rd_request *request, struct rd_error *error);
@@ -29,6 +30,8 @@ static const struct {
     {"listen", RD_REQUEST_LISTEN, decode_listen},
     {"dial", RD_REQUEST_DIAL, decode_dial},
     {"show", RD_REQUEST_SHOW, decode_end},
+    {"rejoin", RD_REQUEST_REJOIN, decode_rejoin},
+    {"last", RD_REQUEST_LAST, decode_end},
     {"go", RD_REQUEST_GO, decode_go},
     {"stderr_ack", RD_REQUEST_STDERR_ACK, decode_stderr_ack},
     {"suspend", RD_REQUEST_SUSPEND, NULL},
@@ -93,13 +96,18 @@ static bool decode_end(json_t *object, struct rd_request *request, struct rd_err
   const char *end;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:I,s:s}", "link", &link, "end", &end))
-    return invalid("listen, dial or show", why.text, error);
+    return invalid("a request for an end", why.text, error);
   bool sends = strcmp(end, "send") == 0;
-  if (!sends && strcmp(end, "recv") != 0) return invalid("listen, dial or show", "end is neither send nor recv", error);
+  if (!sends && strcmp(end, "recv") != 0) return invalid("a request for an end", "end is neither send nor recv", error);
   request->link = link;
   request->side = sends ? RD_SIDE_SEND : RD_SIDE_RECV;
   request->object = json_incref(object);
   return true;
+}
+
+static bool decode_rejoin(json_t *object, struct rd_request *request, struct rd_error *error) {
+  if (!json_is_object(json_object_get(object, "open"))) return invalid("rejoin", "open is not an object", error);
+  return decode_end(object, request, error);
 }
 
 static bool names_transport(const json_t *object) {

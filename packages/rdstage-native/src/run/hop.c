@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "protocol/event.h"
 #include "protocol/prepare.h"
+#include "run/part_environment.h"
 #include "runtime/json_made.h"
 
 #include <stdio.h>
@@ -26,6 +27,7 @@ static void fail(struct rd_hop *hop, const struct rd_error *error);
 static void on_event(void *context, json_t *event);
 static void pass_on(struct rd_hop *hop, json_t *event, bool droppable);
 static void on_ready(struct rd_hop *hop);
+static void on_end(struct rd_hop *hop, json_t *event);
 static void become_ready(struct rd_hop *hop);
 static void on_not_joined(struct rd_hop *hop, json_t *event);
 static void on_finished(struct rd_hop *hop, json_t *event);
@@ -37,7 +39,8 @@ struct rd_hop *rd_hop_create(struct rd_agent *agent, const struct rd_prepare_spe
                              const struct rd_link_spec *link, enum rd_hop_side side,
                              const struct rd_hop_handler *handler) {
   struct rd_hop *hop = rd_memory_new(1, sizeof *hop);
-  *hop = (struct rd_hop){.agent = agent, .prepare = prepare, .link = link, .side = side, .handler = *handler};
+  *hop = (struct rd_hop){
+      .agent = agent, .prepare = prepare, .link = link, .side = side, .handler = *handler, .relay = RD_NO_RELAY};
   hop->file = file_of(prepare, link, side);
   return hop;
 }
@@ -55,15 +58,27 @@ void rd_hop_open(struct rd_hop *hop, int data_fd, int adopt_fd) {
   hop->data_fd = data_fd;
   hop->adopt_fd = adopt_fd;
   if (hop->file == NULL) {
-    if (start(hop, &error))
-      rd_hop_program_send(hop->program, json_pack("{s:s,s:b}", "op", "ready", "ask", (int)shows_output(hop)));
-    else
+    if (!start(hop, &error))
       fail(hop, &error);
+    else if (hop->side != RD_SIDE_SEND || hop->relay.memory < 0)
+      rd_hop_program_send(hop->program, json_pack("{s:s,s:b}", "op", "ready", "ask", (int)shows_output(hop)));
     return;
   }
+  rd_part_environment_set(hop->file);
   hop->expansion = rd_path_expand(hop->agent, hop->file->text, file_code(hop), hop->prepare->connect_timeout_ms,
                                   on_path, hop, &error);
   if (hop->expansion == NULL) fail(hop, &error);
+}
+
+void rd_hop_set_relay(struct rd_hop *hop, struct rd_relay_fds relay) {
+  hop->relay = relay;
+}
+
+void rd_hop_rejoin(struct rd_hop *hop, const json_t *request) {
+  if (!can_send(hop) || hop->aborted) return;
+  json_t *message = rd_json_made(json_copy(json_object_get(request, "open")));
+  json_object_set_new(message, "op", rd_json_made(json_string("rejoin")));
+  rd_hop_program_send(hop->program, message);
 }
 
 void rd_hop_connect(struct rd_hop *hop, json_t *request) {
@@ -153,17 +168,25 @@ static void on_path(void *context, const char *path, const struct rd_error *why)
 }
 
 static bool start(struct rd_hop *hop, struct rd_error *error) {
-  struct rd_hop_program_setup setup = {
-      .side = hop->side, .data_fd = hop->data_fd, .adopt_fd = hop->adopt_fd, .function = on_event, .context = hop};
+  struct rd_hop_program_setup setup = {.side = hop->side,
+                                       .data_fd = hop->data_fd,
+                                       .adopt_fd = hop->adopt_fd,
+                                       .relay = hop->relay,
+                                       .function = on_event,
+                                       .context = hop};
   hop->program = rd_hop_program_start(hop->agent, &setup, error);
   if (hop->program == NULL) return false;
   emit_open(hop);
+  if (hop->relay.memory >= 0)
+    rd_hop_program_send(hop->program, json_pack("{s:s,s:i,s:i}", "op", "relay", "memory", RD_HOP_PROGRAM_MEMORY_FD,
+                                                "bell", RD_HOP_PROGRAM_BELL_FD));
   return true;
 }
 
-// The settings are passed on as they came.
+// The settings are passed on as they came. Those of a local link are for both ends: each gets its own key of a chain.
 static void emit_open(struct rd_hop *hop) {
   json_t *message = rd_json_made(json_copy(hop->link->open));
+  json_object_del(message, hop->side == RD_SIDE_SEND ? "verify" : "sign");
   json_object_set_new(message, "op", rd_json_made(json_string("open")));
   rd_hop_program_send(hop->program, message);
 }
@@ -199,7 +222,7 @@ static void on_event(void *context, json_t *event) {
   if (strcmp(name, "ready") == 0)
     on_ready(hop);
   else if (strcmp(name, "end") == 0)
-    hop->handler.end(hop->handler.context);
+    on_end(hop, event);
   else if (strcmp(name, "finished") == 0)
     on_finished(hop, event);
   else if (hop->adopt_fd >= 0 && strcmp(name, "dial_failed") == 0)
@@ -225,6 +248,14 @@ static void on_ready(struct rd_hop *hop) {
   else
     rd_hop_program_send(hop->program, json_pack("{s:s,s:i,s:b}", "op", "adopt", "fd", RD_HOP_PROGRAM_ADOPT_FD, "dialer",
                                                 hop->side == RD_SIDE_SEND));
+}
+
+// The hosts behind in a chain may still lack what is written here: rdpipe has to know both.
+static void on_end(struct rd_hop *hop, json_t *event) {
+  hop->handler.end(hop->handler.context);
+  if (!json_is_true(json_object_get(hop->link->open, "chain"))) return;
+  json_object_set_new(event, "event", json_string("written"));
+  pass_on(hop, event, false);
 }
 
 static void become_ready(struct rd_hop *hop) {

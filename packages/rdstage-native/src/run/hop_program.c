@@ -103,13 +103,15 @@ static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *
   char file[] = "rdhop", name[8], option[] = "--agent-fd";
   snprintf(name, sizeof name, "%s", rd_hop_program_name(setup->side));
   char *arguments[] = {file, name, option, number, NULL};
-  bool sends = setup->side == RD_SIDE_SEND;
+  bool sends = setup->side == RD_SIDE_SEND, relays = setup->relay.memory >= 0;
   struct rd_spawning spawning = {
       .file = path,
       .arguments = arguments,
       .fds = {sends ? setup->data_fd : agent->null_fd, sends ? agent->null_fd : setup->data_fd, STDERR_FILENO, agent_fd,
-              setup->adopt_fd},
-      .fd_count = setup->adopt_fd < 0 ? 4 : 5,
+              setup->adopt_fd < 0 ? agent->null_fd : setup->adopt_fd, setup->relay.memory, setup->relay.bell},
+      .fd_count = relays                ? 7
+                  : setup->adopt_fd < 0 ? 4
+                                        : 5,
   };
   return rd_spawn(&spawning, error);
 }

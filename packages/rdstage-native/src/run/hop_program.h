@@ -10,15 +10,25 @@
 // Called with every object that the program sends; borrowed.
 typedef void rd_hop_program_function(void *context, json_t *event);
 
+// The two programs of a relay share memory, and each has its end of a socket pair. -1: it is none.
+struct rd_relay_fds {
+  int memory, bell;
+};
+#define RD_NO_RELAY ((struct rd_relay_fds){.memory = -1, .bell = -1})
+
 struct rd_hop_program_setup {
-  enum rd_hop_side side; // which program
-  int data_fd;           // its input or output; borrowed
-  int adopt_fd;          // a connected socket for it, which it gets as RD_HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
+  enum rd_hop_side side;     // which program
+  int data_fd;               // its input or output; borrowed
+  int adopt_fd;              // a connected socket for it, which it gets as RD_HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
+  struct rd_relay_fds relay; // of a host in a chain; borrowed
   rd_hop_program_function *function;
   void *context;
 };
 
+// The program gets these descriptors, where there are such.
 #define RD_HOP_PROGRAM_ADOPT_FD 4
+#define RD_HOP_PROGRAM_MEMORY_FD 5
+#define RD_HOP_PROGRAM_BELL_FD 6
 
 struct rd_hop_program;
 // NULL (RD_CODE_INTERNAL) when it cannot be started.

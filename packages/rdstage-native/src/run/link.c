@@ -3,10 +3,12 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "data/relay.h"
 #include "protocol/prepare.h"
 #include "run/channel.h"
 #include "run/stage.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,8 @@ struct rd_link {
   struct rd_channel *feed;  // from the producer; of a pipe the same as `drain`
   struct rd_channel *drain; // to the consumer
   struct rd_hop *send, *recv;
+  struct rd_relay_fds passes;  // to the link that passes on what this one receives
+  struct rd_relay_fds takes;   // from the link whose stream this one passes on
   int pair[2];                 // joins both ends of a local link; -1
   struct rd_watch *user_watch; // on the user's standard output
   bool release_wanted;         // rdrecv waits for its consumer's death
@@ -32,6 +36,7 @@ static bool open_send(struct rd_link *link, struct rd_error *error);
 static bool open_recv(struct rd_link *link, struct rd_error *error);
 static bool open_local(struct rd_link *link, struct rd_error *error);
 static void close_pair(struct rd_link *link);
+static void close_relays(struct rd_link *link);
 static bool has_command(const struct rd_link *link, enum rd_hop_side side);
 static void on_hop_changed(void *context);
 static void on_end(void *context);
@@ -44,6 +49,7 @@ struct rd_link *rd_link_create(struct rd_agent *agent, const struct rd_prepare_s
                                const struct rd_link_spec *spec, const struct rd_link_handler *handler) {
   struct rd_link *link = rd_memory_new(1, sizeof *link);
   *link = (struct rd_link){.agent = agent, .prepare = prepare, .spec = spec, .handler = *handler, .pair = {-1, -1}};
+  link->passes = link->takes = RD_NO_RELAY;
   return link;
 }
 
@@ -55,6 +61,7 @@ void rd_link_destroy(struct rd_link *link) {
   if (link->drain != link->feed) rd_channel_destroy(link->drain);
   rd_channel_destroy(link->feed);
   close_pair(link);
+  close_relays(link);
   free(link);
 }
 
@@ -69,6 +76,20 @@ void rd_link_set_producer(struct rd_link *link, struct rd_stage *producer) {
 
 void rd_link_set_consumer(struct rd_link *link, struct rd_stage *consumer) {
   link->consumer = consumer;
+}
+
+bool rd_link_join_relay(struct rd_link *link, struct rd_link *to, struct rd_error *error) {
+  int bells[2];
+  link->passes.memory = rd_relay_memory(error);
+  if (link->passes.memory < 0) return false;
+  to->takes.memory = fcntl(link->passes.memory, F_DUPFD_CLOEXEC, 3);
+  if (to->takes.memory < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, bells)) {
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make the memory of a relay");
+    return false;
+  }
+  link->passes.bell = bells[0];
+  to->takes.bell = bells[1];
+  return true;
 }
 
 bool rd_link_open(struct rd_link *link, struct rd_error *error) {
@@ -174,6 +195,7 @@ static bool open_send(struct rd_link *link, struct rd_error *error) {
     if (link->feed == NULL) return false;
     input = rd_channel_read_end(link->feed);
   }
+  rd_hop_set_relay(link->send, link->takes);
   rd_hop_open(link->send, input, link->pair[0]);
   if (link->feed != NULL) rd_channel_close_read_end(link->feed);
   return true;
@@ -189,6 +211,7 @@ static bool open_recv(struct rd_link *link, struct rd_error *error) {
     if (link->drain == NULL) return false;
     output = rd_channel_write_end(link->drain);
   }
+  rd_hop_set_relay(link->recv, link->passes);
   rd_hop_open(link->recv, output, link->pair[1]);
   return true;
 }
@@ -207,6 +230,14 @@ static void close_pair(struct rd_link *link) {
   rd_cleanup_fd(&link->pair[1]);
 }
 
+// Likewise.
+static void close_relays(struct rd_link *link) {
+  rd_cleanup_fd(&link->passes.memory);
+  rd_cleanup_fd(&link->passes.bell);
+  rd_cleanup_fd(&link->takes.memory);
+  rd_cleanup_fd(&link->takes.bell);
+}
+
 static bool has_command(const struct rd_link *link, enum rd_hop_side side) {
   return (side == RD_SIDE_SEND ? link->producer : link->consumer) != NULL;
 }
@@ -214,6 +245,7 @@ static bool has_command(const struct rd_link *link, enum rd_hop_side side) {
 static void on_hop_changed(void *context) {
   struct rd_link *link = context;
   if (link->pair[0] >= 0 && rd_link_is_ready(link)) close_pair(link);
+  if (rd_link_is_ready(link)) close_relays(link);
   link->handler.changed(link->handler.context);
 }
 

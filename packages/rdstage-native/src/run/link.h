@@ -23,6 +23,9 @@ const struct rd_link_spec *rd_link_spec(const struct rd_link *link);
 void rd_link_set_producer(struct rd_link *link, struct rd_stage *producer);
 void rd_link_set_consumer(struct rd_link *link, struct rd_stage *consumer);
 
+// Before rd_link_open(): `to` passes on what this link receives. False (RD_CODE_INTERNAL): it could not be joined.
+bool rd_link_join_relay(struct rd_link *link, struct rd_link *to, struct rd_error *error);
+
 // Creates the pipes and begins to make the ends ready. False when a pipe cannot be created.
 bool rd_link_open(struct rd_link *link, struct rd_error *error);
 bool rd_link_is_ready(const struct rd_link *link);

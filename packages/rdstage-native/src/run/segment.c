@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/segment.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "protocol/event.h"
 #include "protocol/prepare.h"
@@ -26,7 +27,10 @@ struct rd_segment {
 static void make_stages(struct rd_segment *segment);
 static void make_links(struct rd_segment *segment);
 static struct rd_link *link_of(const struct rd_segment *segment, const struct rd_stage *stage, enum rd_hop_side side);
+static void start_stage(const struct rd_segment *segment, struct rd_stage *stage);
+static bool reads(const struct rd_stage *stage, const struct rd_link *link);
 static void open_links(struct rd_segment *segment);
+static bool join_relay(const struct rd_segment *segment, struct rd_link *link, struct rd_error *error);
 static void on_changed(void *context);
 static bool all_ready(const struct rd_segment *segment);
 static void check_end(struct rd_segment *segment);
@@ -60,8 +64,12 @@ void rd_segment_destroy(struct rd_segment *segment) {
 
 bool rd_segment_connect(struct rd_segment *segment, const struct rd_request *request, struct rd_error *error) {
   struct rd_hop *hop = find_hop(segment, request->link, request->side, error);
-  if (hop != NULL) rd_hop_connect(hop, request->object);
-  return hop != NULL;
+  if (hop == NULL) return false;
+  if (request->op == RD_REQUEST_REJOIN)
+    rd_hop_rejoin(hop, request->object);
+  else
+    rd_hop_connect(hop, request->object);
+  return true;
 }
 
 // Consumers first: a producer must have its reader.
@@ -72,10 +80,7 @@ bool rd_segment_go(struct rd_segment *segment, unsigned number, struct rd_error 
   }
   segment->state = SEGMENT_RUNNING;
   for (size_t i = segment->stage_count; i-- > 0;) {
-    struct rd_stage *stage = segment->stages[i];
-    int in_fd = rd_link_input_fd(link_of(segment, stage, RD_SIDE_RECV));
-    int out_fd = rd_link_output_fd(link_of(segment, stage, RD_SIDE_SEND));
-    if (stage->state == RD_STAGE_WAITING) rd_stage_start(stage, in_fd, out_fd);
+    if (segment->stages[i]->state == RD_STAGE_WAITING) start_stage(segment, segment->stages[i]);
   }
   for (size_t i = 0; i < segment->link_count; i++) rd_link_go(segment->links[i]);
   check_end(segment);
@@ -157,7 +162,8 @@ size_t rd_segment_trees(const struct rd_segment *segment, pid_t *pids, size_t mo
   size_t count = 0;
   for (size_t i = 0; i < segment->stage_count && count < most; i++) {
     const struct rd_stage *stage = segment->stages[i];
-    if (stage->spec->kind == RD_STAGE_TREE && stage->state == RD_STAGE_RUNNING) pids[count++] = stage->pid;
+    bool is_ours = stage->spec->kind == RD_STAGE_TREE || stage->spec->kind == RD_STAGE_FORWARD;
+    if (is_ours && stage->state == RD_STAGE_RUNNING) pids[count++] = stage->pid;
   }
   return count;
 }
@@ -169,7 +175,7 @@ static void make_stages(struct rd_segment *segment) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
     if (rd_prepare_is_file(&prepare->stages[i])) continue;
     segment->stages[segment->stage_count++] =
-        rd_stage_create(segment->agent, &prepare->stages[i], prepare->lenient, &handler);
+        rd_stage_create(segment->agent, &prepare->stages[i], prepare->lenient || prepare->stages[i].lenient, &handler);
   }
 }
 
@@ -181,9 +187,29 @@ static void make_links(struct rd_segment *segment) {
     segment->links[segment->link_count++] = rd_link_create(segment->agent, prepare, &prepare->links[i], &handler);
   for (size_t i = 0; i < segment->stage_count; i++) {
     struct rd_stage *stage = segment->stages[i];
-    rd_link_set_consumer(link_of(segment, stage, RD_SIDE_RECV), stage);
+    for (size_t j = 0; j < segment->link_count; j++)
+      if (reads(stage, segment->links[j])) rd_link_set_consumer(segment->links[j], stage);
     rd_link_set_producer(link_of(segment, stage, RD_SIDE_SEND), stage);
   }
+}
+
+// A stage with several inputs has one for each of its links, in their order.
+static void start_stage(const struct rd_segment *segment, struct rd_stage *stage) {
+  int in_fd = rd_link_input_fd(link_of(segment, stage, RD_SIDE_RECV));
+  int out_fd = rd_link_output_fd(link_of(segment, stage, RD_SIDE_SEND));
+  size_t count = stage->spec->in_count;
+  RD_AUTO_FREE int *inputs = rd_memory_new(count, sizeof *inputs);
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; j < segment->link_count; j++)
+      if (rd_link_spec(segment->links[j])->number == stage->spec->ins[i] && reads(stage, segment->links[j]))
+        inputs[i] = rd_link_input_fd(segment->links[j]);
+  rd_stage_start(stage, count > 0 ? segment->agent->null_fd : in_fd, out_fd, inputs);
+}
+
+static bool reads(const struct rd_stage *stage, const struct rd_link *link) {
+  const struct rd_link_spec *spec = rd_link_spec(link);
+  bool is_sender = spec->kind == RD_LINK_HOP && spec->side == RD_SIDE_SEND;
+  return !is_sender && rd_prepare_joins(stage->spec, spec->number, RD_SIDE_RECV);
 }
 
 // Never NULL: rd_prepare_decode() has checked it.
@@ -195,8 +221,22 @@ static struct rd_link *link_of(const struct rd_segment *segment, const struct rd
 static void open_links(struct rd_segment *segment) {
   struct rd_error error;
   for (size_t i = 0; i < segment->link_count; i++)
+    if (!join_relay(segment, segment->links[i], &error))
+      rd_control_line_emit(segment->agent->control, rd_event_failed(0, error.code, error.message));
+  for (size_t i = 0; i < segment->link_count; i++)
     if (!rd_link_open(segment->links[i], &error))
       rd_control_line_emit(segment->agent->control, rd_event_failed(0, error.code, error.message));
+}
+
+// Gives a link that passes on a stream the one that receives it here.
+static bool join_relay(const struct rd_segment *segment, struct rd_link *link, struct rd_error *error) {
+  int64_t relay = rd_link_spec(link)->relay;
+  for (size_t i = 0; i < segment->link_count && relay >= 0; i++) {
+    const struct rd_link_spec *spec = rd_link_spec(segment->links[i]);
+    bool receives = spec->kind == RD_LINK_LOCAL || spec->side == RD_SIDE_RECV;
+    if (spec->number == relay && receives) return rd_link_join_relay(segment->links[i], link, error);
+  }
+  return true;
 }
 
 static void on_changed(void *context) {

@@ -15,7 +15,7 @@ struct rd_segment *rd_segment_create(struct rd_agent *agent, struct rd_prepare_s
 void rd_segment_destroy(struct rd_segment *segment); // NULL-safe
 
 // False (RD_CODE_USAGE) when the request is not allowed in this state.
-// `request`: listen, dial or show.
+// `request`: listen, dial, show, rejoin or last.
 bool rd_segment_connect(struct rd_segment *segment, const struct rd_request *request, struct rd_error *error);
 bool rd_segment_go(struct rd_segment *segment, unsigned number, struct rd_error *error);
 bool rd_segment_has_ended(const struct rd_segment *segment);

@@ -7,6 +7,7 @@
 #include "base/programs.h"
 #include "process/spawn.h"
 #include "protocol/event.h"
+#include "run/part_environment.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -26,9 +27,16 @@ static const struct {
   int signal;
 } nudges[] = {{500, SIGPIPE}, {1000, SIGTERM}, {2000, SIGKILL}};
 
-static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_error *error);
+static bool is_as_by_ssh(const struct rd_stage_spec *spec);
+static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, const int *inputs, struct rd_error *error);
 static pid_t start_command(const struct rd_stage_spec *spec, struct rd_spawning *spawning, struct rd_error *error);
-static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, struct rd_error *error);
+static pid_t start_in_login_shell(const struct rd_stage_spec *spec, struct rd_spawning *spawning,
+                                  struct rd_error *error);
+static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, const int *inputs,
+                        struct rd_error *error);
+static pid_t start_forward(struct rd_spawning *spawning, struct rd_error *error);
+static pid_t start_gather(const struct rd_stage_spec *spec, struct rd_spawning *spawning, const int *inputs,
+                          struct rd_error *error);
 static int open_settings(const json_t *settings, struct rd_error *error);
 static char *script_of(const char *command);
 static bool is_bash(const char *shell);
@@ -61,16 +69,17 @@ void rd_stage_destroy(struct rd_stage *stage) {
   free(stage);
 }
 
-bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd) {
+bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd, const int *inputs) {
   struct rd_error error;
-  stage->pid = execute(stage, in_fd, out_fd, &error);
+  stage->pid = execute(stage, in_fd, out_fd, inputs, &error);
   if (stage->pid < 0) {
     fail(stage, &error);
     return false;
   }
   stage->state = RD_STAGE_RUNNING;
   stage->sweep = (struct rd_tree_sweep){.root = stage->pid, .is_group = true};
-  if (stage->spec->kind == RD_STAGE_TREE) stage->sweep.tidy[stage->sweep.tidy_count++] = stage->pid;
+  if (stage->spec->kind == RD_STAGE_TREE || stage->spec->kind == RD_STAGE_FORWARD)
+    stage->sweep.tidy[stage->sweep.tidy_count++] = stage->pid;
   rd_control_line_emit(stage->agent->control, rd_event_started(stage->spec->number, stage->pid));
   return true;
 }
@@ -94,7 +103,12 @@ void rd_stage_reaped(struct rd_stage *stage, int status, const struct rd_usage *
 void rd_stage_consumer_gone(struct rd_stage *stage) {
   if (stage->state != RD_STAGE_RUNNING || stage->consumer_closed) return;
   stage->consumer_closed = true;
-  schedule_nudge(stage);
+  if (!is_as_by_ssh(stage->spec)) schedule_nudge(stage);
+}
+
+// sshd sends no signal to a command whose output has no reader: it ends by writing, or does its work in silence.
+static bool is_as_by_ssh(const struct rd_stage_spec *spec) {
+  return spec->kind == RD_STAGE_COMMAND && spec->shell == NULL;
 }
 
 void rd_stage_stop(struct rd_stage *stage) {
@@ -124,17 +138,21 @@ void rd_stage_mark_stopped(struct rd_stage *stage) {
   if (stage->state == RD_STAGE_RUNNING && !rd_spawn_is_dead(stage->pid)) stage->stopped = true;
 }
 
-static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_error *error) {
+static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, const int *inputs, struct rd_error *error) {
   RD_AUTO_CLOSE int error_fd = -1;
   stage->relay = rd_stderr_relay_create(stage->agent, stage->spec->number, &error_fd, on_stderr_ended, stage, error);
   if (stage->relay == NULL) return -1;
   struct rd_spawning spawning = {.fds = {in_fd, out_fd, error_fd}, .fd_count = 3, .group = RD_SPAWN_GROUP_OWN};
-  if (stage->spec->kind == RD_STAGE_TREE) return start_tree(stage, &spawning, error);
+  if (stage->spec->kind == RD_STAGE_TREE) return start_tree(stage, &spawning, inputs, error);
+  if (stage->spec->kind == RD_STAGE_FORWARD) return start_forward(&spawning, error);
+  if (stage->spec->kind == RD_STAGE_GATHER) return start_gather(stage->spec, &spawning, inputs, error);
   spawning.limits = stage->agent->limits;
   return start_command(stage->spec, &spawning, error);
 }
 
 static pid_t start_command(const struct rd_stage_spec *spec, struct rd_spawning *spawning, struct rd_error *error) {
+  rd_part_environment_set(spec);
+  if (spec->shell == NULL) return start_in_login_shell(spec, spawning, error);
   RD_AUTO_FREE char *script = script_of(spec->text);
   char option[] = "-c", pipefail[] = "pipefail", set[] = "-o";
   char *plain[] = {spec->shell, option, script, NULL};
@@ -144,8 +162,20 @@ static pid_t start_command(const struct rd_stage_spec *spec, struct rd_spawning 
   return rd_spawn(spawning, error);
 }
 
+// As sshd does: the command unchanged, the shell under the name of its file. sshd put its path into the environment.
+static pid_t start_in_login_shell(const struct rd_stage_spec *spec, struct rd_spawning *spawning,
+                                  struct rd_error *error) {
+  char *shell = getenv("SHELL"), plain[] = "/bin/sh", option[] = "-c";
+  if (shell == NULL || *shell != '/') shell = plain;
+  char *arguments[] = {strrchr(shell, '/') + 1, option, spec->text, NULL};
+  spawning->file = shell;
+  spawning->arguments = arguments;
+  return rd_spawn(spawning, error);
+}
+
 // It keeps our limits: those of the user's commands are not for a program of ours, which opens many files at a time.
-static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, struct rd_error *error) {
+static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, const int *inputs,
+                        struct rd_error *error) {
   const struct rd_served *served = &stage->agent->served;
   char program[PATH_MAX], option[] = "--settings-fd", number[] = "3", beneath[] = "--beneath", root[] = "4";
   char *arguments[] = {program, option, number, rd_served_is(served) ? beneath : NULL, root, NULL};
@@ -156,11 +186,46 @@ static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawni
   spawning->arguments = arguments;
   spawning->fds[spawning->fd_count++] = settings_fd;                                    // 3
   if (rd_served_is(served)) spawning->fds[spawning->fd_count++] = served->directory_fd; // 4
+  spawning->more_fds = inputs; // from 4: a server has no such stage
+  spawning->more_count = stage->spec->in_count;
+  return rd_spawn(spawning, error);
+}
+
+// Likewise: a connection is a descriptor.
+static pid_t start_forward(struct rd_spawning *spawning, struct rd_error *error) {
+  char program[PATH_MAX], role[] = "rdforward", option[] = "--far";
+  char *arguments[] = {program, role, option, NULL};
+  if (!rd_programs_find("rdhop", program, sizeof program, error)) return -1;
+  spawning->file = program;
+  spawning->arguments = arguments;
+  return rd_spawn(spawning, error);
+}
+
+static pid_t start_gather(const struct rd_stage_spec *spec, struct rd_spawning *spawning, const int *inputs,
+                          struct rd_error *error) {
+  char program[PATH_MAX], role[] = "rdgather", count[16];
+  const json_t *labels = json_object_get(spec->settings, "labels");
+  size_t label_count = json_array_size(labels), fixed = 4;
+  if (!rd_programs_find("rdhop", program, sizeof program, error)) return -1;
+  snprintf(count, sizeof count, "%zu", spec->in_count);
+  RD_AUTO_FREE char **arguments = rd_memory_new(fixed + label_count + 1, sizeof *arguments);
+  const char *mode = json_string_value(json_object_get(spec->settings, "mode"));
+  arguments[0] = program;
+  arguments[1] = role;
+  arguments[2] = (char *)(uintptr_t)mode; // execvp() changes none of them
+  arguments[3] = count;
+  for (size_t i = 0; i < label_count; i++)
+    arguments[fixed + i] = (char *)(uintptr_t)json_string_value(json_array_get(labels, i));
+  spawning->file = program;
+  spawning->arguments = arguments;
+  spawning->more_fds = inputs;
+  spawning->more_count = spec->in_count;
   return rd_spawn(spawning, error);
 }
 
 // A file without a name takes them whole before the program runs: a pipe holds less, and arguments and environment can
 // be read by others. Returns the descriptor, at the file's beginning, or -1.
+static pid_t start_forward(struct rd_spawning *spawning, struct rd_error *error);
 static int open_settings(const json_t *settings, struct rd_error *error) {
   RD_AUTO_CLOSE int fd = memfd_create("rdtree settings", MFD_CLOEXEC);
   char *text = json_dumps(settings, JSON_COMPACT);

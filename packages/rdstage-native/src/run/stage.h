@@ -43,7 +43,8 @@ struct rd_stage *rd_stage_create(struct rd_agent *agent, const struct rd_stage_s
 void rd_stage_destroy(struct rd_stage *stage); // NULL-safe
 
 // Starts it on these descriptors (borrowed) and emits `started`; or `failed`, and it has ended.
-bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd);
+// `inputs`: of a stage with several inputs, their descriptors; else they are not looked at.
+bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd, const int *inputs);
 // Its process was reaped: emits `exited` and informs its output.
 void rd_stage_reaped(struct rd_stage *stage, int status, const struct rd_usage *usage);
 // Its reader has gone: begins to end it, with SIGPIPE and SIGTERM before SIGKILL.

@@ -165,6 +165,8 @@ static void handle_request(struct supervisor *supervisor, struct rd_request *req
   case RD_REQUEST_LISTEN:
   case RD_REQUEST_DIAL:
   case RD_REQUEST_SHOW:
+  case RD_REQUEST_REJOIN:
+  case RD_REQUEST_LAST:
   case RD_REQUEST_GO:
     done = ask_segment(supervisor, request, &error);
     break;

@@ -66,7 +66,7 @@ bool rd_tree_compare(const struct rd_tree_settings *settings, int in_fd, int out
 static bool begin(struct compare *compare, const struct rd_tree_settings *settings, int in_fd, int out_fd,
                   struct rd_error *error) {
   *compare = (struct compare){.settings = settings};
-  compare->output = rd_output_create(out_fd, settings->plan);
+  compare->output = rd_output_create(out_fd, settings);
   compare->reader = rd_stream_reader_create(in_fd, RD_STREAM_ENTRIES, rd_output_writer(compare->output));
   compare->owners = rd_owner_map_create();
   compare->decider = rd_decider_create(settings, compare->owners);
@@ -96,7 +96,8 @@ static bool run(struct compare *compare, struct rd_error *error) {
 }
 
 static bool take(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
-  if (compare->tree == NULL && record->type != RD_RECORD_OWNER) {
+  // Behind a file that is held an owner is of another entry; before it nothing is settled by it.
+  if (compare->tree == NULL && (record->type != RD_RECORD_OWNER || compare->held != NULL)) {
     if (!settle_place(compare, record, error)) return false;
     if (compare->tree == NULL && rd_record_is_entry(record->type)) return true; // it is held
   }
@@ -199,6 +200,7 @@ static bool take_entry(struct compare *compare, struct rd_record *record, struct
   count(compare, record, reasons);
   if (reasons == 0) {
     rd_attributes_clear(&compare->attributes);
+    rd_output_skip(compare->output);
     return true;
   }
   bool is_file = record->type == RD_RECORD_FILE && record->entry.want == RD_WANT_ALL;

@@ -8,17 +8,19 @@
 struct rd_output {
   struct rd_stream_writer *writer;
   struct rd_plan *plan; // one of them
+  bool is_share;
 };
 
 static bool plan_decided(struct rd_plan *plan, const struct rd_target_tree *tree, const struct rd_decided *decided,
                          struct rd_error *error);
 
-struct rd_output *rd_output_create(int fd, enum rd_tree_plan plan) {
+struct rd_output *rd_output_create(int fd, const struct rd_tree_settings *settings) {
   struct rd_output *output = rd_memory_new(1, sizeof *output);
-  if (plan == RD_PLAN_NONE)
-    output->writer = rd_stream_writer_create(fd, RD_STREAM_DECISIONS);
+  output->is_share = settings->width > 0;
+  if (settings->plan == RD_PLAN_NONE)
+    output->writer = rd_stream_writer_create(fd, output->is_share ? RD_STREAM_SHARE : RD_STREAM_DECISIONS);
   else
-    output->plan = rd_plan_create(fd, plan);
+    output->plan = rd_plan_create(fd, settings);
   return output;
 }
 
@@ -31,6 +33,10 @@ void rd_output_destroy(struct rd_output *output) {
 
 struct rd_stream_writer *rd_output_writer(const struct rd_output *output) {
   return output->writer;
+}
+
+void rd_output_skip(struct rd_output *output) {
+  if (output->is_share && output->writer != NULL) rd_stream_skip(output->writer);
 }
 
 bool rd_output_put(struct rd_output *output, const struct rd_record *record, struct rd_error *error) {

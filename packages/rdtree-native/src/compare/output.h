@@ -18,9 +18,12 @@ struct rd_decided {
 };
 
 // `fd` stays the caller's. Never NULL.
-struct rd_output *rd_output_create(int fd, enum rd_tree_plan plan);
+struct rd_output *rd_output_create(int fd, const struct rd_tree_settings *settings);
 void rd_output_destroy(struct rd_output *output);                          // NULL-safe
 struct rd_stream_writer *rd_output_writer(const struct rd_output *output); // NULL: it is a plan
+
+// An entry that is the same.
+void rd_output_skip(struct rd_output *output);
 
 // False: it cannot be written, as rd_stream_put() has it; so too the other functions.
 bool rd_output_put(struct rd_output *output, const struct rd_record *record, struct rd_error *error);

@@ -18,6 +18,7 @@
 struct rd_plan {
   FILE *out; // NULL: it could not be opened
   enum rd_tree_plan kind;
+  const char *host; // of JSON; NULL: there is one target
   uint64_t files, bytes, links, directories, specials, metadata, removed;
 };
 
@@ -35,20 +36,21 @@ static void count(struct rd_plan *plan, const struct rd_record *record, bool is_
 static const char *action_of(const struct rd_record *record, unsigned reasons, bool is_content);
 static char *path_of(const char *path, bool is_directory);
 static bool put(struct rd_plan *plan, const struct line *line, struct rd_error *error);
-static void put_text(FILE *out, const struct line *line);
+static void put_text(const struct rd_plan *plan, const struct line *line);
 static void put_reasons(FILE *out, unsigned reasons);
-static void put_json(FILE *out, const struct line *line);
+static void put_json(const struct rd_plan *plan, const struct line *line);
 static void put_json_text(json_t *object, const char *key, const char *hex_key, struct rd_bytes bytes);
-static void put_object(FILE *out, json_t *object);
+static void put_object(const struct rd_plan *plan, json_t *object);
 static char *clean(struct rd_bytes bytes);
 static void put_totals(const struct rd_plan *plan, uint64_t same, uint64_t failures);
 static void put_count(FILE *out, const char *before, uint64_t count, const char *one, const char *many);
 static const char *count_text(uint64_t count, char text[COUNT_TEXT_BYTES]);
 static bool is_written(struct rd_plan *plan, struct rd_error *error);
 
-struct rd_plan *rd_plan_create(int fd, enum rd_tree_plan kind) {
+struct rd_plan *rd_plan_create(int fd, const struct rd_tree_settings *settings) {
   struct rd_plan *plan = rd_memory_new(1, sizeof *plan);
-  plan->kind = kind;
+  plan->kind = settings->plan;
+  plan->host = settings->host;
   RD_AUTO_CLOSE int own = dup(fd);
   plan->out = own < 0 ? NULL : fdopen(own, "w");
   if (plan->out == NULL) return plan;
@@ -85,12 +87,11 @@ bool rd_plan_end(struct rd_plan *plan, uint64_t same, uint64_t failures, struct 
   if (plan->kind == RD_PLAN_TEXT)
     put_totals(plan, same, failures);
   else
-    put_object(plan->out,
-               json_pack("{s:{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}}", "totals", "files", (json_int_t)plan->files,
-                         "bytes", (json_int_t)plan->bytes, "directories", (json_int_t)plan->directories, "links",
-                         (json_int_t)plan->links, "specials", (json_int_t)plan->specials, "metadata",
-                         (json_int_t)plan->metadata, "removed", (json_int_t)plan->removed, "same", (json_int_t)same,
-                         "failed", (json_int_t)failures));
+    put_object(plan, json_pack("{s:{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}}", "totals", "files", (json_int_t)plan->files,
+                               "bytes", (json_int_t)plan->bytes, "directories", (json_int_t)plan->directories, "links",
+                               (json_int_t)plan->links, "specials", (json_int_t)plan->specials, "metadata",
+                               (json_int_t)plan->metadata, "removed", (json_int_t)plan->removed, "same",
+                               (json_int_t)same, "failed", (json_int_t)failures));
   return is_written(plan, error);
 }
 
@@ -121,13 +122,14 @@ static char *path_of(const char *path, bool is_directory) {
 }
 
 static bool put(struct rd_plan *plan, const struct line *line, struct rd_error *error) {
-  if (plan->out != NULL) (plan->kind == RD_PLAN_TEXT ? put_text : put_json)(plan->out, line);
+  if (plan->out != NULL) (plan->kind == RD_PLAN_TEXT ? put_text : put_json)(plan, line);
   return is_written(plan, error);
 }
 
-static void put_text(FILE *out, const struct line *line) {
+static void put_text(const struct rd_plan *plan, const struct line *line) {
   RD_AUTO_FREE char *path = clean(rd_bytes_of(line->path)), *target = clean(line->target);
   char size[RD_SIZE_TEXT_BYTES];
+  FILE *out = plan->out;
   if (line->has_bytes) rd_size_text((double)line->bytes, size, sizeof size);
   fprintf(out, "%-8s %10s  %s", line->action, line->has_bytes ? size : "", path);
   if (line->target.count > 0) fprintf(out, " -> %s", target);
@@ -145,7 +147,7 @@ static void put_reasons(FILE *out, unsigned reasons) {
   if (reasons != 0) fputc(')', out);
 }
 
-static void put_json(FILE *out, const struct line *line) {
+static void put_json(const struct rd_plan *plan, const struct line *line) {
   json_t *object = json_pack("{s:s}", "action", line->action), *reasons = json_array();
   put_json_text(object, "path", "path_hex", rd_bytes_of(line->path));
   if (line->target.count > 0) put_json_text(object, "target", "target_hex", line->target);
@@ -153,7 +155,7 @@ static void put_json(FILE *out, const struct line *line) {
   for (unsigned i = 0; i < RD_REASON_COUNT; i++)
     if (line->reasons & 1u << i) json_array_append_new(reasons, json_string(rd_reason_name(i)));
   json_object_set_new(object, "reasons", reasons);
-  put_object(out, object);
+  put_object(plan, object);
 }
 
 // And in hexadecimal digits if a part of it is no text.
@@ -166,11 +168,12 @@ static void put_json_text(json_t *object, const char *key, const char *hex_key, 
   json_object_set_new(object, hex_key, json_string(hex));
 }
 
-static void put_object(FILE *out, json_t *object) {
+static void put_object(const struct rd_plan *plan, json_t *object) {
+  if (plan->host != NULL) json_object_set_new(object, "host", json_string(plan->host));
   RD_AUTO_FREE char *text = json_dumps(object, JSON_COMPACT);
   json_decref(object);
   if (text == NULL) abort(); // without memory: see base/memory.h
-  fprintf(out, "%s\n", text);
+  fprintf(plan->out, "%s\n", text);
 }
 
 static char *clean(struct rd_bytes bytes) {

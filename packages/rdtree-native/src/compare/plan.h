@@ -8,8 +8,8 @@
 
 struct rd_plan; // opaque
 
-// Writes to `fd`, which stays the caller's, as text or as JSON objects. Never NULL.
-struct rd_plan *rd_plan_create(int fd, enum rd_tree_plan kind);
+// Writes to `fd`, which stays the caller's, as text or as JSON objects; `settings` must outlive it. Never NULL.
+struct rd_plan *rd_plan_create(int fd, const struct rd_tree_settings *settings);
 void rd_plan_destroy(struct rd_plan *plan); // NULL-safe
 
 // An entry that differs, with its path below the target and the reasons (enum rd_reason); `is_content`: not its

@@ -19,6 +19,7 @@ bool rd_tree_read(const struct rd_tree_settings *settings, int in_fd, int out_fd
   struct reading reading = {.writer = rd_stream_writer_create(out_fd, RD_STREAM_CONTENTS)};
   enum rd_stream_phase phase = settings->role == RD_TREE_SEND ? RD_STREAM_ENTRIES : RD_STREAM_DECISIONS;
   reading.reader = rd_stream_reader_create(in_fd, phase, reading.writer);
+  rd_stream_expect_wants(reading.reader, settings->width);
   reading.named = rd_named_create(settings, error);
   reading.ahead = rd_ahead_create(rd_tree_threads(settings, true), reading.writer);
   bool is_done = reading.named != NULL && pass_all(&reading, error);

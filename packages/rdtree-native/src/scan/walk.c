@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define RANK_BYTES 12u // of the rank of one of several targets, behind the name of the run
+
 // A directory that was entered. Its subdirectories wait while the first of them is walked; so they are few.
 struct level {
   struct level *above;
@@ -29,6 +31,7 @@ static bool enter(struct rd_scan *scan, const char *name, const struct statx *st
 static bool leave(struct rd_scan *scan, struct level **top, struct rd_error *error);
 static bool read_names(struct rd_scan *scan, struct level *level, struct rd_error *error);
 static bool is_target(struct rd_scan *scan);
+static bool has_journal(int fd, const char *run);
 static bool send_plain(struct rd_scan *scan, struct rd_names *names, struct rd_error *error);
 static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error *error);
 
@@ -124,11 +127,24 @@ static bool read_names(struct rd_scan *scan, struct level *level, struct rd_erro
 
 // After its names were read: what this copy makes there comes after its journal, and would be copied without end.
 static bool is_target(struct rd_scan *scan) {
-  char journal[sizeof RD_JOURNAL_DIRECTORY + sizeof scan->settings->run];
+  const struct rd_tree_settings *settings = scan->settings;
   bool is_itself = rd_folders_depth(scan->folders) == 1 && rd_folders_source_name(scan->folders).count == 0;
   if (is_itself) return false; // all of it is the same
-  snprintf(journal, sizeof journal, "%s/%s", RD_JOURNAL_DIRECTORY, scan->settings->run);
-  return faccessat(rd_folders_fd(scan->folders), journal, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  int fd = rd_folders_fd(scan->folders);
+  if (settings->width == 0) return has_journal(fd, settings->run);
+  char run[sizeof settings->run + RANK_BYTES];
+  bool has_any = faccessat(fd, RD_JOURNAL_DIRECTORY, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  for (unsigned rank = 0; has_any && rank < settings->width; rank++) {
+    snprintf(run, sizeof run, "%s-%u", settings->run, rank);
+    if (has_journal(fd, run)) return true;
+  }
+  return false;
+}
+
+static bool has_journal(int fd, const char *run) {
+  char journal[sizeof RD_JOURNAL_DIRECTORY + sizeof((struct rd_tree_settings *)0)->run + RANK_BYTES];
+  snprintf(journal, sizeof journal, "%s/%s", RD_JOURNAL_DIRECTORY, run);
+  return faccessat(fd, journal, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static bool send_plain(struct rd_scan *scan, struct rd_names *names, struct rd_error *error) {

@@ -12,9 +12,11 @@
 #define SOURCES_MAX (1u << 20) // a request has at most 16 MiB
 #define PATTERNS_MAX 65536u
 #define JOBS_MAX 64
-#define THREADS_MOST 8 // that are not asked for
+#define WIDTH_MAX 10000 // as many hosts as a list has
+#define THREADS_MOST 8  // that are not asked for
 
 static bool decode_object(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
+static bool decode_part(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
 static bool decode_role(const char *name, struct rd_tree_settings *settings, struct rd_error *error);
 static bool decode_flags(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
 static bool decode_sources(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error);
@@ -46,6 +48,7 @@ void rd_tree_settings_destroy(struct rd_tree_settings *settings) {
   free(settings->sources);
   free(settings->patterns);
   free(settings->target);
+  free(settings->host);
   free(settings);
 }
 
@@ -70,13 +73,28 @@ static bool decode_object(json_t *object, struct rd_tree_settings *settings, str
   if (remove_most < 0) return invalid(error, "remove_most is out of range");
   if (json_object_get(object, "remove_most") != NULL) settings->remove_most = (uint64_t)remove_most;
   if (target != NULL && (settings->target = path_of(target)) == NULL) return invalid(error, "target is no path");
-  return decode_role(role, settings, error) && decode_run(run, settings, error) &&
-         decode_flags(object, settings, error) && decode_sources(sources, settings, error) &&
-         decode_patterns(patterns, settings, error);
+  return decode_part(object, settings, error) && decode_role(role, settings, error) &&
+         decode_run(run, settings, error) && decode_flags(object, settings, error) &&
+         decode_sources(sources, settings, error) && decode_patterns(patterns, settings, error);
+}
+
+// Of a copy to several targets.
+static bool decode_part(json_t *object, struct rd_tree_settings *settings, struct rd_error *error) {
+  json_int_t width = 0, rank = 0;
+  const char *host = NULL;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s?I,s?I,s?s}", "width", &width, "rank", &rank, "host", &host))
+    return invalid(error, why.text);
+  if (width < 0 || width > WIDTH_MAX) return invalid(error, "width is out of range");
+  if (rank < 0 || (rank > 0 && rank >= width)) return invalid(error, "rank is out of range");
+  settings->width = (unsigned)width;
+  settings->rank = (unsigned)rank;
+  if (host != NULL) settings->host = rd_memory_copy(host, strlen(host));
+  return true;
 }
 
 static bool decode_role(const char *name, struct rd_tree_settings *settings, struct rd_error *error) {
-  static const char *const names[] = {"scan", "compare", "read", "write", "copy", "clean", "send"};
+  static const char *const names[] = {"scan", "compare", "read", "write", "copy", "clean", "send", "unite"};
   int role;
   if (!index_of(name, names, sizeof names / sizeof *names, &role)) return invalid(error, "unknown role");
   settings->role = (enum rd_tree_role)role;
@@ -187,7 +205,8 @@ static char *path_of(const json_t *hex) {
 static bool has_paths(const struct rd_tree_settings *settings, struct rd_error *error) {
   enum rd_tree_role role = settings->role;
   bool needs_target = role == RD_TREE_COMPARE || role == RD_TREE_WRITE || role == RD_TREE_COPY;
-  bool needs_source = role != RD_TREE_COMPARE && role != RD_TREE_WRITE;
+  bool needs_source = role != RD_TREE_COMPARE && role != RD_TREE_WRITE && role != RD_TREE_UNITE;
+  if (role == RD_TREE_UNITE && settings->width == 0) return invalid(error, "there are no targets");
   if (needs_target && settings->target == NULL) return invalid(error, "there is no target");
   if (needs_source && settings->source_count == 0) return invalid(error, "there is no source");
   return settings->list == RD_LIST_NONE || settings->source_count == 1 || invalid(error, "a list is of one source");

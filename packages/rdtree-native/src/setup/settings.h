@@ -17,6 +17,7 @@ enum rd_tree_role {
   RD_TREE_COPY,    // read and write in one program, where source and target are on one host
   RD_TREE_CLEAN,   // removes files of the source that are permanent at the target
   RD_TREE_SEND,    // scan and read in one program, without a comparison: of rdsend
+  RD_TREE_UNITE,   // makes one stream of the decisions of several targets
 };
 
 enum rd_tree_list { RD_LIST_NONE, RD_LIST_LINES, RD_LIST_NUL }; // paths on standard input: how they end
@@ -55,8 +56,11 @@ struct rd_tree_settings {
   bool alone;           // of rdsend or rdrecv: failed paths are status 23, for nothing else counts them
   enum rd_tree_plan plan;
   enum rd_tree_report report;
-  unsigned jobs; // threads; 0: see rd_tree_threads()
-  char run[64];  // names temporary files: hexadecimal digits and '-'
+  unsigned jobs;  // threads; 0: see rd_tree_threads()
+  unsigned width; // targets of the copy, which name their temporary files RUN-RANK; 0: one, without WANTS and SKIP
+  unsigned rank;  // write: its own
+  char *host;     // compare: the target in a plan of JSON; NULL: there is one
+  char run[64];   // names temporary files: hexadecimal digits and '-'
 };
 
 // NULL (RD_CODE_INTERNAL), naming the field: `text` is no such object. Free with rd_tree_settings_destroy().

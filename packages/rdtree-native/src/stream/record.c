@@ -26,6 +26,7 @@ static bool decode_payload(struct rd_record *record, struct cursor *from);
 static bool decode_entry(struct rd_record *record, struct cursor *from);
 static bool decode_blocks(struct rd_blocks *blocks, struct cursor *from);
 static bool decode_file_end(struct rd_file_end *end, struct cursor *from);
+static bool are_wants(struct rd_bytes wants);
 static bool is_metadata(const struct rd_metadata *metadata);
 static bool fits_type(enum rd_record_type type, uint32_t mode);
 static bool is_owner_name(struct rd_bytes name);
@@ -54,6 +55,8 @@ size_t rd_record_bound(const struct rd_record *record) {
     return fixed + record->data.bytes.count;
   case RD_RECORD_DONE:
     return fixed + record->done.path.count;
+  case RD_RECORD_WANTS:
+    return fixed + record->wants.count;
   case RD_RECORD_REMOVE:
   case RD_RECORD_FAILED:
     return fixed + record->entry.name.count;
@@ -82,7 +85,7 @@ bool rd_record_decode(const unsigned char *encoded, size_t bytes, struct rd_reco
   if (!rd_record_payload_bytes(encoded, &payload, error)) return false;
   if (payload != bytes - RD_RECORD_HEAD_BYTES) return damaged(error, "a record has another length than it gives");
   uint32_t type = rd_get_u32(encoded + 4);
-  if (type < RD_RECORD_HEAD || type > RD_RECORD_END) return damaged(error, "a record of an unknown type");
+  if (type < RD_RECORD_HEAD || type > RD_RECORD_WANTS) return damaged(error, "a record of an unknown type");
   *record = (struct rd_record){.type = (enum rd_record_type)type};
   struct cursor from = {.in = encoded + RD_RECORD_HEAD_BYTES, .left = payload};
   bool is_right = decode_payload(record, &from);
@@ -177,6 +180,12 @@ static void encode_payload(const struct rd_record *record, struct cursor *to) {
     put(to, record->end.bytes, 8);
     put(to, record->end.failures, 8);
     break;
+  case RD_RECORD_SKIP:
+    put(to, record->skip, 8);
+    break;
+  case RD_RECORD_WANTS:
+    put_bytes(to, record->wants);
+    break;
   }
 }
 
@@ -211,7 +220,7 @@ static bool decode_payload(struct rd_record *record, struct cursor *from) {
   case RD_RECORD_HEAD:
     record->head.version = (uint32_t)get(from, 4);
     record->head.phase = (enum rd_stream_phase)get(from, 4);
-    return record->head.phase >= RD_STREAM_ENTRIES && record->head.phase <= RD_STREAM_RESULTS;
+    return record->head.phase >= RD_STREAM_ENTRIES && record->head.phase <= RD_STREAM_SHARE;
   case RD_RECORD_OWNER:
     value = get(from, 4);
     record->owner.is_group = value != 0;
@@ -262,6 +271,12 @@ static bool decode_payload(struct rd_record *record, struct cursor *from) {
     record->end.bytes = get(from, 8);
     record->end.failures = get(from, 8);
     return true;
+  case RD_RECORD_SKIP:
+    record->skip = get(from, 8);
+    return record->skip >= 1 && record->skip <= INT64_MAX;
+  case RD_RECORD_WANTS:
+    record->wants = get_rest(from);
+    return are_wants(record->wants);
   }
   return false;
 }
@@ -318,6 +333,12 @@ static bool decode_file_end(struct rd_file_end *end, struct cursor *from) {
   get_digest(from, end->digest);
   end->metadata = get_metadata(from);
   return end->state <= RD_FILE_DROPPED && end->size <= INT64_MAX && is_metadata(&end->metadata);
+}
+
+static bool are_wants(struct rd_bytes wants) {
+  for (size_t i = 0; i < wants.count; i++)
+    if (wants.at[i] > RD_WANT_NOTHING) return false;
+  return wants.count > 0;
 }
 
 static bool is_metadata(const struct rd_metadata *metadata) {

@@ -26,6 +26,7 @@ enum rd_stream_phase {
   RD_STREAM_DECISIONS = 2, // from compare: the entries that the target lacks, and what is to be removed there
   RD_STREAM_CONTENTS = 3,  // from read: the same with the contents of files
   RD_STREAM_RESULTS = 4,   // from write: what has become permanent at the target
+  RD_STREAM_SHARE = 5,     // from compare of one of several targets: its decisions, with SKIP
 };
 
 enum rd_record_type {
@@ -46,6 +47,8 @@ enum rd_record_type {
   RD_RECORD_FAILED, // a name in the present directory that could not be read: never to be removed
   RD_RECORD_DONE,   // in RESULTS: an entry of `source` is permanent at the target
   RD_RECORD_END,    // the last one; a stream without it is cut off
+  RD_RECORD_SKIP,   // in a SHARE: so many records of the source, XATTR apart, that the target does not want
+  RD_RECORD_WANTS,  // of several targets: which of them want the PLACE, REMOVE or entry that follows
 };
 
 struct rd_bytes {
@@ -145,6 +148,9 @@ struct rd_record {
       uint64_t entries, bytes; // of the source, at RD_WANT_ALL
       uint64_t failures;       // entries that could not be read
     } end;
+    uint64_t skip;         // at least 1
+    struct rd_bytes wants; // a byte a target, by rank: an rd_want. RD_WANT_ALL: what the record that follows has;
+                           // RD_WANT_METADATA: of ENTER alone
   };
 };
 

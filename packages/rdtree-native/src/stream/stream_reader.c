@@ -24,9 +24,10 @@ struct rd_stream_reader {
   bool in_file;                 // DATA or FILE_END is to come
   bool has_again;               // for the second time
   uint64_t file_offset;         // the lowest one that DATA may have
-  enum rd_record_type attached; // the last record was XATTR or BLOCKS, of an entry that must follow; else 0
+  enum rd_record_type attached; // the last record was WANTS, XATTR or BLOCKS, of one that must follow; else 0
   size_t xattr_bytes;           // of that entry
   uint32_t owners[2];           // records of users, of groups
+  unsigned width;               // WANTS are of so many targets; 0: there are none
 };
 
 static bool take(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
@@ -34,6 +35,9 @@ static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error 
 static ssize_t read_more(struct rd_stream_reader *reader, struct rd_error *error);
 static bool check_head(struct rd_stream_reader *reader, const struct rd_record *record, struct rd_error *error);
 static bool may_come(struct rd_stream_reader *reader, const struct rd_record *record);
+static bool has_decisions(const struct rd_stream_reader *reader);
+static bool place_may_come(struct rd_stream_reader *reader);
+static bool wants_may_come(struct rd_stream_reader *reader, struct rd_bytes wants);
 static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_record *record);
 static bool may_be_attached(const struct rd_stream_reader *reader, const struct rd_record *record);
 static bool in_file_may_come(struct rd_stream_reader *reader, const struct rd_record *record);
@@ -52,6 +56,10 @@ void rd_stream_reader_destroy(struct rd_stream_reader *reader) {
   if (reader == NULL) return;
   free(reader->buffer);
   free(reader);
+}
+
+void rd_stream_expect_wants(struct rd_stream_reader *reader, unsigned width) {
+  reader->width = width;
 }
 
 bool rd_stream_next(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error) {
@@ -151,19 +159,22 @@ static bool may_come(struct rd_stream_reader *reader, const struct rd_record *re
   case RD_RECORD_FAILED:
     return !results;
   case RD_RECORD_PLACE:
-    if (reader->has_place || reader->has_entries) return false;
-    reader->has_place = true;
-    return reader->phase == RD_STREAM_DECISIONS || reader->phase == RD_STREAM_CONTENTS;
+    return place_may_come(reader);
   case RD_RECORD_XATTR:
-    reader->attached = reader->attached == 0 ? RD_RECORD_XATTR : reader->attached;
+    reader->attached = reader->attached == RD_RECORD_BLOCKS ? RD_RECORD_BLOCKS : RD_RECORD_XATTR;
     reader->xattr_bytes += rd_xattr_bytes(&record->xattr);
     return !results && reader->xattr_bytes <= RD_XATTRS_MAX_BYTES;
   case RD_RECORD_BLOCKS:
     if (reader->attached == RD_RECORD_BLOCKS) return false;
     reader->attached = RD_RECORD_BLOCKS;
-    return reader->phase == RD_STREAM_DECISIONS || reader->phase == RD_STREAM_CONTENTS;
+    return has_decisions(reader);
   case RD_RECORD_REMOVE:
-    return reader->phase == RD_STREAM_DECISIONS || reader->phase == RD_STREAM_CONTENTS;
+    reader->attached = 0;
+    return has_decisions(reader);
+  case RD_RECORD_SKIP:
+    return reader->phase == RD_STREAM_SHARE;
+  case RD_RECORD_WANTS:
+    return wants_may_come(reader, record->wants);
   case RD_RECORD_LEAVE:
     if (reader->depth == 0) return false;
     reader->depth--;
@@ -176,6 +187,24 @@ static bool may_come(struct rd_stream_reader *reader, const struct rd_record *re
   default:
     return rd_record_is_entry(record->type) && !results && entry_may_come(reader, record);
   }
+}
+
+static bool has_decisions(const struct rd_stream_reader *reader) {
+  return reader->phase != RD_STREAM_ENTRIES && reader->phase != RD_STREAM_RESULTS;
+}
+
+// Once; but of several targets each may have its own.
+static bool place_may_come(struct rd_stream_reader *reader) {
+  bool is_of_some = reader->attached == RD_RECORD_WANTS;
+  if ((reader->has_place && !is_of_some) || reader->has_entries) return false;
+  reader->has_place = true;
+  reader->attached = 0;
+  return has_decisions(reader);
+}
+
+static bool wants_may_come(struct rd_stream_reader *reader, struct rd_bytes wants) {
+  reader->attached = RD_RECORD_WANTS;
+  return reader->width > 0 && wants.count == reader->width;
 }
 
 static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_record *record) {
@@ -200,8 +229,13 @@ static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_reco
   return true;
 }
 
-// After XATTR or BLOCKS nothing may come but more of them, and the entry that they are of.
+// After XATTR or BLOCKS nothing may come but more of them, and the entry that they are of; after WANTS these, too.
 static bool may_be_attached(const struct rd_stream_reader *reader, const struct rd_record *record) {
+  if (reader->attached == RD_RECORD_WANTS) {
+    bool is_alone = record->type == RD_RECORD_PLACE || record->type == RD_RECORD_REMOVE;
+    return is_alone || record->type == RD_RECORD_XATTR || record->type == RD_RECORD_BLOCKS ||
+           rd_record_is_entry(record->type);
+  }
   if (record->type == RD_RECORD_XATTR || record->type == RD_RECORD_BLOCKS || record->type == RD_RECORD_FILE)
     return true;
   return reader->attached == RD_RECORD_XATTR && rd_record_is_entry(record->type) && record->type != RD_RECORD_LINK;

@@ -13,6 +13,9 @@ struct rd_stream_reader; // opaque
 struct rd_stream_reader *rd_stream_reader_create(int fd, enum rd_stream_phase phase, struct rd_stream_writer *output);
 void rd_stream_reader_destroy(struct rd_stream_reader *reader); // NULL-safe
 
+// WANTS may come, for so many targets.
+void rd_stream_expect_wants(struct rd_stream_reader *reader, unsigned width);
+
 // The next record, until END, after which nothing may be read; the HEAD is the reader's own affair. Its bytes stay
 // valid until the next call. False: the input cannot be read (RD_CODE_SOURCE_UNREADABLE), has ended before END
 // (RD_CODE_PEER_LOST), is damaged (RD_CODE_DATA_DAMAGED), or the output could not be flushed.

@@ -16,8 +16,10 @@ struct rd_stream_writer {
   int fd;
   size_t filled, room;
   unsigned char *buffer;
+  uint64_t skipped; // records for a SKIP that is due
 };
 
+static bool put_skip(struct rd_stream_writer *writer, struct rd_error *error);
 static bool put_data(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error);
 static bool write_out(struct rd_stream_writer *writer, const unsigned char *bytes, size_t count,
                       struct rd_error *error);
@@ -38,7 +40,12 @@ void rd_stream_writer_destroy(struct rd_stream_writer *writer) {
   free(writer);
 }
 
+void rd_stream_skip(struct rd_stream_writer *writer) {
+  writer->skipped++;
+}
+
 bool rd_stream_put(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error) {
+  if (!put_skip(writer, error)) return false;
   if (record->type == RD_RECORD_DATA && record->data.bytes.count >= DATA_UNCOPIED_BYTES)
     return put_data(writer, record, error);
   size_t bound = rd_record_bound(record);
@@ -61,9 +68,17 @@ bool rd_stream_put_encoded(struct rd_stream_writer *writer, const unsigned char 
 }
 
 bool rd_stream_flush(struct rd_stream_writer *writer, struct rd_error *error) {
+  if (!put_skip(writer, error)) return false;
   size_t filled = writer->filled;
   writer->filled = 0;
   return write_out(writer, writer->buffer, filled, error);
+}
+
+static bool put_skip(struct rd_stream_writer *writer, struct rd_error *error) {
+  struct rd_record skip = {.type = RD_RECORD_SKIP, .skip = writer->skipped};
+  if (writer->skipped == 0) return true;
+  writer->skipped = 0; // before the flush that a full buffer needs
+  return rd_stream_put(writer, &skip, error);
 }
 
 // Without a copy of its bytes.

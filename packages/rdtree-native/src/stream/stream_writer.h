@@ -11,6 +11,9 @@ struct rd_stream_writer; // opaque
 struct rd_stream_writer *rd_stream_writer_create(int fd, enum rd_stream_phase phase);
 void rd_stream_writer_destroy(struct rd_stream_writer *writer); // NULL-safe; what was not flushed is lost
 
+// In a SHARE: one more record is left out, which a SKIP will tell before the next one, or with the next flush.
+void rd_stream_skip(struct rd_stream_writer *writer);
+
 // False (RD_CODE_SINK_UNWRITABLE; RD_CODE_CLOSED: its reader is gone).
 bool rd_stream_put(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error);
 // Records that were encoded before.

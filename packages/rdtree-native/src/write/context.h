@@ -32,6 +32,7 @@ struct rd_write {
   gid_t group;
   atomic_uint_fast64_t numbers;         // of temporary files
   atomic_uint_fast64_t source_failures; // entries of the source that could not be read
+  atomic_bool cannot_clone;             // it was tried between the two file systems, of which there are rarely more
   struct rd_jobs *jobs;                 // the caller's, as the others
   struct rd_slowest *slowest;
   struct rd_owner_map *owners;

@@ -20,12 +20,10 @@
 struct rd_copier {
   struct rd_write *write;
   struct rd_folders *folders;
-  atomic_bool cannot_clone; // it was tried between the two file systems, of which there are rarely more
 };
 
 struct copy {
   struct rd_job job;
-  struct rd_copier *copier;
   struct rd_target_file *file;
   struct rd_folder *folder; // NULL: it cannot be opened, by `number`
   int number;
@@ -73,10 +71,8 @@ void rd_copier_copy(struct rd_copier *copier, const struct rd_entry *entry, stru
   if (rd_folders_depth(copier->folders) == 0 && entry->source < settings->source_count)
     rd_folders_begin(copier->folders, settings->sources[entry->source]);
   struct copy *copy = rd_memory_new(1, sizeof *copy);
-  *copy = (struct copy){.job = {.run = run_copy, .bytes = sizeof *copy + rd_target_file_bytes(file)},
-                        .copier = copier,
-                        .file = file,
-                        .from = -1};
+  *copy = (struct copy){
+      .job = {.run = run_copy, .bytes = sizeof *copy + rd_target_file_bytes(file)}, .file = file, .from = -1};
   copy->folder = rd_folders_keep(copier->folders);
   copy->number = errno;
   copy->name = rd_memory_copy((const char *)entry->name.at, entry->name.count);
@@ -150,10 +146,10 @@ static bool copy_once(struct copy *copy, const struct statx *status, bool is_fir
 }
 
 static bool make_clone(struct copy *copy, uint64_t size) {
-  if (size == 0 || copy->digest != NULL || atomic_load(&copy->copier->cannot_clone)) return false;
+  if (size == 0 || copy->digest != NULL || atomic_load(&copy->file->write->cannot_clone)) return false;
   if (ioctl(copy->file->fd, FICLONE, copy->from) == 0) return true;
   bool is_for_all = errno == EOPNOTSUPP || errno == ENOTTY || errno == EXDEV;
-  if (is_for_all) atomic_store(&copy->copier->cannot_clone, true);
+  if (is_for_all) atomic_store(&copy->file->write->cannot_clone, true);
   return false;
 }
 

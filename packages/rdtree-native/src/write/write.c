@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "entry/owner_map.h"
 #include "entry/xattrs.h"
+#include "stream/own_view.h"
 #include "stream/stream_reader.h"
 #include "write/batch.h"
 #include "write/directory_metadata.h"
@@ -66,6 +67,7 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
 static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error) {
   enum rd_stream_phase phase = write->settings->role == RD_TREE_COPY ? RD_STREAM_DECISIONS : RD_STREAM_CONTENTS;
   struct rd_stream_reader *reader = rd_stream_reader_create(in_fd, phase, NULL);
+  rd_stream_expect_wants(reader, write->settings->width);
   struct rd_follower *follower = rd_follower_create(write, later);
   bool is_followed = follow(write, follower, reader, error);
   if (!is_followed) {
@@ -86,14 +88,16 @@ static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struc
 // Until the end of the input: then all programs before this one have ended well. But a signal ends it too.
 static bool follow(struct rd_write *write, struct rd_follower *follower, struct rd_stream_reader *reader,
                    struct rd_error *error) {
+  struct rd_own_view view = {.rank = write->settings->rank};
   struct rd_record record;
   while (rd_stream_next(reader, &record, error)) {
-    if (is_stopped(write, error)) return false;
+    bool is_own;
+    if (is_stopped(write, error) || !rd_own_view_take(&view, &record, &is_own, error)) return false;
     if (record.type == RD_RECORD_END) {
       atomic_fetch_add(&write->source_failures, record.end.failures);
       return rd_stream_finish(reader, error) && !rd_stop_signals_have_come();
     }
-    if (!rd_follower_take(follower, &record, error)) return false;
+    if (is_own && !rd_follower_take(follower, &record, error)) return false;
     rd_follower_progress(follower);
   }
   return false;

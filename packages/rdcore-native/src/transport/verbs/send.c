@@ -20,7 +20,10 @@ static bool make_stages(struct rd_verbs_send *send, struct rd_verbs_send_stages 
                         struct rd_error *error);
 static void drop_stages(struct rd_verbs_send *send, struct rd_verbs_send_stages *stages);
 static const struct rd_verbs_send_stages *stages_of(const struct rd_verbs_send *send);
-static bool register_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error);
+static enum rd_outcome register_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message,
+                                      struct rd_error *error);
+static enum rd_outcome register_part(struct rd_verbs_send *send, struct rd_verbs_send_part *part,
+                                     struct rd_error *error);
 static struct ibv_mr *registered_at(const struct rd_verbs_send *send, const struct rd_verbs_send_part *part);
 static void deregister_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message);
 static bool has_room(const struct rd_verbs_send *send, bool with_message);
@@ -33,7 +36,7 @@ static bool post(struct rd_verbs_send *send, struct gathering *gathering, uint64
 
 bool rd_verbs_send_open(struct rd_verbs_send *send, struct rd_verbs_queue *queue, struct rd_verbs_flow *flow,
                         struct rd_error *error) {
-  *send = (struct rd_verbs_send){.queue = queue, .flow = flow};
+  *send = (struct rd_verbs_send){.queue = queue, .flow = flow, .registered_most_bytes = rd_verbs_lockable_bytes()};
   return make_stages(send, &send->early, RD_VERBS_SEND_EARLY_STAGES, error);
 }
 
@@ -56,8 +59,10 @@ bool rd_verbs_send_register(struct rd_verbs_send *send, const void *memory, size
     return false;
   }
   struct ibv_mr *region = rd_verbs_register(send->queue->verbs, send->queue->domain, memory, bytes, false, error);
-  if (region != NULL) send->registered[send->registered_count++] = region;
-  return region != NULL;
+  if (region == NULL) return false;
+  send->registered[send->registered_count++] = region;
+  send->registered_bytes += bytes;
+  return true;
 }
 
 enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct iovec *parts, int count,
@@ -73,12 +78,13 @@ enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct io
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, message->bytes);
     return RD_OUTCOME_FAILED;
   }
-  if (!register_parts(send, message, error)) {
+  enum rd_outcome registered = register_parts(send, message, error);
+  send->lacks_memory = registered == RD_OUTCOME_AGAIN;
+  if (registered == RD_OUTCOME_DONE)
+    send->accepted++;
+  else
     deregister_parts(send, message);
-    return RD_OUTCOME_FAILED;
-  }
-  send->accepted++;
-  return RD_OUTCOME_DONE;
+  return registered;
 }
 
 bool rd_verbs_send_post(struct rd_verbs_send *send, struct rd_error *error) {
@@ -92,7 +98,7 @@ bool rd_verbs_send_post(struct rd_verbs_send *send, struct rd_error *error) {
 
 bool rd_verbs_send_is_full(const struct rd_verbs_send *send) {
   bool waits = send->posted < send->accepted && send->sends - send->completed == stages_of(send)->count;
-  return waits || send->accepted - send->released == RD_VERBS_SEND_QUEUE_MOST;
+  return waits || send->lacks_memory || send->accepted - send->released == RD_VERBS_SEND_QUEUE_MOST;
 }
 
 bool rd_verbs_send_post_counts(struct rd_verbs_send *send, struct rd_error *error) {
@@ -109,6 +115,7 @@ void rd_verbs_send_completed(struct rd_verbs_send *send) {
   struct rd_verbs_send_message *message = &send->messages[owner % RD_VERBS_SEND_QUEUE_MOST];
   if (--message->sends > 0 || message->posted_bytes < message->bytes) return;
   deregister_parts(send, message);
+  send->lacks_memory = false;
   send->released++;
 }
 
@@ -136,7 +143,8 @@ static const struct rd_verbs_send_stages *stages_of(const struct rd_verbs_send *
 }
 
 // Small parts are copied while the stage has room; others must be registered.
-static bool register_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error) {
+static enum rd_outcome register_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message,
+                                      struct rd_error *error) {
   size_t room = RD_VERBS_SEND_STAGE_BYTES - RD_VERBS_PREAMBLE_BYTES;
   for (int i = 0; i < message->count; i++) {
     struct rd_verbs_send_part *part = &message->parts[i];
@@ -146,13 +154,22 @@ static bool register_parts(struct rd_verbs_send *send, struct rd_verbs_send_mess
       room -= part->count;
       continue;
     }
-    if (region == NULL)
-      region = part->registered =
-          rd_verbs_register(send->queue->verbs, send->queue->domain, part->bytes, part->count, false, error);
-    if (region == NULL) return false;
-    part->key = region->lkey;
+    enum rd_outcome registered = region == NULL ? register_part(send, part, error) : RD_OUTCOME_DONE;
+    if (registered != RD_OUTCOME_DONE) return registered;
+    part->key = region != NULL ? region->lkey : part->registered->lkey;
   }
-  return true;
+  return RD_OUTCOME_DONE;
+}
+
+// AGAIN: there will be room for it when a message that was sent is released.
+static enum rd_outcome register_part(struct rd_verbs_send *send, struct rd_verbs_send_part *part,
+                                     struct rd_error *error) {
+  bool fits = part->count + send->registered_bytes <= send->registered_most_bytes;
+  if (!fits && send->released < send->accepted) return RD_OUTCOME_AGAIN;
+  part->registered = rd_verbs_register(send->queue->verbs, send->queue->domain, part->bytes, part->count, false, error);
+  if (part->registered == NULL) return RD_OUTCOME_FAILED;
+  send->registered_bytes += part->count;
+  return RD_OUTCOME_DONE;
 }
 
 static struct ibv_mr *registered_at(const struct rd_verbs_send *send, const struct rd_verbs_send_part *part) {
@@ -167,8 +184,11 @@ static struct ibv_mr *registered_at(const struct rd_verbs_send *send, const stru
 
 static void deregister_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message) {
   for (int i = 0; i < RD_VERBS_SEND_PARTS_MOST; i++) {
-    if (message->parts[i].registered != NULL) send->queue->verbs->ibv_dereg_mr(message->parts[i].registered);
-    message->parts[i].registered = NULL;
+    struct rd_verbs_send_part *part = &message->parts[i];
+    if (part->registered == NULL) continue;
+    send->queue->verbs->ibv_dereg_mr(part->registered);
+    send->registered_bytes -= part->count;
+    part->registered = NULL;
   }
 }
 

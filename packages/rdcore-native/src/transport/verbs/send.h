@@ -43,6 +43,8 @@ struct rd_verbs_send {
   struct rd_verbs_send_stages early, all; // all: once armed
   struct ibv_mr *registered[RD_VERBS_SEND_REGISTERED_MOST];
   unsigned registered_count;
+  size_t registered_bytes, registered_most_bytes; // of these, and of single messages; most: beyond it messages wait
+  bool lacks_memory;                              // the next message waits for the end of one that was registered
   struct rd_verbs_send_message messages[RD_VERBS_SEND_QUEUE_MOST];
   uint64_t accepted, posted, released;        // messages, in all
   uint64_t sends, completed;                  // SENDs, in all

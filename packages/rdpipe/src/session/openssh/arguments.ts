@@ -53,6 +53,11 @@ export function controlArguments(controlPath: string, command: string, args: rea
   return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), '-O', command, ...args, '--', 'host'];
 }
 
+/** Of a forward: `-O forward` and later `-O cancel` stand before them. */
+export function heldForwardArguments(controlPath: string, forwarding: readonly string[]): string[] {
+  return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), ...forwarding, '--', 'host'];
+}
+
 /**
  * Asks the far end of a connection that stands for a port that nothing listens on: any answer shows that it is alive.
  * No program is started there.

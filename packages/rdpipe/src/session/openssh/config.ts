@@ -2,6 +2,7 @@
 import { printable } from '../../model/text.ts';
 import { type Destination, destinationArguments } from '../destination.ts';
 import { sessionError } from '../errors.ts';
+import { takeConfigAnswer } from './config-answer.ts';
 import { runSsh, type SshProgram } from './program.ts';
 
 /** Asks ssh itself what is configured. @throws SessionError when it refuses the configuration. */
@@ -10,7 +11,10 @@ export async function readSshConfig(
   destination: Destination,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { code, stdout, stderr } = await runSsh(ssh, ['-G', ...destinationArguments(destination)], signal);
+  const words = ['-G', ...destinationArguments(destination)];
+  const answer = takeConfigAnswer(words);
+  if (answer !== undefined) return parseConfig(answer);
+  const { code, stdout, stderr } = await runSsh(ssh, words, signal);
   if (code === 0) return parseConfig(stdout);
   const reason = printable(stderr.trim().split('\n')[0] ?? '') || 'ssh refuses its configuration';
   throw sessionError(destination, 'unreachable', reason);

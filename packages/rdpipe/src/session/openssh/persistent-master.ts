@@ -1,5 +1,6 @@
 /** Masters that outlive the run: the user's own, and those of --persist. */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { connect } from 'node:net';
 import type { OpeningTimes } from '../host-session.ts';
 import type { PrivateDir } from '../private-dir.ts';
 import type { Target } from '../resolve.ts';
@@ -65,7 +66,8 @@ export async function earlierMaster(
 ): Promise<Master | undefined> {
   if (!existsSync(path)) return undefined;
   const { label } = target.destination;
-  if (await answers(path, ssh, settings)) {
+  if ((await hasJustAnswered(path)) || (await answers(path, ssh, settings))) {
+    keepTime(path);
     settings.emit({ kind: 'log', message: `${label}: uses the ssh connection of an earlier run` });
     return persistentMaster(path, dir);
   }
@@ -77,12 +79,42 @@ export async function earlierMaster(
 
 const LONGEST_END_MS = 2000;
 
+/** Tools that run many small commands would pay a round trip and an ssh for each. */
+const TRUSTED_MS = 5000;
+
+/** The far end did so to a run before this one, and the ssh lives. */
+async function hasJustAnswered(path: string): Promise<boolean> {
+  const ageMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return ageMs >= 0 && ageMs < TRUSTED_MS && isListenedTo(path);
+}
+
+function isListenedTo(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
+/** Its socket may be gone by now: the connection ends by itself. */
+function keepTime(path: string): void {
+  const now = new Date();
+  try {
+    utimesSync(path, now, now);
+  } catch {}
+}
+
 /** Its ssh may live while its network is gone: the far end must answer. */
 async function answers(path: string, ssh: SshProgram, { signal, connectTimeoutMs }: SessionSettings): Promise<boolean> {
-  const check = await runWithin(connectTimeoutMs, ssh, controlArguments(path, 'check'), signal);
-  if (check?.code !== 0) return false;
-  return (await runWithin(connectTimeoutMs, ssh, probeArguments(path), signal)) !== undefined;
+  const probe = await runWithin(connectTimeoutMs, ssh, probeArguments(path), signal);
+  return probe !== undefined && (probe.code === 0 || REFUSED_BY_FAR_END.test(probe.stderr));
 }
+
+/** Whatever the server's reason; without a connection ssh has another message. */
+const REFUSED_BY_FAR_END = /forwarding request failed|open failed/;
 
 /** Undefined: it took longer, and was ended. */
 async function runWithin(

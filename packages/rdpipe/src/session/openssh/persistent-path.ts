@@ -24,6 +24,11 @@ export function persistentControlPath({ target, ssh, options, via }: PersistentC
   const all = JSON.stringify([ssh.path, destination, identity, [...config], options, via]);
   // Completion, which cannot know the rest, finds the connection by the host as the user wrote it.
   const name = `${digest(destination.label).slice(0, 8)}${digest(all).slice(0, 16)}`;
+  return privatePath(name);
+}
+
+/** A path of this name that no other user can come to, the same in every run; undefined: there is no such directory. */
+export function privatePath(name: string): string | undefined {
   const folder = places().find((place) => isPlainSocketPath(join(place, name)) && isMade(place) && isPrivate(place));
   return folder && join(folder, name);
 }

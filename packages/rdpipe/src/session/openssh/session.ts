@@ -3,13 +3,14 @@ import { settlesWithin } from '../abort.ts';
 import { startChild } from '../child-channel.ts';
 import { checkCommand } from '../destination.ts';
 import { lostError } from '../errors.ts';
-import type { Channel, Forward, HostSession } from '../host-session.ts';
+import type { Channel, Forward, HostSession, RemoteForward } from '../host-session.ts';
 import type { Target } from '../resolve.ts';
-import { controlArguments, shellArguments } from './arguments.ts';
+import { shellArguments } from './arguments.ts';
 import { connectMaster } from './connect-master.ts';
+import { holdForward } from './held-forward.ts';
 import { readLog } from './log.ts';
 import type { Master, MasterContext } from './master.ts';
-import { runSsh, type SshProgram } from './program.ts';
+import type { SshProgram } from './program.ts';
 
 /** A connection that breaks ends its channels a moment before itself. */
 const MASTER_END_MS = 300;
@@ -56,6 +57,7 @@ function createSession(target: Target, master: Master, ssh: SshProgram): Openssh
       return channel;
     },
     forward: (host, port, signal) => forward(ssh, master, host, port, signal),
+    forwardBack: (socketPath, signal) => forwardBack(ssh, master, socketPath, signal),
     failure() {
       if (master.lost()) return lostError(label, `${refused}${master.log()}`);
       return refused === '' ? undefined : lostError(label, refused);
@@ -77,12 +79,17 @@ async function forward(
 ): Promise<Forward | undefined> {
   const socketPath = master.newPath('f');
   const forwarding = ['-L', `${socketPath}:${host.includes(':') ? `[${host}]` : host}:${port}`];
-  const opened = await runSsh(ssh, controlArguments(master.controlPath, 'forward', forwarding), signal);
-  if (opened.code !== 0) return undefined;
-  return {
-    socketPath,
-    async close() {
-      await runSsh(ssh, controlArguments(master.controlPath, 'cancel', forwarding), new AbortController().signal);
-    },
-  };
+  const held = await holdForward(ssh, master, forwarding, signal);
+  return held && { socketPath, close: held.close };
+}
+
+/** The server there chooses the port; it may allow none (AllowTcpForwarding). */
+async function forwardBack(
+  ssh: SshProgram,
+  master: Master,
+  socketPath: string,
+  signal: AbortSignal,
+): Promise<RemoteForward | undefined> {
+  const held = await holdForward(ssh, master, ['-R', `127.0.0.1:0:${socketPath}`], signal);
+  return held && held.port > 0 ? held : undefined;
 }

@@ -58,8 +58,7 @@ function createSession(target: Target, { client, took }: Connected): Ssh2Session
       return channelOf(await execShell(target, client, lost));
     },
     dial: (target) => forwardOut(client, target),
-    // Payload would go through this process: the hop has to find another way.
-    forward: async () => undefined,
+    // No forwards: payload would go through this process. The hop has to find another way.
     failure: () => lost,
     async close() {
       closing = true;

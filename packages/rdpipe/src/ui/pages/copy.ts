@@ -11,10 +11,22 @@ export function copySection(report: Report): Html | string {
   if (copy === undefined) return '';
   return html`<h2>Copy</h2>
 <p>${copySummary(copy, report)}.</p>
+${hostsOf(copy)}
 ${failuresOf(copy)}
 ${slowestOf('files', copy.slowestFiles)}
 ${slowestOf('directories', copy.slowestDirectories)}
 ${warningsOf(copy)}`;
+}
+
+function hostsOf({ hosts }: CopyReport): Html | string {
+  if (hosts === undefined) return '';
+  const rows = hosts.map(({ host, files, bytes, same, removed, failed }) => [
+    host,
+    formatCount(files),
+    formatBytes(bytes),
+    ...[same, removed, failed].map(formatCount),
+  ]);
+  return html`<h3>Hosts</h3>\n${table(['host', 'files', 'bytes', 'the same', 'removed', 'failed'], rows)}`;
 }
 
 function failuresOf({ failed, failures }: CopyReport): Html | string {

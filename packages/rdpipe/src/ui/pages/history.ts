@@ -49,6 +49,9 @@ export function createHistoryKeeper(now: () => number): HistoryKeeper {
   const hops = new Map<number, KeptHop>();
   const stderr = new Map<number, StageStderrHistory>();
   const warnings: string[] = [];
+  const warn = (message: string) => {
+    if (warnings.length < WARNINGS_MOST) warnings.push(message);
+  };
   let plan: Plan | undefined;
   const hop = (link: number) => {
     const kept = hops.get(link) ?? keepHop(seconds());
@@ -75,9 +78,9 @@ export function createHistoryKeeper(now: () => number): HistoryKeeper {
       // A copy: a part would keep all of what it is a part of.
       stderr.set(stage, { stage, host, tail: Buffer.from(tail), bytes: (before?.bytes ?? 0) + data.length });
     },
-    warning({ message }) {
-      if (warnings.length < WARNINGS_MOST) warnings.push(message);
-    },
+    warning: ({ message }) => warn(message),
+    host_lost: ({ message }) => warn(message),
+    host_slow: ({ message }) => warn(message),
   };
   return {
     handle: (event) => dispatch(handlers, event),

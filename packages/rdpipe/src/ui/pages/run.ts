@@ -10,6 +10,7 @@ import { slowestPart } from '../terminal/summary.ts';
 import { timeChart } from './chart.ts';
 import { copySection } from './copy.ts';
 import type { History, HopHistory, StageStderrHistory } from './history.ts';
+import { hostsSection } from './hosts.ts';
 import { Html, html, pageText, preformatted, table } from './html.ts';
 import { rateLines, waitLines } from './time-series.ts';
 
@@ -30,10 +31,15 @@ export function runPage({ command, plan, began, history, report }: RunPageInput)
 ${preformatted(command)}
 ${plan.length === 0 ? '' : html`<h2>Plan</h2>\n${preformatted(plan)}`}
 ${copySection(report)}
+${hostsSection(report.hops, report.stages)}
 ${hopsSection(report.hops, history.hops)}
 ${stagesSection(report)}
 ${programsSection(report.hops)}
 ${remarks('Warnings', history.warnings)}
+${remarks(
+  'Lost hosts',
+  (report.lost ?? []).map(({ host, message }) => `${host}: ${message}`),
+)}
 ${remarks(
   'Left running',
   report.leftBehind.map(({ host, pid, command: left }) => `${host}: process ${pid} (${left})`),

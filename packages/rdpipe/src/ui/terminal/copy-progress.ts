@@ -1,14 +1,11 @@
 /** The progress of a copy as a whole, from the events of its programs. */
 import type { RunEvent } from '../../model/events.ts';
-import type { Plan } from '../../model/plan.ts';
-import type { TreeEvent, TreeRole } from '../../model/tree.ts';
+import type { Plan, PlannedStage } from '../../model/plan.ts';
+import { sumOfTotals, type TreeRole, type TreeTotals } from '../../model/tree.ts';
 import type { HopProgress } from './progress.ts';
 
-/** The sums of a program so far. */
-type Totals = Extract<TreeEvent, { event: 'progress' }>;
-
 export interface CopyState {
-  /** Found at the source so far. */
+  /** Found at the source so far, for each host of the target. */
   readonly found: { readonly files: number; readonly bytes: number; readonly isAll: boolean };
   /** At the target: copied, or the same before. */
   readonly files: number;
@@ -36,25 +33,34 @@ export interface CopyProgress {
 
 /** @param now milliseconds of a clock that never goes back. */
 export function createCopyProgress(hops: () => readonly HopProgress[], now: () => number): CopyProgress {
-  const totals = new Map<TreeRole, Totals>();
+  const programs = new Map<number, TreeTotals>();
+  const totals = new Map<TreeRole, TreeTotals>();
   let link: number | null = null;
+  let stages: readonly PlannedStage[] = [];
   let samples: readonly Sample[] = [];
   return {
     planned(plan) {
-      const stages = plan.segments.flatMap((segment) => segment.stages);
-      const read = stages.find(({ stage }) => stage.kind === 'tree' && stage.settings.role === 'read');
-      link = read?.out ?? null;
+      stages = plan.segments.flatMap((segment) => segment.stages);
+      link = withRole(stages, 'read')[0]?.out ?? null;
     },
-    tree({ role, event }) {
+    tree({ stage, role, event }) {
       if (event.event !== 'progress') return;
-      totals.set(role, event);
+      programs.set(stage, event);
+      const sum = sumOfTotals(withRole(stages, role).flatMap(({ stage: { number } }) => programs.get(number) ?? []));
+      totals.set(role, sum ?? event);
       if (role !== 'scan' && role !== 'read') samples = withSample(samples, { at: now(), ...doneOf(totals) });
     },
     state() {
       const hop = hops().find((one) => one.link === link);
-      return stateOf(totals, samples, now(), hop);
+      return stateOf(totals, samples, now(), hop, Math.max(1, withRole(stages, 'compare').length));
     },
   };
+}
+
+type Sums = ReadonlyMap<TreeRole, TreeTotals>;
+
+function withRole(stages: readonly PlannedStage[], role: TreeRole): readonly PlannedStage[] {
+  return stages.filter(({ stage }) => stage.kind === 'tree' && stage.settings.role === role);
 }
 
 /** Files become permanent in batches: a shorter time shows them in jumps. */
@@ -72,14 +78,14 @@ interface Sample extends Done {
 }
 
 /** Contents count when they have come, not only when they are permanent; holes are not sent. */
-function doneOf(totals: ReadonlyMap<TreeRole, Totals>): Done {
+function doneOf(totals: Sums): Done {
   const [compare, last] = [totals.get('compare'), lastOf(totals)];
   const { files = 0, bytes = 0, sent_bytes = 0, resumed_bytes = 0 } = last ?? {};
   const copiedBytes = Math.max(bytes, sent_bytes + resumed_bytes);
   return { files: files + (compare?.same_files ?? 0), bytes: copiedBytes + (compare?.same_bytes ?? 0), copiedBytes };
 }
 
-function lastOf(totals: ReadonlyMap<TreeRole, Totals>): Totals | undefined {
+function lastOf(totals: Sums): TreeTotals | undefined {
   return totals.get('write') ?? totals.get('copy');
 }
 
@@ -89,13 +95,15 @@ function withSample(samples: readonly Sample[], sample: Sample): readonly Sample
 }
 
 function stateOf(
-  totals: ReadonlyMap<TreeRole, Totals>,
+  totals: Sums,
   samples: readonly Sample[],
   now: number,
   hop: HopProgress | undefined,
+  width: number,
 ): CopyState {
   const [scan, compare] = [totals.get('scan'), totals.get('compare')];
-  const found = { files: scan?.files ?? 0, bytes: scan?.bytes ?? 0, isAll: scan?.done ?? false };
+  const { files = 0, bytes = 0, done: isAll = false } = scan ?? {};
+  const found = { files: files * width, bytes: bytes * width, isAll };
   const done = doneOf(totals);
   const rates = ratesOf(samples, now);
   const unit = found.bytes > 0 ? 'bytes' : 'files';

@@ -2,7 +2,7 @@
 import type { RunEvent } from '../../model/events.ts';
 import type { Report } from '../../model/report.ts';
 import type { TreeEvent } from '../../model/tree.ts';
-import { copySummary } from '../copy-text.ts';
+import { copySummary, hostSummaries } from '../copy-text.ts';
 import { formatCount } from '../format.ts';
 import type { Colors } from './colors.ts';
 import type { CopyProgress } from './copy-progress.ts';
@@ -30,19 +30,24 @@ export function createCopyView(
 ): CopyView {
   const paths = createLineGatherer(display.text);
   let failed = 0;
+  let isWide = false;
   const say = (message: string, color: Colors['speaker']) => {
     paths.flush();
     display.text(messageLine(message, color, 'rdcp'));
   };
   const show = (host: string, event: TreeEvent) => {
-    if (event.event === 'path' && settings.verbosity > 0) paths.add(`${event.action} ${event.path}\n`);
+    if (event.event === 'path' && settings.verbosity > 0)
+      paths.add(`${isWide ? `${host}: ` : ''}${event.action} ${event.path}\n`);
     if (event.event === 'warning' && !settings.quiet) say(`warning: ${host}: ${event.message}`, colors.speaker);
     if (event.event !== 'failed') return;
     failed += 1;
     if (failed <= FAILURES_SHOWN) say(`${host}: ${event.path}: ${event.message}`, colors.failure);
   };
   return {
-    planned: progress.planned,
+    planned(plan) {
+      isWide = plan.segments.some(({ stages }) => stages.some(({ stage }) => stage.part !== undefined));
+      progress.planned(plan);
+    },
     tree(event: Extract<RunEvent, { kind: 'tree' }>) {
       progress.tree(event);
       show(event.host, event.event);
@@ -62,7 +67,8 @@ function moreFailures(number: number): string {
 /** Silent where a program reads; a person at a terminal gets one line. */
 function closingLines(report: Report, { verbosity, quiet, isTerminal, isPlan }: CopyViewSettings): readonly string[] {
   const isWanted = !isPlan && (verbosity > 0 || (isTerminal && !quiet));
-  return isWanted && report.copy !== undefined ? [copySummary(report.copy, report)] : [];
+  if (!isWanted || report.copy === undefined) return [];
+  return [copySummary(report.copy, report), ...(verbosity > 0 ? hostSummaries(report.copy) : [])];
 }
 
 const GATHER_MS = 100;

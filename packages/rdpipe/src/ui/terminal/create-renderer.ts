@@ -27,7 +27,9 @@ export interface RendererIo {
   readonly terminal: Terminal;
   readonly output: OutputPlace;
   /** Begins each line of the program's own; absent: rdpipe. */
-  readonly program?: 'rdcp';
+  readonly program?: 'rdcp' | 'rdssh';
+  /** Writes the standard error of stages where it is not for the terminal. */
+  readonly stageStderr?: Terminal['write'];
   /** A copy of trees, or the plan of one. */
   readonly copy?: 'copy' | 'plan';
 }
@@ -39,15 +41,16 @@ export async function createRenderer(settings: RendererSettings, io: RendererIo)
   const progress = createProgress(settings.sizeBytes, now);
   const { isTerminal, color } = io.terminal;
   const colors = await createColors(color);
-  const program = io.program === undefined ? {} : { program: io.program };
+  const { program, stageStderr } = io;
+  const shown = { ...settings, isTerminal, ...(program && { program }), ...(stageStderr && { stageStderr }) };
   if (io.copy === undefined) {
     const display = await createDisplay(settings, io, rowsOfHops(progress));
-    return createHumanRenderer({ ...settings, ...program, isTerminal }, display, progress, colors);
+    return createHumanRenderer(shown, display, progress, colors);
   }
   const copy = createCopyProgress(progress.hops, now);
   const display = await createDisplay(settings, io, rowsOfCopy(copy));
   const view = createCopyView({ ...settings, isTerminal, isPlan: io.copy === 'plan' }, display, copy, colors);
-  return createHumanRenderer({ ...settings, ...program, isTerminal }, display, progress, colors, view);
+  return createHumanRenderer(shown, display, progress, colors, view);
 }
 
 interface ShownProgress {

@@ -1,6 +1,7 @@
 /** The renderer for people: text and progress on standard error. */
 
 import type { RunEvent } from '../../model/events.ts';
+import { NO_PLACES, placesOf } from '../../model/places.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Report } from '../../model/report.ts';
 import type { Settings } from '../../model/settings.ts';
@@ -27,7 +28,9 @@ export interface CopyView {
 type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr'> & {
   readonly isTerminal: boolean;
   /** Begins each line of the program's own; absent: rdpipe. */
-  readonly program?: 'rdcp';
+  readonly program?: 'rdcp' | 'rdssh';
+  /** Writes the standard error of stages; absent: the display does. */
+  readonly stageStderr?: (text: string | Uint8Array) => void;
 };
 
 export function createHumanRenderer(
@@ -58,8 +61,13 @@ function createHandlers(
   const log = (message: string) => {
     if (settings.verbosity >= 2) display.text(messageLine(message, colors.speaker, settings.program));
   };
+  const warn = (message: string) => {
+    if (!settings.quiet) display.text(messageLine(`warning: ${message}`, colors.speaker, settings.program));
+  };
   const waiting = createConnectingStatus(display);
   let stderr: StageStderr | undefined;
+  let places = NO_PLACES;
+  const numberOf = (stage: number) => places.stages.get(stage)?.stage ?? stage;
   return {
     connecting: ({ hosts }) => waiting.begin(hosts),
     host_connected({ host }) {
@@ -72,10 +80,12 @@ function createHandlers(
     },
     prompting: ({ active }) => (active ? display.pause() : display.resume()),
     planned({ plan }) {
+      if (settings.dryRun) waiting.done(); // the plan is printed next
+      places = placesOf(plan);
       progress.planned(plan);
       copy?.planned(plan);
       const mode = stderrMode(settings, plan);
-      stderr = createStageStderr(mode, plan, display.text, colors.speaker);
+      stderr = createStageStderr(mode, plan, settings.stageStderr ?? display.text, colors.speaker);
     },
     segment_started({ segment }) {
       waiting.done();
@@ -96,15 +106,19 @@ function createHandlers(
     output: () => display.output(),
     stderr: ({ stage, data }) => stderr?.data(stage, data),
     tree: (event) => copy?.tree(event),
+    stage_started: ({ stage, host, pid }) => log(`${host}: stage ${numberOf(stage)} runs as process ${pid}`),
     stage_exited: ({ stage, host, code, signal }) =>
-      log(`${host}: stage ${stage} ended by ${signal === null ? `exit ${code}` : `signal ${signal}`}`),
+      log(`${host}: stage ${numberOf(stage)} ended by ${signal === null ? `exit ${code}` : `signal ${signal}`}`),
+    host_lost({ host, message }) {
+      progress.lost(host);
+      warn(message);
+    },
+    host_slow: ({ message }) => warn(message),
     stopping: ({ reason }) => log(`stopping: ${reason}`),
     suspended: () => display.pause(),
     resumed: () => display.resume(),
     log: ({ message }) => log(message),
-    warning({ message }) {
-      if (!settings.quiet) display.text(messageLine(`warning: ${message}`, colors.speaker, settings.program));
-    },
+    warning: ({ message }) => warn(message),
     finished({ report }) {
       stderr?.end();
       copy?.end();
@@ -128,8 +142,7 @@ const DRY_RUN = "a dry run: nothing was started (ssh's -n is --stdin none)";
 /** The hosts that are still waited for, as one line. */
 function createConnectingStatus(display: Display) {
   const hosts = new Map<string, string>();
-  const show = () =>
-    display.status(hosts.size === 0 ? 'connecting the hops' : `connecting to ${[...hosts.values()].join(', ')}`);
+  const show = () => display.status(hosts.size === 0 ? 'connecting the hops' : `connecting to ${firstNames(hosts)}`);
   return {
     begin(names: readonly string[]) {
       for (const name of names) hosts.set(name, printable(name));
@@ -145,4 +158,16 @@ function createConnectingStatus(display: Display) {
     },
     done: () => display.status(undefined),
   };
+}
+
+/** More than a row of a terminal holds; it is made for each host that is connected. */
+const NAMED_MOST = 100;
+
+function firstNames(hosts: ReadonlyMap<string, string>): string {
+  const names: string[] = [];
+  for (const name of hosts.values()) {
+    names.push(name);
+    if (names.length === NAMED_MOST) break;
+  }
+  return names.join(', ');
 }

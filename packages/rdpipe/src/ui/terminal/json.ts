@@ -1,6 +1,7 @@
 /** The renderer for programs: one JSON object a line, the last one is the report. */
 import { StringDecoder } from 'node:string_decoder';
 import type { RunEvent } from '../../model/events.ts';
+import { NO_PLACES, type Places, placesOf } from '../../model/places.ts';
 import type { Report } from '../../model/report.ts';
 import { jsonText } from '../../model/text.ts';
 import type { Renderer } from '../renderer.ts';
@@ -12,17 +13,28 @@ const JSON_VERSION = 1;
 export function createJsonRenderer(write: (text: string) => void): Renderer {
   const stderr = createStderr();
   const line = (object: object) => write(`${jsonText({ v: JSON_VERSION, ...object }, asText)}\n`);
+  let places = NO_PLACES;
   const report = (finished: Report) => line({ kind: 'report', ...finished });
   return {
     handle(event) {
+      if (event.kind === 'planned') places = placesOf(event.plan);
       if (event.kind === 'finished') {
-        for (const rest of stderr.rest()) line(rest);
+        for (const rest of stderr.rest()) line(placed(rest, places));
         report(event.report);
-      } else line(event.kind === 'stderr' ? stderr.object(event) : event.kind === 'tree' ? ofTree(event) : event);
+      } else if (event.kind === 'stderr') line(placed(stderr.object(event), places));
+      else line(placed(event.kind === 'tree' ? ofTree(event) : event, places));
     },
     failure: (error) => report(failureReport(error)),
     close: () => {},
   };
+}
+
+/** With the stage as it was written, and the rank of a host among several. */
+function placed(object: object, { stages, links }: Places): object {
+  const { stage, link } = object as { readonly stage?: number; readonly link?: number };
+  if (stage !== undefined) return { ...object, ...stages.get(stage) };
+  const rank = link === undefined ? undefined : links.get(link)?.rank;
+  return rank === undefined ? object : { ...object, rank };
 }
 
 /** One object a path: the program's event lies in it, not below it. */

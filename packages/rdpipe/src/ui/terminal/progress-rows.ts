@@ -6,13 +6,59 @@ import { formatTable, formatWholeSeconds } from '../format.ts';
 import { hopBytes } from '../report-text.ts';
 import type { HopProgress, Progress } from './progress.ts';
 
-/** Aligned rows, none longer than `columns`: names of hosts give way first, then what a hop waits for. */
+/**
+ * Aligned rows, none longer than `columns`: names of hosts give way first, then what a hop waits for. The hosts of one
+ * stage that are many have a row for all, and one for each of the slowest.
+ */
 export function progressRows(hops: readonly HopProgress[], columns: number): readonly string[] {
-  const rows = hops.map(cells);
+  const groups = [...new Set(hops.map(({ group }) => group))].map((group) => hops.filter((hop) => hop.group === group));
+  const rows = groups.flatMap((group) => (group.length > FEW ? manyCells(group) : group.map(cells)));
   const numbers = formatTable(rows.map((row) => row.slice(1, -1)));
   const room = Math.max(NAME_LEAST, columns - Math.max(...numbers.map((row) => row.length)) - 2);
   const fitting = rows.map(([name = '', ...rest]) => [shortName(name, room), ...rest]);
   return formatTable(fitting).map((row) => [...row].slice(0, columns).join('').trimEnd());
+}
+
+/** So many hops have a row each. */
+const FEW = 6;
+const SLOWEST_SHOWN = 3;
+
+function manyCells(hops: readonly HopProgress[]): readonly (readonly string[])[] {
+  const here = hops.filter(({ isLost }) => !isLost);
+  const slowest = [...here].sort(bySlowness).slice(0, SLOWEST_SHOWN);
+  return [sumCells(hops, here), ...slowest.map(cells).map(([name = '', ...rest]) => [`  ${name}`, ...rest])];
+}
+
+/** One whose output holds it up is slow, though in a chain all have about as much. */
+function bySlowness(one: HopProgress, other: HopProgress): number {
+  const isHeldUp = ({ waitsFor }: HopProgress) => (waitsFor === 'output' ? 1 : 0);
+  return isHeldUp(other) - isHeldUp(one) || one.bytes - other.bytes;
+}
+
+function sumCells(hops: readonly HopProgress[], here: readonly HopProgress[]): readonly string[] {
+  const [first] = hops;
+  const sum = (of: (hop: HopProgress) => number) => here.reduce((total, hop) => total + of(hop), 0);
+  const last = here.reduce<HopProgress | undefined>(
+    (least, hop) => ((least?.bytes ?? hop.bytes + 1) > hop.bytes ? hop : least),
+    undefined,
+  );
+  const isGathered = first !== undefined && hops.every(({ to }) => to === first.to);
+  const name = isGathered ? `${hops.length} hosts→${first.to}` : `${first?.from}→${hops.length} hosts`;
+  const bytes = {
+    bytes: sum((hop) => hop.bytes),
+    compress: first?.compress ?? 0,
+    wireBytes: sum((hop) => hop.wireBytes),
+  };
+  const rate = formatRate(sum((hop) => hop.bytesPerSecond));
+  const each = last === undefined ? '' : portion(last).replace(/(?=,|$)/, ' each');
+  const lost = hops.filter(({ isLost }) => isLost).map(({ to }) => to);
+  return [
+    name,
+    hopBytes(bytes),
+    rate,
+    each === ' each' ? '' : each,
+    lost.length === 0 ? '' : `lost ${lost.join(', ')}`,
+  ];
 }
 
 const NAME_LEAST = 9;

@@ -1,13 +1,27 @@
 /** The progress of each hop, from the events of a run: bytes, rate, bottleneck, time left. */
-import { hopWaits, longestWait, NO_WAITS, type Waits, type WaitsFor, waitsSince } from '../../model/counters.ts';
+import {
+  chainWaits,
+  hopWaits,
+  longestWait,
+  NO_WAITS,
+  type Waits,
+  type WaitsFor,
+  waitsSince,
+} from '../../model/counters.ts';
 import type { RunEvent } from '../../model/events.ts';
+import { linkGroups } from '../../model/places.ts';
 import type { Plan, PlannedLink } from '../../model/plan.ts';
 import type { HopEnd } from '../../model/protocol.ts';
 
 export interface HopProgress {
   readonly link: number;
+  /** Hops to or from the hosts of one stage have the same number. */
+  readonly group: number;
   /** `h1→h2`. */
   readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  readonly isLost: boolean;
   readonly bytes: number;
   /** Level; 0: not compressed. */
   readonly compress: number;
@@ -27,6 +41,8 @@ export interface Progress {
   counted(event: Extract<RunEvent, { kind: 'counters' }>): void;
   broke(event: Extract<RunEvent, { kind: 'hop_broken' }>): void;
   resumed(event: Extract<RunEvent, { kind: 'hop_resumed' }>): void;
+  /** The run goes on without this host. */
+  lost(host: string): void;
   /** The hops of the segment that runs, in the order of the data. */
   hops(): readonly HopProgress[];
 }
@@ -34,27 +50,36 @@ export interface Progress {
 /** @param now milliseconds of a clock that never goes back. */
 export function createProgress(expectedBytes: number | undefined, now: () => number): Progress {
   let plan: Plan | undefined;
-  let counted: readonly CountedHop[] = [];
+  let counted: ReadonlyMap<number, CountedHop> = new Map();
   // Files are opened while a segment is prepared, so their sizes come before it starts.
   const sizes = new Map<number, number>();
-  const find = (number: number) => counted.find(({ link }) => link === number);
+  const lost = new Set<string>();
   return {
     planned(made) {
       plan = made;
     },
     segmentStarted(number) {
-      counted = plan === undefined ? [] : startCounting(plan, number, expectedBytes);
+      const hops = plan === undefined ? [] : startCounting(plan, number, expectedBytes);
+      counted = new Map(hops.map((hop) => [hop.link, hop]));
     },
     sizeKnown({ link, bytes }) {
       sizes.set(link, bytes);
     },
     counted(event) {
-      const hop = find(event.link);
+      const hop = counted.get(event.link);
       if (hop !== undefined) take(hop, event, now());
     },
-    broke: ({ link, end }) => void find(link)?.broken.add(end),
-    resumed: ({ link, end }) => void find(link)?.broken.delete(end),
-    hops: () => counted.map((hop) => progressOf(hop, sizes.get(hop.link) ?? hop.expected, now())),
+    broke: ({ link, end }) => void counted.get(link)?.broken.add(end),
+    resumed: ({ link, end }) => void counted.get(link)?.broken.delete(end),
+    lost: (host) => void lost.add(host),
+    hops() {
+      const hops = [...counted.values()];
+      const waits = waitsOf(hops);
+      return hops.map((hop) => {
+        const size = sizes.get(hop.link) ?? sizes.get(hop.head) ?? hop.expected;
+        return { ...progressOf(hop, waits.get(hop) ?? NO_WAITS, size, now()), isLost: lost.has(hop.to) };
+      });
+    },
   };
 }
 
@@ -72,7 +97,12 @@ const NO_WAITS_OF_ENDS: WaitsOfEnds = { send: NO_WAITS, recv: NO_WAITS };
 
 interface CountedHop {
   readonly link: number;
+  readonly group: number;
+  /** The first link of its chain; without one its own. */
+  readonly head: number;
   readonly name: string;
+  readonly from: string;
+  readonly to: string;
   readonly expected: number | undefined;
   readonly compress: number;
   bytes: number;
@@ -87,12 +117,16 @@ interface CountedHop {
 
 function startCounting(plan: Plan, segment: number, expectedBytes: number | undefined): readonly CountedHop[] {
   const names = new Map(plan.sessions.map(({ id, label }) => [id, label]));
-  const links = plan.segments.find(({ number }) => number === segment)?.links ?? [];
-  const hops = links.filter((link) => link.kind === 'hop' || link.kind === 'local');
-  return hops.map((link, index) => ({
+  const planned = plan.segments.find(({ number }) => number === segment);
+  const groups = planned === undefined ? [] : linkGroups(planned);
+  const hops = groups.flatMap((links, group) => links.flatMap((link) => (isCarried(link) ? [{ link, group }] : [])));
+  return hops.map(({ link, group }, index) => ({
     link: link.number,
+    group,
+    head: link.chain?.head ?? link.number,
     name: nameOf(link, names),
-    expected: index === 0 && segment === 1 ? expectedBytes : undefined,
+    ...endsOf(link, names),
+    expected: (index === 0 || link.chain?.head === hops[0]?.link.number) && segment === 1 ? expectedBytes : undefined,
     compress: link.kind === 'hop' ? link.compress : 0,
     bytes: 0,
     wireBytes: 0,
@@ -103,9 +137,41 @@ function startCounting(plan: Plan, segment: number, expectedBytes: number | unde
   }));
 }
 
-function nameOf(link: PlannedLink, labels: ReadonlyMap<string, string>): string {
+function isCarried(link: PlannedLink): boolean {
+  return link.kind === 'hop' || link.kind === 'local';
+}
+
+function endsOf(
+  link: PlannedLink,
+  labels: ReadonlyMap<string, string>,
+): { readonly from: string; readonly to: string } {
   const name = (session: string) => labels.get(session) ?? session;
-  return link.kind === 'hop' ? `${name(link.from)}→${name(link.to)}` : `within ${name(link.session)}`;
+  return link.kind === 'hop'
+    ? { from: name(link.from), to: name(link.to) }
+    : { from: name(link.session), to: name(link.session) };
+}
+
+function nameOf(link: PlannedLink, labels: ReadonlyMap<string, string>): string {
+  const { from, to } = endsOf(link, labels);
+  return link.kind === 'hop' ? `${from}→${to}` : `within ${to}`;
+}
+
+/** Of the time since the last counters. */
+function waitsOf(counted: readonly CountedHop[]): ReadonlyMap<CountedHop, Waits> {
+  const waits = new Map(counted.map((hop) => [hop, hopWaits(hop.recent.send, hop.recent.recv)]));
+  const chains = new Map<number, CountedHop[]>();
+  for (const hop of counted) {
+    const chain = chains.get(hop.head);
+    if (chain === undefined) chains.set(hop.head, [hop]);
+    else chain.push(hop);
+  }
+  for (const chain of chains.values()) {
+    const own = chainWaits(chain.map((hop) => waits.get(hop) ?? NO_WAITS));
+    chain.forEach((hop, index) => {
+      waits.set(hop, own[index] ?? NO_WAITS);
+    });
+  }
+  return waits;
 }
 
 function take(hop: CountedHop, event: Extract<RunEvent, { kind: 'counters' }>, at: number): void {
@@ -122,13 +188,14 @@ function take(hop: CountedHop, event: Extract<RunEvent, { kind: 'counters' }>, a
 /** Shorter waits are ordinary. */
 const NOTICEABLE_MS = 50;
 
-function progressOf(hop: CountedHop, size: number | undefined, now: number): HopProgress {
-  const { link, name, bytes, compress, wireBytes, recent, broken } = hop;
+function progressOf(hop: CountedHop, waits: Waits, size: number | undefined, now: number): Omit<HopProgress, 'isLost'> {
+  const { link, group, name, from, to, bytes, compress, wireBytes, broken } = hop;
   const bytesPerSecond = rateOf(hop, now);
   const left = size === undefined || size < bytes || bytesPerSecond === 0 ? undefined : (size - bytes) / bytesPerSecond;
-  const waitsFor = longestWait(hopWaits(recent.send, recent.recv), NOTICEABLE_MS);
+  const waitsFor = longestWait(waits, NOTICEABLE_MS);
   const reconnecting = broken.size > 0;
-  return { link, name, bytes, compress, wireBytes, bytesPerSecond, waitsFor, reconnecting, size, secondsLeft: left };
+  const names = { link, group, name, from, to };
+  return { ...names, bytes, compress, wireBytes, bytesPerSecond, waitsFor, reconnecting, size, secondsLeft: left };
 }
 
 /** Counters come 4 times a second; only when they stay away does the rate fall with the time since. */

@@ -1,5 +1,6 @@
 /** Shows the standard error of stages, each line with its host's name. */
 import { StringDecoder } from 'node:string_decoder';
+import { positionOf } from '../../model/pipeline.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Settings } from '../../model/settings.ts';
 import { printableText } from '../../model/text.ts';
@@ -47,7 +48,10 @@ export function stagePrefixes(plan: Plan): ReadonlyMap<number, string> {
   const labels = stages.map(({ stage }) => stage.host.label);
   const isAlone = (label: string) => labels.indexOf(label) === labels.lastIndexOf(label);
   return new Map(
-    stages.map(({ stage: { number, host } }) => [number, `${host.label}${isAlone(host.label) ? '' : `/${number}`}: `]),
+    stages.map(({ stage }) => {
+      const { number, host } = stage;
+      return [number, `${host.label}${isAlone(host.label) ? '' : `/${positionOf(stage)}`}: `];
+    }),
   );
 }
 

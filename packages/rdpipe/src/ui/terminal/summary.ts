@@ -16,7 +16,13 @@ export function summaryLines(report: Report): readonly string[] {
     ),
     ...formatTable(report.stages.map(stageCells)),
     ...slowestLine(report),
+    ...lostLines(report),
   ];
+}
+
+/** A host a line, `Lost n7: unreachable`; a message names its host. */
+function lostLines({ lost = [] }: Report): readonly string[] {
+  return lost.map(({ host, message }) => `Lost ${printable(host)}: ${printable(message)}`);
 }
 
 /** The rate of the hop that carried most, or a copy's contents; without hops only the time is known. */
@@ -77,9 +83,25 @@ export function slowestPart({ hops, stages, copy }: Report): string | undefined 
   const [contents] = measured;
   if (copy !== undefined && contents !== undefined)
     return contents.bottleneck === 'input' ? `the source, ${contents.from}` : `the target, ${contents.to}`;
+  const held = slowestOfChain(measured, stages);
+  if (held !== undefined) return held;
   const waitsForOutput = measured.filter(({ bottleneck }) => bottleneck === 'output').at(-1);
   const last = measured.find(({ link, bottleneck }) => bottleneck === 'input' && link > (waitsForOutput?.link ?? -1));
   return namePart((waitsForOutput?.link ?? -1) + 1, last?.link ?? stages.length + 1, stages, waitsForOutput, last);
+}
+
+/** `n7, its disk`: the host of a chain whose own output was slower than that of the others. */
+function slowestOfChain(hops: readonly HopReport[], stages: readonly StageReport[]): string | undefined {
+  const inChain = hops.filter(({ chain }) => chain !== undefined);
+  const slowest = inChain.reduce<HopReport | undefined>(
+    (most, hop) => (hop.outputMs > (most?.outputMs ?? 0) ? hop : most),
+    undefined,
+  );
+  if (slowest?.bottleneck !== 'output') return undefined;
+  const others = inChain.filter((hop) => hop.chain === slowest.chain && hop !== slowest);
+  if (others.filter(({ outputMs }) => outputMs * 2 < slowest.outputMs).length * 2 < others.length) return undefined;
+  const stage = stages.find(({ host, rank }) => host === slowest.to && rank === slowest.rank);
+  return `${slowest.to}, its ${stage?.command.startsWith('>') === true ? 'disk' : 'command'}`;
 }
 
 /** The stages from `first` to `last`; 0 is standard input, one more than there are stages standard output. */

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { eventually } from '../../../../../test/support/eventually.ts';
 import { needsFile, needsTool } from '../../../../../test/support/needs.ts';
-import { startProgram } from '../../../../../test/support/start-program.ts';
+import { type Started, startProgram } from '../../../../../test/support/start-program.ts';
 import { locateLocalAgents } from '../../../src/native/locate.ts';
 import { openSessions, type Sessions } from '../../../src/session/open.ts';
 import type { SessionSettings } from '../../../src/session/settings.ts';
@@ -59,7 +59,7 @@ describe('the connection of the system’s ssh', () => {
   it('leads a local socket to an address of the host', async () => {
     const session = await open('h2');
     const { address = '', port = 0 } = hosts.hosts.get('h1') ?? {};
-    const forward = await session.forward(address, port, NEVER);
+    const forward = await session.forward?.(address, port, NEVER);
     const socket = connect(forward?.socketPath ?? '');
     const [greeting] = await once(socket, 'data');
     expect(String(greeting)).to.match(/^SSH-2\.0-/);
@@ -70,21 +70,51 @@ describe('the connection of the system’s ssh', () => {
   });
 
   it('is the user’s own where one stands, and is left alone', async () => {
-    const controlPath = join(folder, 'master');
-    const options = [`ControlPath=${controlPath}`];
-    const args = ['-F', hosts.configFile, '-S', controlPath];
-    const master = startProgram(['ssh', ...args, '-M', '-N', 'h1'], { stdio: 'ignore' });
-    try {
-      await eventually(() => expect(existsSync(controlPath)).to.equal(true));
+    await withUsersMaster(async (args, options) => {
       const before = logins('h1');
       expect(await run('h1', 'echo $SSH_CONNECTION', { options })).to.match(/^127/);
       await sessions?.close();
       expect(logins('h1')).to.equal(before);
       execaSync('ssh', [...args, '-O', 'check', 'h1']);
-    } finally {
-      master.child.kill();
-      await master.ended;
-    }
+    });
+  });
+
+  it('leads ports of the host to sockets here, each until it is closed, though the connection stands on', async () => {
+    await withUsersMaster(async (_, options) => {
+      const session = await open('h1', { options });
+      const [first, second] = [
+        await session.forwardBack?.(join(folder, 'one'), NEVER),
+        await session.forwardBack?.(join(folder, 'two'), NEVER),
+      ];
+      await first?.close();
+      await eventually(async () => expect(await answers(first?.port)).to.equal(false));
+      expect(await answers(second?.port)).to.equal(true);
+      await second?.close();
+      await eventually(async () => expect(await answers(second?.port)).to.equal(false));
+    });
+  });
+
+  it('leads a port nowhere once it is closed, though the connection was slow to hear of it', async () => {
+    await withUsersMaster(async (_, options, master) => {
+      const forward = await (await open('h1', { options })).forwardBack?.(join(folder, 'one'), NEVER);
+      master.kill('SIGSTOP');
+      await forward?.close();
+      master.kill('SIGCONT');
+      await eventually(async () => expect(await answers(forward?.port)).to.equal(false));
+    });
+  });
+
+  it('leads no port of the host anywhere when rdpipe was killed, though the connection stands on', async () => {
+    await withUsersMaster(async () => {
+      const program = fileURLToPath(new URL('../hold-session.ts', import.meta.url));
+      const words = ['--import', 'tsx', program, hosts.configFile, 'h1', '', join(folder, 'master')];
+      const holder = startProgram([process.execPath, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(holder.child.stdout ?? expect.fail(), 'data');
+      const port = Number(holder.stdout());
+      expect(await answers(port)).to.equal(true);
+      holder.child.kill('SIGKILL');
+      await eventually(async () => expect(await answers(port)).to.equal(false));
+    });
   });
 
   it('is our own where the user’s has gone', async () => {
@@ -142,10 +172,35 @@ describe('the connection of the system’s ssh', () => {
     await eventually(() => expect([...masters, pid].filter((each) => existsSync(`/proc/${each}`))).to.deep.equal([]));
   });
 
+  /** The arguments of an ssh that uses it, and the option of a session that does. */
+  async function withUsersMaster(
+    action: (args: readonly string[], options: readonly string[], master: Started['child']) => Promise<void>,
+  ) {
+    const controlPath = join(folder, 'master');
+    const args = ['-F', hosts.configFile, '-S', controlPath];
+    const master = startProgram(['ssh', ...args, '-M', '-N', 'h1'], { stdio: 'ignore' });
+    try {
+      await eventually(() => expect(existsSync(controlPath)).to.equal(true));
+      await action(args, [`ControlPath=${controlPath}`], master.child);
+    } finally {
+      master.child.kill();
+      await master.ended;
+    }
+  }
+
   function logins(name: string): number {
     return readFileSync(join(dirname(hosts.configFile), `${name}.log`), 'utf8').split('Accepted publickey').length - 1;
   }
 });
+
+/** Whether something listens on the port of a host, all of which are this machine. */
+async function answers(port = 0): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => {});
+  const isConnected = !socket.connecting && !socket.destroyed;
+  socket.destroy();
+  return isConnected;
+}
 
 function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);

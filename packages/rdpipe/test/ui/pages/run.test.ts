@@ -130,4 +130,15 @@ describe('the page about a run', () => {
       .to.contain(`the last ${said.length} B of 97.7 KiB`)
       .and.to.match(/31m\nnext<\/pre>/);
   });
+
+  it('has a bar for each host of a chain', () => {
+    const hops = Array.from({ length: 32 }, (_, rank) =>
+      hopReport({ link: 3 * rank + 1, chain: 1, rank, to: `n${rank}` }),
+    );
+    const stages = hops.map(({ to, rank = 0 }) => stageReport({ stage: 2, rank, host: to }));
+    const text = page({ report: report({ hops, stages }) });
+    expect(text.match(/<meter /g)).to.have.lengthOf(64);
+    expect(text).to.contain('<th scope="row">n31</th><td><span class="good">succeeded</span></td>');
+    expect(page()).not.to.contain('<meter');
+  });
 });

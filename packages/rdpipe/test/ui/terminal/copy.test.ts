@@ -13,7 +13,11 @@ const GIB = 1024 ** 3;
 
 const HOP: HopProgress = {
   link: 3,
+  group: 0,
   name: 'h1→h2',
+  from: 'h1',
+  to: 'h2',
+  isLost: false,
   bytes: 0,
   compress: 0,
   wireBytes: 0,

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { UsageError } from '../../../src/model/errors.ts';
 import type { RunEvent } from '../../../src/model/events.ts';
+import { makePlan } from '../../../src/plan/plan.ts';
 import { createJsonRenderer } from '../../../src/ui/terminal/json.ts';
-import { createPage, planFor, report, tree } from '../helpers.ts';
+import { wideInputFor } from '../../plan/helpers.ts';
+import { counters, createPage, planFor, report, tree } from '../helpers.ts';
 
 function linesOf(events: readonly RunEvent[]): readonly Record<string, unknown>[] {
   const page = createPage();
@@ -91,5 +93,15 @@ describe('json', () => {
         leftBehind: [],
       },
     ]);
+  });
+
+  it('has the rank of a host of a stage on several, and the stage as it was written', () => {
+    const plan = makePlan(wideInputFor(['h1:< f', 'n[1-3]:cat']));
+    const exited = (stage: number) => ({ kind: 'stage_exited', stage, host: 'n3', code: 0, signal: null }) as const;
+    const last = plan.segments[0]?.stages.at(-1);
+    const number = last?.stage.number ?? 0;
+    const [, event, hop] = linesOf([{ kind: 'planned', plan }, exited(number), counters({ link: last?.in ?? 0 })]);
+    expect(event).to.deep.include({ kind: 'stage_exited', stage: 2, rank: 2, host: 'n3' });
+    expect(hop).to.deep.include({ kind: 'counters', rank: 2 });
   });
 });

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { makePlan } from '../../../src/plan/plan.ts';
 import { createProgress, type Progress } from '../../../src/ui/terminal/progress.ts';
 import { progressRows } from '../../../src/ui/terminal/progress-rows.ts';
+import { wideInputFor } from '../../plan/helpers.ts';
 import { type Counters, counters, planFor } from '../helpers.ts';
 
 describe('progress', () => {
@@ -114,12 +116,67 @@ describe('progress', () => {
     progress.segmentStarted(2);
     expect(progress.hops().map(({ link }) => link)).to.deep.equal([3]);
   });
+
+  describe('of many hosts', () => {
+    const startMany = () => {
+      now = 1000;
+      progress = createProgress(undefined, () => now);
+      progress.planned(makePlan(wideInputFor(['h1:< f', 'n[01-32]:cat > f'])));
+      progress.segmentStarted(1);
+      const links = progress.hops().map(({ link }) => link);
+      progress.sizeKnown({ kind: 'size', link: links[0] ?? 0, bytes: 10_000_000 });
+      for (const second of [1, 2]) {
+        const waits = (index: number) => (index === 6 ? { outputMs: second * 900 } : {});
+        at(second * 1000, ...links.map((link, index) => ({ link, bytes: 1e6 * second + index, ...waits(index) })));
+      }
+      return links;
+    };
+
+    it('fits a terminal of 24 rows: sums, and the slowest three', () => {
+      startMany();
+      const rows = progressRows(progress.hops(), 100);
+      expect(rows[0]).to.match(/^h1→32 hosts +61\.0 MiB +32\.\d+ MB\/s +20% of 9\.5 MiB each, 8 s left$/);
+      expect(rows.slice(1).map((row) => row.split(/ {2,}/)[1])).to.deep.equal(['n06→n07', 'h1→n01', 'n01→n02']);
+      expect(rows[1]).to.match(/ waits for output$/);
+    });
+
+    it('names those that are lost, and does not count them', () => {
+      startMany();
+      progress.lost('n07');
+      const [sum = '', ...rest] = progressRows(progress.hops(), 100);
+      expect(sum).to.match(/ 59\.1 MiB .* lost n07$/);
+      expect(rest.join()).not.to.contain('→n07');
+    });
+
+    it('has a row each for a few', () => {
+      now = 1000;
+      progress = createProgress(undefined, () => now);
+      progress.planned(makePlan(wideInputFor(['h1:< f', 'n[1-4]:cat'])));
+      progress.segmentStarted(1);
+      expect(progressRows(progress.hops(), 79)).to.have.length(4);
+    });
+
+    it('blames the host that is slow, not those before it, which wait for it', () => {
+      const links = startMany().slice(0, 8);
+      at(3000, ...links.map((link) => ({ end: 'send' as const, link, wireMs: 900 })));
+      const waits = progress
+        .hops()
+        .slice(0, 8)
+        .map(({ waitsFor }) => waitsFor);
+      expect(waits.slice(0, 7)).to.deep.equal([...Array(6).fill(undefined), 'output']);
+      expect(waits[7]).to.equal('wire');
+    });
+  });
 });
 
 describe('rows', () => {
   const hop = {
     link: 1,
+    group: 0,
     name: 'h1→h2',
+    from: 'h1',
+    to: 'h2',
+    isLost: false,
     bytes: 1024,
     compress: 0,
     wireBytes: 1100,

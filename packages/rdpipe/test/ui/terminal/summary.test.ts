@@ -176,4 +176,26 @@ describe('summary', () => {
       expect(slowest({ stages, hops: [] })).to.equal(undefined);
     });
   });
+
+  describe('of a chain', () => {
+    const chain = (outputs: readonly number[]) =>
+      outputs.map((outputMs, rank) => {
+        const bottleneck = outputMs > 1000 ? 'output' : 'none';
+        const place = { link: 1 + 3 * rank, chain: 1, rank, from: `n${rank}`, to: `n${rank + 1}` };
+        return hopReport({ ...place, bottleneck, wireMs: 0, outputMs });
+      });
+    const stages = (command: string) =>
+      [0, 1, 2, 3].map((rank) => stageReport({ stage: 2, rank, host: `n${rank + 1}`, command }));
+
+    it('names the host that is slow, and what of it', () => {
+      const hops = chain([100, 9000, 50, 0]);
+      expect(slowest({ hops, stages: stages('> file') })).to.equal('Slowest: n2, its disk');
+      expect(slowest({ hops, stages: stages('cat > file') })).to.equal('Slowest: n2, its command');
+    });
+
+    it('names none where all are as slow', () => {
+      const hops = chain([8000, 9000, 8500, 9100]);
+      expect(slowest({ hops, stages: stages('> file') })).not.to.match(/its disk/);
+    });
+  });
 });

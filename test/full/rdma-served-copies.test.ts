@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { DISK, expectCopyOn, makeServedTree, RDCP, useCopyDisks } from '../lab/copy-disks.ts';
+import { succeededOver } from '../lab/report.ts';
+import { type HostName, useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 import { eventsOf } from '../support/copy-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { ROOT } from '../support/root.ts';
 import { type Running, succeeded } from '../support/shell.ts';
-import { DISK, expectCopyOn, makeServedTree, RDCP, useCopyDisks } from './copy-disks.ts';
-import { succeededOver } from './report.ts';
-import { type HostName, useVirtualHosts } from './use-virtual-hosts.ts';
 
 const SERVED = `${DISK}/served`;
 const ADDRESS = '10.77.0.2';
@@ -49,7 +49,10 @@ describe('a serving receiver over RDMA', () => {
     const copies = [
       lab.sh(`on h1 ${RDCP} ${KEY} --json ${SLOWLY} --transport rdma -aAX ${DISK}/source/ rd://h2/pushed/`),
       lab.sh(`on h3 ${RDCP} ${KEY} --json ${SLOWLY} --transport rdma -aAX rd://h2/there/ ${DISK}/pulled/`),
-      lab.sh(`rdcp --keyfile ~/key --json ${SLOWLY} -aAX h1:${DISK}/source/ rd://${ADDRESS}/third/`),
+      // After a quarter of that limit a hop tries TCP too: strangers and emulated hosts are slow.
+      lab.sh(
+        `rdcp --connect-timeout 120 --keyfile ~/key --json ${SLOWLY} -aAX h1:${DISK}/source/ rd://${ADDRESS}/third/`,
+      ),
     ];
     await eventually(async () => expect(await printed('begin')).to.have.length(1), PATIENCE_MS);
     await comeAsStrangers();

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What END says of a stream: its running digest, and in a chain the signature of its first sender.
+#ifndef RD_CRYPTO_STREAM_CHECK_H
+#define RD_CRYPTO_STREAM_CHECK_H
+
+#include "crypto/signature.h"
+
+struct rd_stream_check; // opaque
+
+// `signing` stays the caller's, in place. With RD_SIGNING_NONE there is a digest alone.
+struct rd_stream_check *rd_stream_check_create(const struct rd_signing *signing, struct rd_error *error);
+void rd_stream_check_update(struct rd_stream_check *check, const unsigned char *bytes, size_t count);
+void rd_stream_check_destroy(struct rd_stream_check *check); // NULL-safe
+
+// After the last byte, at the first sender: fills in digest and signature.
+bool rd_stream_check_sign(const struct rd_stream_check *check, struct rd_end *end, struct rd_error *error);
+// After the last byte, at a receiver. False: RD_CODE_DATA_DAMAGED, or RD_CODE_INTERNAL.
+bool rd_stream_check_verify(const struct rd_stream_check *check, const struct rd_end *end, struct rd_error *error);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries connections over two pipes to the other end of a forward, until the run ends.
+#ifndef RD_FORWARD_MUX_H
+#define RD_FORWARD_MUX_H
+
+#include "forward/byte_queue.h"
+#include "forward/listener.h"
+#include "forward/specs.h"
+
+#include <stdbool.h>
+
+struct rd_mux_settings {
+  bool is_near;
+  const struct rd_place *targets; // that the other end may name, by index
+  size_t target_count;
+  struct rd_forward_listener *listeners;
+  size_t listener_count;
+  int in_fd, out_fd;             // non-blocking pipes
+  int signal_fd;                 // readable when the run is to end; -1: none
+  struct rd_byte_queue received; // what has come behind the table; the mux frees it
+  // A connection of this end could not be made at the other one. One line.
+  void (*warn)(const char *text);
+};
+
+enum rd_mux_end {
+  RD_MUX_SIGNALLED, // the other end knows, if its pipe took it
+  RD_MUX_BYE,       // the other end ended the run
+  RD_MUX_LOST,      // a pipe ended before
+  RD_MUX_FAILED,    // *error
+};
+
+// Returns when the run is over; all connections were cut then.
+enum rd_mux_end rd_mux_run(const struct rd_mux_settings *settings, struct rd_error *error);
+
+#endif

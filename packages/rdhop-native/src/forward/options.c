@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forward/options.h"
+
+#include <getopt.h>
+#include <string.h>
+
+const char rd_forward_help[] = "usage: rdhop rdforward [-L SPEC]... [-R SPEC]... [-g] [-f] -- COMMAND [WORD]...\n"
+                               "       rdhop rdforward --far\n"
+                               "\n"
+                               "Forwards connections over the standard input and output of COMMAND, which runs\n"
+                               "rdhop rdforward --far on another host. rdssh -L and -R start it; see rdssh(1).\n"
+                               "\n"
+                               "  -L, --local SPEC      listen here, dial there: [BIND:]PORT:HOST:HOSTPORT\n"
+                               "  -R, --remote SPEC     listen there, dial here; port 0: any free one\n"
+                               "                        in place of [BIND:]PORT and HOST:HOSTPORT: a socket's path\n"
+                               "  -g, --gateway-ports   -L without BIND: for other hosts, too\n"
+                               "  -f, --background      go on in the background when all listen\n"
+                               "  -h, --help            print this\n";
+
+bool rd_forward_options_parse(int argc, char **argv, struct rd_forward_options *options, struct rd_error *error) {
+  enum { FAR = 256 };
+  static const struct option names[] = {{"local", required_argument, NULL, 'L'},
+                                        {"remote", required_argument, NULL, 'R'},
+                                        {"gateway-ports", no_argument, NULL, 'g'},
+                                        {"background", no_argument, NULL, 'f'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {"far", no_argument, NULL, FAR},
+                                        {NULL, 0, NULL, 0}};
+  bool is_gateway = false, is_good = true;
+  int letter;
+  *options = (struct rd_forward_options){0};
+  opterr = 0;
+  optind = 1;
+  while (is_good && (letter = getopt_long(argc, argv, "+L:R:gfh", names, NULL)) != -1) {
+    if (letter == 'L') is_good = rd_specs_add(&options->local, optarg, false, error);
+    if (letter == 'R') is_good = rd_specs_add(&options->remote, optarg, true, error);
+    is_gateway = is_gateway || letter == 'g';
+    options->background = options->background || letter == 'f';
+    options->help = options->help || letter == 'h';
+    options->is_far = options->is_far || letter == FAR;
+    if (letter != '?') continue;
+    rd_error_set(error, RD_CODE_USAGE, "%.200s: no such option, or its value is missing", argv[optind - 1]);
+    is_good = false;
+  }
+  if (!is_good) return false;
+  if (is_gateway) rd_specs_open_to_all(&options->local);
+  options->command = argv + optind;
+  bool is_near = options->local.count + options->remote.count > 0 && *options->command != NULL;
+  if (options->help || (options->is_far ? argc == 2 : is_near)) return true;
+  rd_error_set(error, RD_CODE_USAGE, "it needs -L or -R, and a command behind --");
+  return false;
+}
+
+void rd_forward_options_clear(struct rd_forward_options *options) {
+  rd_specs_clear(&options->local);
+  rd_specs_clear(&options->remote);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ssh/ask_config.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// Longer questions are left to rdpipe.
+#define MOST_WORDS 200
+
+struct question {
+  const char *words[MOST_WORDS + 1];
+  size_t count;
+  char lines[8192];
+  size_t length;
+  bool fits;
+};
+
+static bool is_binary(const char *path);
+static void add(struct question *question, const char *word);
+static bool start(const char *ssh, const struct question *question, int *answer_fd);
+static _Noreturn void answer(const char *ssh, const struct question *question, int out_fd);
+
+void rd_ask_ssh_config(const char *ssh, const char *config_file, const char *const *options, const char *host) {
+  struct question question = {.fits = true};
+  int answer_fd = -1;
+  add(&question, "ssh");
+  question.length = 0;
+  add(&question, "-G");
+  if (config_file != NULL) add(&question, "-F");
+  if (config_file != NULL) add(&question, config_file);
+  for (; *options != NULL; options++) {
+    add(&question, "-o");
+    add(&question, *options);
+  }
+  add(&question, "--");
+  add(&question, host);
+  if (!question.fits || !is_binary(ssh) || !start(ssh, &question, &answer_fd)) return;
+  char value[sizeof question.lines + 16];
+  snprintf(value, sizeof value, "%d%.*s", answer_fd, (int)question.length, question.lines);
+  if (setenv(RD_SSH_CONFIG_VARIABLE, value, 1) < 0) close(answer_fd);
+}
+
+static bool is_binary(const char *path) {
+  char magic[4] = {0};
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  bool found = fd >= 0 && read(fd, magic, sizeof magic) == sizeof magic && memcmp(magic, "\177ELF", 4) == 0;
+  if (fd >= 0) close(fd);
+  return found;
+}
+
+static void add(struct question *question, const char *word) {
+  size_t bytes = strlen(word);
+  question->fits = question->fits && question->count < MOST_WORDS &&
+                   question->length + bytes + 1 < sizeof question->lines && strchr(word, '\n') == NULL;
+  if (!question->fits) return;
+  question->words[question->count++] = word;
+  question->lines[question->length++] = '\n';
+  memcpy(question->lines + question->length, word, bytes);
+  question->length += bytes;
+}
+
+static bool start(const char *ssh, const struct question *question, int *answer_fd) {
+  int ends[2];
+  if (pipe(ends) < 0) return false;
+  pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    answer(ssh, question, ends[1]);
+  }
+  close(ends[1]);
+  *answer_fd = ends[0];
+  if (child < 0) close(ends[0]);
+  return child > 0;
+}
+
+// It keeps nothing else open: a reader of our output waits for its last writer.
+static _Noreturn void answer(const char *ssh, const struct question *question, int out_fd) {
+  int nothing = open("/dev/null", O_RDWR);
+  if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0) _exit(EXIT_FAILURE);
+  if (dup2(out_fd, STDOUT_FILENO) < 0) _exit(EXIT_FAILURE);
+  pid_t child = fork();
+  if (child == 0) {
+    close(nothing);
+    close(out_fd);
+    execv(ssh, (char **)(size_t)question->words); // execv() changes none
+    _exit(EXIT_FAILURE);
+  }
+  close(out_fd);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) _exit(EXIT_FAILURE);
+  _exit(child > 0 && status == 0 && rd_write_all(STDOUT_FILENO, "", 1) ? EXIT_SUCCESS : EXIT_FAILURE);
+}

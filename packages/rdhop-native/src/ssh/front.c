@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ssh/front.h"
+
+#include "base/memory.h"
+#include "base/programs.h"
+#include "forward/forward.h"
+#include "ssh/ask_config.h"
+#include "ssh/command_line.h"
+#include "ssh/find_ssh.h"
+#include "ssh/terminal_input.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define OWN_PROGRAM "/proc/self/exe"
+
+// A command line in the making.
+struct words {
+  char **items;
+  size_t count;
+};
+
+static bool become_child(char **command, struct rd_error *error);
+static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, int argc, char **argv,
+                       struct rd_error *error);
+static bool become_ours(const struct rd_ssh_command_line *line, const char *rdpipe, const char *ssh,
+                        struct rd_error *error);
+static void ask_config(const struct rd_ssh_command_line *line, const char *ssh);
+static void add_forwards(struct words *words, const struct rd_ssh_command_line *line);
+static void add_command(struct words *words, const struct rd_ssh_command_line *line);
+static bool prepare_environment(struct rd_error *error);
+static void add_settings(struct words *words, const struct rd_ssh_command_line *line, const char *ssh);
+static bool execute(struct words *words, const char *file, struct rd_error *error);
+static bool is_own(const struct rd_ssh_command_line *line, const char *word);
+static void add(struct words *words, const char *word);
+static void add_pair(struct words *words, const char *option, const char *value);
+
+bool rd_ssh_front_run(int argc, char **argv, struct rd_error *error) {
+  if (argc > 2 && strcmp(argv[1], "--die-with-parent") == 0) return become_child(argv + 2, error);
+  if (argc < 2) {
+    rd_error_set(error, RD_CODE_USAGE, "started without the path of rdpipe (bin/rdssh starts it)");
+    return false;
+  }
+  const char *rdpipe = argv[1];
+  struct rd_ssh_command_line line;
+  rd_ssh_command_line_parse(&line, argc - 1, argv + 1, isatty(STDIN_FILENO));
+  char found[4096];
+  const char *ssh = line.ssh_program != NULL ? line.ssh_program : rd_find_ssh(rdpipe, found, sizeof found);
+  bool became = line.use == RD_SSH_ITSELF ? become_ssh(&line, ssh, argc - 2, argv + 2, error)
+                                          : become_ours(&line, rdpipe, ssh, error);
+  rd_ssh_command_line_destroy(&line);
+  return became;
+}
+
+// rdpipe starts ssh by this where a host is for ssh itself.
+static bool become_child(char **command, struct rd_error *error) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  execv(command[0], command);
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot run %s", command[0]);
+  return false;
+}
+
+// It gets the user's words as they are.
+static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, int argc, char **argv,
+                       struct rd_error *error) {
+  struct words words = {0};
+  if (ssh == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "there is no ssh on this machine, which this command line needs");
+    return false;
+  }
+  add(&words, "ssh");
+  for (int i = 0; i < argc; i++)
+    if (!is_own(line, argv[i])) add(&words, argv[i]);
+  return execute(&words, ssh, error);
+}
+
+// rdpipe, or rdforward, which starts rdpipe.
+static bool become_ours(const struct rd_ssh_command_line *line, const char *rdpipe, const char *ssh,
+                        struct rd_error *error) {
+  struct words words = {0};
+  bool reads_terminal = line->use == RD_SSH_COMMAND && !line->no_input && isatty(STDIN_FILENO);
+  if (reads_terminal && !rd_terminal_input_start(error)) return false;
+  if (line->use == RD_SSH_FORWARDS) add_forwards(&words, line);
+  if (line->use == RD_SSH_COMMAND && ssh != NULL) ask_config(line, ssh);
+  add(&words, line->use == RD_SSH_FORWARDS ? rdpipe : "rdssh");
+  add_settings(&words, line, ssh);
+  if (line->use != RD_SSH_HELP) add_command(&words, line);
+  return prepare_environment(error) && execute(&words, line->use == RD_SSH_FORWARDS ? OWN_PROGRAM : rdpipe, error);
+}
+
+static void ask_config(const struct rd_ssh_command_line *line, const char *ssh) {
+  struct words options = {0};
+  for (size_t i = 0; i < line->options.count; i++) add(&options, line->options.items[i]);
+  add(&options, NULL);
+  rd_ask_ssh_config(ssh, line->config_file, (const char *const *)options.items, line->host);
+  free(options.items);
+}
+
+static void add_forwards(struct words *words, const struct rd_ssh_command_line *line) {
+  add(words, "rdhop");
+  add(words, RD_FORWARD_NAME);
+  if (line->gateway_ports) add(words, "--gateway-ports");
+  if (line->background) add(words, "--background");
+  for (size_t i = 0; i < line->forwards.count; i++) add(words, line->forwards.items[i]);
+  add(words, "--");
+}
+
+static void add_command(struct words *words, const struct rd_ssh_command_line *line) {
+  add(words, "--");
+  add(words, line->use == RD_SSH_FORWARDS ? "forward" : line->subsystem ? "subsystem" : "command");
+  add(words, line->log_file != NULL ? line->log_file : "");
+  add(words, line->host);
+  for (size_t i = 0; i < line->command.count; i++) add(words, line->command.items[i]);
+}
+
+static bool prepare_environment(struct rd_error *error) {
+  char folder[4096];
+  if (!rd_programs_folder(folder, sizeof folder, error)) return false;
+  if (setenv("RDPIPE_PROGRAM", "rdssh", 1) < 0 || setenv("RDPIPE_LOCAL_FOLDER", folder, 1) < 0) {
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start rdpipe");
+    return false;
+  }
+  return true;
+}
+
+static void add_settings(struct words *words, const struct rd_ssh_command_line *line, const char *ssh) {
+  if (line->quiet) add(words, "--quiet");
+  for (unsigned i = 0; i < line->verbose && i < 2 && !line->quiet; i++) add(words, "--verbose");
+  if (line->compress) add_pair(words, "--compress", "zstd");
+  if (line->no_input) add_pair(words, "--stdin", "none");
+  if (line->config_file != NULL) add_pair(words, "-F", line->config_file);
+  if (ssh != NULL && line->ssh_program == NULL) add_pair(words, "--ssh-program", ssh);
+  for (size_t i = 0; i < line->options.count; i++) add_pair(words, "-o", line->options.items[i]);
+  for (size_t i = 0; i < line->own.count; i++) add(words, line->own.items[i]);
+}
+
+static bool execute(struct words *words, const char *file, struct rd_error *error) {
+  add(words, NULL);
+  execv(file, words->items);
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot run %s", file);
+  free(words->items);
+  return false;
+}
+
+static bool is_own(const struct rd_ssh_command_line *line, const char *word) {
+  for (size_t i = 0; i < line->own.count; i++)
+    if (line->own.items[i] == word) return true;
+  return false;
+}
+
+static void add_pair(struct words *words, const char *option, const char *value) {
+  add(words, option);
+  add(words, value);
+}
+
+static void add(struct words *words, const char *word) {
+  words->items = rd_memory_resize(words->items, words->count + 1, sizeof *words->items);
+  words->items[words->count++] = (char *)(size_t)word; // execv() changes none
+}

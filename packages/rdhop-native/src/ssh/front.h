@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// rdssh: a command line of ssh becomes one of rdpipe, or is run by ssh itself.
+#ifndef RD_SSH_FRONT_H
+#define RD_SSH_FRONT_H
+
+#include "base/error.h"
+
+// argv[1] is the path of bin/rdpipe, the user's words follow. Becomes rdpipe or ssh and does not return.
+// `--die-with-parent PATH ARGUMENT...` in their place becomes that program, which gets SIGTERM when its parent ends.
+// False (RD_CODE_INTERNAL): it cannot be executed.
+bool rd_ssh_front_run(int argc, char **argv, struct rd_error *error);
+
+#endif

@@ -1,0 +1,49 @@
+/** The ping-pong of `rdpipe bench`: lines that go to the second host and back, one at a time. Pure. */
+import { RdpipeError } from '../model/errors.ts';
+import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
+
+/**
+ * The shell counts messages until the time is long enough; what it takes itself is the same for every way.
+ *
+ * @param path of a FIFO that does not exist yet on the first host, and whose name no other user knows
+ */
+export function pingPongPipeline(from: HostRef, to: HostRef, path: string): Pipeline {
+  const turn = 'echo x; read -r word <&3';
+  const ping = [
+    `mkfifo -m 600 ${path} && exec 3<>${path} || exit 1`,
+    // The first trips wait for connections.
+    `${turn}; ${turn}; rm ${path}`,
+    'now() { read -r at rest < /proc/uptime; at=${at%.*}${at#*.}; }',
+    'now; i=0 began=$at',
+    `until [ $((at - began)) -ge ${LEAST_CS} ]; do`,
+    `for _ in 1 2 3 4 5 6 7 8 9 10; do ${turn}; done; i=$((i + 10)); now; done`,
+    `echo "${MARK} $i $((at - began))" >&2`,
+  ];
+  const back = `until [ -p ${path} ]; do sleep 0.05; done; exec cat > ${path}`;
+  const sink = {
+    kind: 'sink',
+    number: 4,
+    host: from,
+    text: '> /dev/null',
+    word: Buffer.from('/dev/null'),
+    append: false,
+  } as const;
+  const command = ping.join('\n');
+  return { stages: [commandStage(1, from, command), commandStage(2, to, 'cat'), commandStage(3, from, back), sink] };
+}
+
+/**
+ * One message there and back, in microseconds.
+ * @param stderr of the pipeline
+ * @throws RdpipeError when the count is missing.
+ */
+export function readTripUs(stderr: string): number {
+  const [, trips, centiseconds] = new RegExp(`^${MARK} (\\d+) (\\d+)$`, 'm').exec(stderr) ?? [];
+  const us = (Number(centiseconds) * 1e4) / Number(trips);
+  if (!(us > 0)) throw new RdpipeError('bench', 125, 'rdpipe', `no time of a ping-pong: ${stderr.trim()}`);
+  return Math.round(us);
+}
+
+/** The clock of /proc/uptime counts hundredths of seconds. */
+const LEAST_CS = 30;
+const MARK = 'rdpipe-bench messages';

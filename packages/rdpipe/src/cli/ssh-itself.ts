@@ -1,0 +1,62 @@
+/** Leaves a command to the system's ssh, with our standard input, output and error. */
+import { dirname, join } from 'node:path';
+import { SessionError } from '../model/errors.ts';
+import type { Settings } from '../model/settings.ts';
+import { chooseLocalAgent } from '../native/local-agent.ts';
+import { decode } from '../parse/binary-string.ts';
+import { locateSsh } from '../session/openssh/program.ts';
+import { startProgram } from '../session/start-program.ts';
+
+export interface SshCommand {
+  readonly what: 'command' | 'subsystem';
+  /** Of -E; empty: none. */
+  readonly logFile: string;
+  /** Binary strings. */
+  readonly host: string;
+  readonly command: readonly string[];
+}
+
+/**
+ * Runs ssh in this process's session and returns its exit status. Signals of a terminal reach it by themselves, others
+ * are passed on; it ends when this process is killed.
+ * @throws SessionError where there is no ssh, or a word is not UTF-8, of which node can make no argument.
+ */
+export async function runSshItself(wanted: SshCommand, settings: Settings): Promise<number> {
+  const { what, logFile, host, command } = wanted;
+  const ssh = locateSsh(settings.sshProgram);
+  const agent = await chooseLocalAgent();
+  const log = logFile === '' ? [] : ['-E', logFile];
+  const words = [...log, ...(what === 'subsystem' ? ['-s'] : []), '--', host, ...command].map(decode);
+  if (ssh === undefined || agent === undefined || words.includes(undefined)) {
+    const reason = ssh === undefined ? 'there is none on this machine' : 'its command is not valid UTF-8';
+    throw new SessionError('no_shell', host, `${host} is for ssh itself: ${reason}`);
+  }
+  const child = startProgram(
+    [
+      ...[join(dirname(agent), 'rdhop'), 'rdssh', '--die-with-parent', ssh.path],
+      ...optionsOf(settings),
+      ...words.filter((word) => word !== undefined),
+    ],
+    ['inherit', 'inherit', 'inherit'],
+    ssh.env,
+    { detached: false },
+  );
+  const passOn = (signal: NodeJS.Signals) => child.kill(signal);
+  for (const signal of PASSED_ON) process.on(signal, passOn);
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(255));
+    child.once('exit', (code) => resolve(code ?? 255));
+  });
+}
+
+const PASSED_ON = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
+
+function optionsOf({ sshConfigFile, sshOptions, stdin, quiet, verbosity }: Settings): readonly string[] {
+  return [
+    ...(sshConfigFile === undefined ? [] : ['-F', sshConfigFile]),
+    ...sshOptions.flatMap((option) => ['-o', option]),
+    ...(stdin === 'none' ? ['-n'] : []),
+    ...(quiet ? ['-q'] : []),
+    ...Array.from({ length: verbosity }, () => '-v'),
+  ];
+}

@@ -1,0 +1,43 @@
+/** Reads the name of a launcher, or a template of its words. */
+import { UsageError } from '../model/errors.ts';
+import { COMMAND, type Launcher } from '../model/launcher.ts';
+
+const NAMES = ['ssh', 'slurm', 'podman', 'docker', 'kubectl', 'lxc'] as const;
+
+/** As the user writes it: `podman`, `command:srun --overlap -w %h -N1 -n1 sh`. @throws UsageError */
+export function readLauncher(text: string): Launcher {
+  if (text.startsWith(COMMAND)) return { kind: 'command', words: templateWords(text.slice(COMMAND.length)) };
+  const kind = NAMES.find((name) => name === text);
+  if (kind === undefined) throw new UsageError(`'${text}' is none of ${NAMES.join(', ')}, ${COMMAND}TEMPLATE`);
+  return { kind } as Launcher;
+}
+
+function templateWords(template: string): readonly string[] {
+  const words = splitWords(template);
+  if (words.length === 0) throw new UsageError(`the template is empty (${COMMAND}srun --overlap -w %h -N1 -n1 sh)`);
+  const unknown = words.map((word) => /%.?/.exec(word.replace(/%[%h]/g, ''))?.[0]).find((mark) => mark !== undefined);
+  if (unknown !== undefined) throw new UsageError(`'${unknown}' in the template is neither %h nor %%`);
+  return words;
+}
+
+/** Words as a shell splits them: quotes and backslashes count, and nothing is expanded. */
+function splitWords(text: string): readonly string[] {
+  const word = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+)/y;
+  const words: string[] = [];
+  for (let end = 0; text.slice(end).trim() !== ''; end = word.lastIndex) {
+    word.lastIndex = end;
+    const [, found] = word.exec(text) ?? [];
+    if (found === undefined) throw new UsageError('the template has a quote or a backslash without its end');
+    words.push(unquote(found));
+  }
+  return words;
+}
+
+function unquote(word: string): string {
+  const parts = /\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"/g;
+  return word.replace(
+    parts,
+    (_, plain?: string, single?: string, double?: string) =>
+      plain ?? single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? '',
+  );
+}

@@ -1,0 +1,61 @@
+/** The stages that gather outputs of several hosts for one reader: a stage, or the user. Pure. */
+import {
+  byPosition,
+  type GatherStage,
+  type HostRef,
+  inputsOf,
+  type Pipeline,
+  type Stage,
+  THIS_MACHINE,
+} from '../model/pipeline.ts';
+import type { Settings } from '../model/settings.ts';
+
+/**
+ * A stage on several hosts before one on a single host is gathered there. The last one is gathered here where its
+ * output arrives, each line with its host in front: one that fails there takes no other host's lines from the user,
+ * but with `failFast`.
+ */
+export function withGathers(
+  { stages }: Pipeline,
+  { stdout }: { readonly stdout: 'arrive' | 'drop' },
+  { gather: mode, failFast }: Pick<Settings, 'gather' | 'failFast'>,
+): Pipeline {
+  const positions = byPosition(stages);
+  const most = Math.max(...positions.map((parts) => parts.length));
+  const first = (positions.length + 1) * most;
+  const [head, ...rest] = positions.flatMap((parts, index): readonly Stage[] => {
+    const next = positions[index + 1];
+    if (parts.length === 1 || parts[0].kind === 'sink') return parts;
+    const number = first + index + 1;
+    if (next === undefined) {
+      if (stdout === 'drop') return parts;
+      const writers = failFast ? parts : parts.map(lenient);
+      return [...writers, gather(parts, THIS_MACHINE, number, mode, !areObjects(parts[0]))];
+    }
+    return next.length === 1 && next[0].kind !== 'source' && inputsOf(next[0]) === undefined
+      ? [...parts, gather(parts, next[0].host, number, mode, false)]
+      : parts;
+  });
+  return head === undefined ? { stages: [stages[0]] } : { stages: [head, ...rest] };
+}
+
+function lenient(stage: Stage): Stage {
+  return stage.kind === 'command' ? { ...stage, lenient: true } : stage;
+}
+
+/** Of JSON, which names the host itself. */
+function areObjects(stage: Stage): boolean {
+  return stage.kind === 'tree' && stage.settings.plan === 'json';
+}
+
+function gather(
+  parts: readonly Stage[],
+  host: HostRef,
+  number: number,
+  mode: GatherStage['mode'],
+  isLabelled: boolean,
+): GatherStage {
+  const ins = parts.map((part) => part.number);
+  const labels = isLabelled ? { labels: parts.map((part) => part.host.label) } : {};
+  return { kind: 'gather', number, host, text: 'gather', mode, ins, ...labels };
+}

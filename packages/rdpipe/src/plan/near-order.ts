@@ -1,0 +1,58 @@
+/** `--order near`: the hosts of a chain so that few of its links leave a machine or a subnet. Pure. */
+import type { SessionId } from '../model/plan.ts';
+import { commonSubnets, onOneMachine, orderOfAddress, type Place, placeOf } from './addresses.ts';
+import { factsOf, type PlanInput, type SessionFacts } from './facts.ts';
+
+/**
+ * Of parts whose hosts get the stream from `sender`, the order to pass it on in: those of the sender's own machine,
+ * then those of its subnets, then the others; in each of them by the addresses of their data, so that subnets stay
+ * together and so do racks that were numbered one after another. The hosts of one machine follow one another.
+ * Of the switches between them hosts know nothing, but by their addresses.
+ */
+export function inNearOrder<Part>(
+  parts: readonly Part[],
+  sender: SessionId,
+  sessionOf: (part: Part) => SessionId,
+  input: PlanInput,
+): readonly Part[] {
+  const from = factsOf(sender, input);
+  const sites = parts.map((part) => ({ part, ...siteOf(factsOf(sessionOf(part), input), from, input) }));
+  const firsts = new Map<string, bigint>();
+  for (const { machine, address } of sites) {
+    const first = firsts.get(machine);
+    if (first === undefined || address < first) firsts.set(machine, address);
+  }
+  const firstOf = ({ machine, address }: Site) => firsts.get(machine) ?? address;
+  const byPlace = (one: Site, other: Site) =>
+    one.distance - other.distance || compare(firstOf(one), firstOf(other)) || compare(one.address, other.address);
+  return sites.sort(byPlace).map(({ part }) => part);
+}
+
+interface Site {
+  /** 0: the sender's machine, 1: a subnet of it, 2: elsewhere. */
+  readonly distance: number;
+  readonly machine: string;
+  /** Numbers that have the order of addresses. */
+  readonly address: bigint;
+}
+
+function siteOf(host: SessionFacts, sender: SessionFacts, input: PlanInput): Site {
+  const place = placeOf(host, sender, input);
+  const isNear = commonSubnets(placeOf(sender, host, input), place).length > 0;
+  const { boot_id: machine } = host.hello;
+  return {
+    distance: onOneMachine(host, sender) ? 0 : isNear ? 1 : 2,
+    machine: machine === '' ? host.id : machine,
+    address: orderOfAddress(dataAddress(place)),
+  };
+}
+
+/** As hops prefer them. */
+function dataAddress({ given, own, ssh }: Place): string | undefined {
+  const [fastest] = [...own].sort((one, other) => (other.speed_mbps ?? 0) - (one.speed_mbps ?? 0));
+  return given?.address ?? fastest?.address ?? ssh;
+}
+
+function compare(one: bigint, other: bigint): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

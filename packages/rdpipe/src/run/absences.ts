@@ -1,0 +1,75 @@
+/** Hosts that a run begins without: they cannot be used, and --require allows it. */
+import { HopError, SessionError } from '../model/errors.ts';
+import type { Emit } from '../model/events.ts';
+import type { HostRef, Pipeline } from '../model/pipeline.ts';
+import type { LostHost } from '../model/report.ts';
+import type { Settings } from '../model/settings.ts';
+import { withoutHosts } from '../plan/absent-parts.ts';
+import { describeAlone } from './failure-messages.ts';
+import { isForged } from './losses.ts';
+import type { RunState } from './state.ts';
+
+export interface Absences {
+  /** The pipeline without them. */
+  readonly pipeline: Pipeline;
+  readonly lost: readonly LostHost[];
+  /**
+   * Leaves a host out, which has all of these names, and says so; else the error that ends the run. An error that is
+   * not the host's is not excused.
+   */
+  excuse(names: readonly HostRef[], error: unknown): unknown;
+}
+
+export function createAbsences(
+  pipeline: Pipeline,
+  { require, failFast }: Pick<Settings, 'require' | 'failFast'>,
+  emit: Emit,
+): Absences {
+  const absent = new Set<HostRef>();
+  const lost: LostHost[] = [];
+  let left = pipeline;
+  return {
+    get pipeline() {
+      return left;
+    },
+    lost,
+    excuse(names, error) {
+      if (require === 'all' || failFast || !(error instanceof SessionError)) return error;
+      const without = withoutHosts(pipeline, new Set([...absent, ...names]), require);
+      if (typeof without === 'string') return withReason(error, without);
+      for (const name of names) absent.add(name);
+      left = without;
+      lost.push({ host: error.host, message: error.message });
+      emit({ kind: 'host_lost', host: error.host, message: lossMessage(error.host, error.message) });
+      return undefined;
+    },
+  };
+}
+
+/** The failures of hosts before any command started; none where something else has failed as well. */
+export function lossesBeforeStart(state: RunState): readonly SessionError[] {
+  if (state.stages.values().some(({ started }) => started)) return [];
+  const losses: SessionError[] = [];
+  for (const failure of state.failures) {
+    if (failure.kind === 'setup') losses.push(unusable(failure.host, describeAlone(state, failure)));
+    else if (failure.kind !== 'error') {
+      if (isForged(failure)) return [];
+    } else if (failure.error instanceof SessionError) losses.push(failure.error);
+    else if (!(failure.error instanceof HopError)) return [];
+  }
+  return losses;
+}
+
+function unusable(host: string, reason: string): SessionError {
+  return new SessionError('session_lost', host, reason);
+}
+
+/** Of a host without which the run goes on: `lost n7: unreachable; the other hosts go on`. */
+export function lossMessage(host: string, reason: string): string {
+  const start = `lost ${host}: `;
+  return `${reason.startsWith(start) ? '' : start}${reason}; the other hosts go on`;
+}
+
+function withReason({ code, host, message, cause }: SessionError, reason: string): SessionError {
+  return new SessionError(code, host, `${message}; ${reason}`, { cause });
+}

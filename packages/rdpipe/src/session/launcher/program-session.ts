@@ -1,0 +1,127 @@
+/** A session whose channels are programs: podman exec, kubectl exec, a template of the user. */
+import { randomBytes } from 'node:crypto';
+import { SessionError } from '../../model/errors.ts';
+import { launcherName } from '../../model/launcher.ts';
+import type { HostRef } from '../../model/pipeline.ts';
+import { settlesWithin, unlessAborted } from '../abort.ts';
+import { type ChildChannel, startChild } from '../child-channel.ts';
+import type { Channel, HostSession } from '../host-session.ts';
+import type { SessionSettings } from '../settings.ts';
+import { keepTail } from '../text-tail.ts';
+import { lastReason } from './reason.ts';
+import { type ProgramLauncher, shellWords } from './words.ts';
+
+type Limits = Pick<SessionSettings, 'connectTimeoutMs' | 'signal'>;
+
+/**
+ * Starts a first shell and waits for its answer; the first channel is that shell.
+ * @throws SessionError with the launcher's reason and the command to compare; the signal's reason.
+ */
+export async function connectByProgram(
+  launcher: ProgramLauncher,
+  host: HostRef,
+  { connectTimeoutMs, signal }: Limits,
+): Promise<HostSession> {
+  signal.throwIfAborted();
+  const words = shellWords(launcher, host);
+  const name = launcherName(launcher);
+  const began = performance.now();
+  const first = startChild(words);
+  const late = AbortSignal.timeout(connectTimeoutMs);
+  try {
+    await unlessAborted(firstAnswer(first, words, host), AbortSignal.any([signal, late]));
+  } catch (error) {
+    first.kill();
+    signal.throwIfAborted();
+    if (!late.aborted) throw error;
+    throw cannotReach(host, words, `${name} gave no shell within ${connectTimeoutMs / 1000} s`);
+  }
+  return sessionOf(host, name, words, first, performance.now() - began);
+}
+
+function sessionOf(
+  host: HostRef,
+  launcher: string,
+  words: readonly string[],
+  first: Channel,
+  tookMs: number,
+): HostSession {
+  const channels = new Set<Channel>();
+  const keep = (channel: Channel) => {
+    channels.add(channel);
+    void channel.closed.then(() => channels.delete(channel));
+    return channel;
+  };
+  let unused: Channel | undefined = keep(first);
+  return {
+    kind: 'launcher',
+    launcher,
+    label: host.label,
+    took: { connectMs: tookMs, loginMs: 0 },
+    checkCommand: commandText(words),
+    ended: new Promise(() => {}), // there is no connection beside the channels
+    async openShell(signal) {
+      signal.throwIfAborted();
+      const channel = unused ?? keep(startChild(words));
+      unused = undefined;
+      return channel;
+    },
+    failure: () => undefined,
+    async close() {
+      for (const channel of channels) channel.stdin.end();
+      const all = Promise.all([...channels].map(({ closed }) => closed));
+      if (!(await settlesWithin(all, CLOSE_LIMIT_MS))) for (const channel of channels) channel.kill();
+      await all;
+    },
+  };
+}
+
+/** A shell ends with its input; one that does not is killed. */
+const CLOSE_LIMIT_MS = 1000;
+
+/** Resolves when the shell has answered; what it printed before is noise of its start. */
+async function firstAnswer(child: ChildChannel, words: readonly string[], host: HostRef): Promise<void> {
+  const mark = `rdpipe-${randomBytes(12).toString('hex')}`;
+  const stderr = keepTail(child.stderr);
+  child.stdin.write(`echo ${mark}\n`);
+  const stderrOver = new Promise((resolve) => child.stderr.once('close', resolve));
+  const answered = await new Promise<boolean>((resolve) => {
+    let text = '';
+    // A reader by 'data' would leave the stream paused, and the next one would wait for ever.
+    const onReadable = () => {
+      for (let data = child.stdout.read(); data !== null; data = child.stdout.read()) text += data.toString('latin1');
+      text = text.slice(-LONGEST_NOISE);
+      if (text.includes(`${mark}\n`)) done(true);
+    };
+    const done = (isShell: boolean) => {
+      child.stdout.off('readable', onReadable).off('close', onClose);
+      resolve(isShell);
+    };
+    const onClose = () => done(false);
+    child.stdout.on('readable', onReadable).once('close', onClose);
+    void child.closed.then(() => setImmediate(onReadable));
+  });
+  if (answered) return;
+  const { code, signal } = await child.closed;
+  await settlesWithin(stderrOver, STDERR_END_MS);
+  const program = words[0] ?? '';
+  if ((child.startError() as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
+    const next = 'install it, put it into PATH, or name another --launcher';
+    const message = `cannot reach ${host.label}: ${program}: command not found (${next})`;
+    throw new SessionError('unreachable', host.label, message);
+  }
+  const status = `${program} ended with ${code === null ? `signal ${signal}` : `status ${code}`}`;
+  throw cannotReach(host, words, lastReason(child.startError()?.message ?? stderr()) ?? status);
+}
+
+const LONGEST_NOISE = 64 * 1024;
+const STDERR_END_MS = 1000;
+
+function cannotReach(host: HostRef, words: readonly string[], reason: string): SessionError {
+  const message = `cannot reach ${host.label}: ${reason} (echo uptime | ${commandText(words)} to check)`;
+  return new SessionError('unreachable', host.label, message);
+}
+
+function commandText(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+}

@@ -1,0 +1,43 @@
+/** The Slurm allocation that rdpipe runs in, and whether the hosts are nodes of it. */
+import { SessionError } from '../../../model/errors.ts';
+import type { HostRef } from '../../../model/pipeline.ts';
+import { unlessAborted } from '../../abort.ts';
+import { startChild } from '../../child-channel.ts';
+import { keepTail } from '../../text-tail.ts';
+import { lastReason } from '../reason.ts';
+
+/** @throws SessionError for the first host that no step of the job can run on. */
+export async function checkAllocation(
+  hosts: readonly HostRef[],
+  signal: AbortSignal,
+  environment: Readonly<NodeJS.ProcessEnv> = process.env,
+): Promise<void> {
+  const { SLURM_JOB_ID: job, SLURM_JOB_NODELIST: list } = environment;
+  for (const host of hosts) {
+    if (job === undefined) throw refusal(host, 'there is no Slurm allocation here (salloc -N 2 first, or sbatch)');
+    if (host.name === 'all' || /[[\],]/.test(host.name)) throw refusal(host, 'a stage runs on one node: name one');
+  }
+  if (list === undefined || job === undefined) return;
+  const nodes = await expand(list, signal);
+  const foreign = hosts.find(({ name }) => !nodes.has(name));
+  if (foreign !== undefined) throw refusal(foreign, `it is no node of Slurm job ${job} (its nodes: ${list})`);
+}
+
+async function expand(list: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const scontrol = startChild(['scontrol', 'show', 'hostnames', list]);
+  scontrol.stdin.end();
+  const names = keepTail(scontrol.stdout, 16 * 1024 * 1024);
+  const reason = keepTail(scontrol.stderr);
+  const ended = Promise.all([scontrol.closed, new Promise((resolve) => scontrol.stdout.once('close', resolve))]);
+  const [{ code }] = await unlessAborted(ended, signal);
+  if (code === 0) return new Set(names().trim().split('\n'));
+  const why =
+    scontrol.startError() === undefined
+      ? (lastReason(reason()) ?? `scontrol ended with status ${code}`)
+      : 'scontrol: command not found (is this a node of the cluster?)';
+  throw new SessionError('unreachable', list, `cannot read Slurm's list of nodes: ${why}`);
+}
+
+function refusal({ label }: HostRef, reason: string): SessionError {
+  return new SessionError('unreachable', label, `cannot reach ${label}: ${reason}`);
+}

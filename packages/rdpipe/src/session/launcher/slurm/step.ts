@@ -1,0 +1,160 @@
+/** One Slurm step for all nodes of a run: an srun whose tasks lead the channels. */
+import { SessionError } from '../../../model/errors.ts';
+import { fillTemplate } from '../../../model/launcher.ts';
+import type { HostRef } from '../../../model/pipeline.ts';
+import { settlesWithin, unlessAborted } from '../../abort.ts';
+import { type ChildChannel, startChild } from '../../child-channel.ts';
+import type { HostSession } from '../../host-session.ts';
+import type { SessionSettings } from '../../settings.ts';
+import { refuseUser } from '../words.ts';
+import { checkAllocation } from './allocation.ts';
+import { createNodeChannels, type NodeChannels } from './node-channels.ts';
+import { watchLog } from './step-log.ts';
+import { TASK_SCRIPT } from './task-script.ts';
+
+export interface SlurmStep {
+  /** @throws SessionError with Slurm's reason and the next step. */
+  connect(host: HostRef): Promise<HostSession>;
+  /** Ends the step's input, and with it all that it runs. Bounded, idempotent. */
+  close(): Promise<void>;
+}
+
+type StepSettings = Pick<SessionSettings, 'connectTimeoutMs' | 'signal'>;
+
+/** Starts nothing before the first host is connected to. */
+export function createSlurmStep(hosts: readonly HostRef[], settings: StepSettings): SlurmStep {
+  let starting: Promise<RunningStep> | undefined;
+  return {
+    async connect(host) {
+      starting ??= startStep(hosts, settings);
+      return (await starting).connect(host);
+    },
+    async close() {
+      await starting?.then((step) => step.close()).catch(() => {});
+    },
+  };
+}
+
+interface RunningStep extends SlurmStep {}
+
+/** Longest wait for what the step runs, which ends with its input. An agent needs 8 s at most. */
+const END_LIMIT_MS = 10_000;
+const KILL_LIMIT_MS = 2000;
+
+async function startStep(hosts: readonly HostRef[], settings: StepSettings): Promise<RunningStep> {
+  for (const host of hosts) refuseUser({ kind: 'slurm' }, host);
+  await checkAllocation(hosts, settings.signal);
+  const names = [...new Set(hosts.map(({ name }) => name))];
+  const began = performance.now();
+  const srun = startChild(srunWords(names));
+  const log = watchLog(srun, (node, reason) => nodes.get(node)?.lose(reason));
+  const nodes = new Map(names.map((name) => [name, createNodeChannels(name, srun)] as const));
+  readOutput(srun, nodes, log.setStep);
+  void log.ended.then((reason) => {
+    for (const node of nodes.values()) node.lose(reason);
+  });
+  const close = () => closeStep(srun);
+  return {
+    close,
+    async connect(host) {
+      const node = nodes.get(host.name);
+      if (node === undefined) throw new Error(`${host.label} is not in the step`);
+      await untilReady(node, host, settings).catch(async (error: unknown) => {
+        await stopStep(srun);
+        throw error;
+      });
+      return sessionOf(host, node, performance.now() - began);
+    },
+  };
+}
+
+/**
+ * `--overlap` and `--mem=0`: a step that shares what the job's other steps have, and waits for none of them.
+ * `--cpu-bind=none`: programs may use every CPU of the job there, not one a task. A node that is lost ends the run by
+ * its session: `--kill-on-bad-exit=0` and `--wait=0` leave the others time to end as usual.
+ */
+function srunWords(names: readonly string[]): readonly string[] {
+  const words =
+    'srun --overlap --mem=0 --cpu-bind=none --mpi=none --nodes=%h --ntasks=%h --ntasks-per-node=1 --input=all --output=all ' +
+    '--kill-on-bad-exit=0 --wait=0 --job-name=rdpipe';
+  return [
+    ...fillTemplate(words.split(' '), `${names.length}`),
+    `--nodelist=${names.join(',')}`,
+    'sh',
+    '-c',
+    TASK_SCRIPT,
+  ];
+}
+
+async function untilReady(
+  node: NodeChannels,
+  host: HostRef,
+  { connectTimeoutMs, signal }: StepSettings,
+): Promise<void> {
+  const late = AbortSignal.timeout(connectTimeoutMs);
+  try {
+    await unlessAborted(node.ready, AbortSignal.any([signal, late]));
+  } catch (error) {
+    signal.throwIfAborted();
+    const limit = `Slurm started no step there within ${connectTimeoutMs / 1000} s (squeue -s shows the steps)`;
+    const reason = late.aborted ? limit : (error as Error).message;
+    throw new SessionError('unreachable', host.label, `cannot reach ${host.label}: ${reason}`);
+  }
+}
+
+function sessionOf(host: HostRef, node: NodeChannels, tookMs: number): HostSession {
+  let closing = false;
+  return {
+    kind: 'launcher',
+    launcher: 'slurm',
+    label: host.label,
+    took: { connectMs: tookMs, loginMs: 0 },
+    checkCommand: `srun --overlap -w ${host.name} -N1 -n1 true`,
+    ended: node.ended,
+    openShell: (signal) => node.open(signal),
+    failure() {
+      const reason = closing ? undefined : node.lost();
+      if (reason === undefined) return undefined;
+      return new SessionError('session_lost', host.label, `lost ${host.label}: its Slurm step ended: ${reason}`);
+    },
+    async close() {
+      closing = true;
+      node.close();
+    },
+  };
+}
+
+/** Lines of all tasks, each whole. */
+function readOutput(
+  srun: ChildChannel,
+  nodes: ReadonlyMap<string, NodeChannels>,
+  setStep: (step: string) => void,
+): void {
+  let rest = '';
+  srun.stdout.on('data', (data: Buffer) => {
+    const lines = `${rest}${data.toString('latin1')}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const [name = '', slot = '', verb = '', text = ''] = line.split(' ');
+      if (verb === 'ready' && isOwnStep(text)) setStep(text);
+      nodes.get(name)?.receive(Number(slot), verb, text);
+    }
+  });
+}
+
+/** A node prints it, and it becomes a word of scancel. */
+function isOwnStep(step: string, { SLURM_JOB_ID: job = '' }: NodeJS.ProcessEnv = process.env): boolean {
+  return step.startsWith(`${job}.`) && /^\d+\.\d+$/.test(step);
+}
+
+async function closeStep(srun: ChildChannel): Promise<void> {
+  srun.stdin.end();
+  if (!(await settlesWithin(srun.closed, END_LIMIT_MS))) await stopStep(srun);
+}
+
+/** srun passes a SIGTERM on to its tasks; one that is killed would leave them. */
+async function stopStep(srun: ChildChannel): Promise<void> {
+  srun.stdin.end();
+  srun.terminate();
+  if (!(await settlesWithin(srun.closed, KILL_LIMIT_MS))) srun.kill();
+}

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { UsageError } from '../../src/model/errors.ts';
+import { fillTemplate, launcherName } from '../../src/model/launcher.ts';
+import { readLauncher } from '../../src/parse/launcher.ts';
+
+describe('a launcher', () => {
+  it('is one of the names', () => {
+    for (const kind of ['ssh', 'slurm', 'podman', 'docker', 'kubectl', 'lxc'] as const) {
+      expect(readLauncher(kind)).to.deep.equal({ kind });
+      expect(launcherName(readLauncher(kind))).to.equal(kind);
+    }
+  });
+
+  const templates: readonly (readonly [string, readonly string[]])[] = [
+    ['srun --overlap -w %h -N1 -n1 sh', ['srun', '--overlap', '-w', '%h', '-N1', '-n1', 'sh']],
+    [`a 'b  c' "d \\"e\\" $x" f\\ g ''`, ['a', 'b  c', 'd "e" $x', 'f g', '']],
+    [`x'y'"z"`, ['xyz']],
+    ['sh -c $(date)', ['sh', '-c', '$(date)']],
+    ['--nodelist=%h%%', ['--nodelist=%h%%']],
+  ];
+  for (const [template, words] of templates) {
+    it(`splits ${template} as a shell, and expands nothing`, () => {
+      expect(readLauncher(`command:${template}`)).to.deep.equal({ kind: 'command', words });
+    });
+  }
+
+  it('has the host in the words of a template', () => {
+    expect(fillTemplate(['-w', '%h', '%%h%h.x'], 'n$&1')).to.deep.equal(['-w', 'n$&1', '%hn$&1.x']);
+  });
+
+  const wrong: readonly (readonly [string, string])[] = [
+    ['podmn', 'is none of ssh, slurm, podman, docker, kubectl, lxc, command:TEMPLATE'],
+    ['command:', 'the template is empty'],
+    ['command:  ', 'the template is empty'],
+    ['command:sh "x', 'without its end'],
+    ['command:sh \\', 'without its end'],
+    ['command:sh %n', "'%n' in the template is neither %h nor %%"],
+    ['command:sh %', "'%' in the template is neither %h nor %%"],
+  ];
+  for (const [text, message] of wrong) {
+    it(`is not ${text}`, () => {
+      expect(() => readLauncher(text)).to.throw(UsageError, message);
+    });
+  }
+});

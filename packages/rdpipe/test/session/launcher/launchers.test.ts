@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { placeStandIns } from '../../../../../test/support/exec-stand-in.ts';
+import { needsRoot, needsTool } from '../../../../../test/support/needs.ts';
+import { type Container, PODMAN_TOOLS, startContainer } from '../../../../../test/support/podman.ts';
+import { type Allocation, SLURM_TOOLS, type Slurm, startSlurm } from '../../../../../test/support/slurm.ts';
+import { SessionError } from '../../../src/model/errors.ts';
+import type { Launcher } from '../../../src/model/launcher.ts';
+import type { HostSession } from '../../../src/session/host-session.ts';
+import { openSessions, type Sessions } from '../../../src/session/open.ts';
+import type { SessionSettings } from '../../../src/session/settings.ts';
+import { itConforms, textOf } from '../conformance.ts';
+import { hostRef } from '../ssh-hosts.ts';
+
+const opened: Sessions[] = [];
+
+async function open(launcher: Launcher, names: readonly string[], connectTimeoutMs = 10_000): Promise<Sessions> {
+  const settings: SessionSettings = {
+    client: 'auto',
+    launcher: () => launcher,
+    ssh: undefined,
+    configFile: undefined,
+    persistS: 0,
+    connects: 8,
+    options: [],
+    connectTimeoutMs,
+    silenceMs: 60_000,
+    dieWithParent: [],
+    askpass: '/bin/false',
+    emit: () => {},
+    signal: new AbortController().signal,
+  };
+  const hosts = names.map((name) => hostRef(...(name.split('@').reverse() as [string, string?])));
+  const sessions = await openSessions(hosts, settings, undefined);
+  opened.push(sessions);
+  return sessions;
+}
+
+async function openOne(launcher: Launcher, name: string): Promise<HostSession> {
+  const session = [...(await open(launcher, [name])).all.values()][0];
+  if (session === undefined) throw new Error('no session');
+  return session;
+}
+
+async function failureOf(launcher: Launcher, names: readonly string[], limitMs?: number): Promise<string> {
+  const outcome = await open(launcher, names, limitMs).catch((error: unknown) => error);
+  if (!(outcome instanceof SessionError)) throw new Error(`not a SessionError: ${outcome}`);
+  return outcome.message;
+}
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((sessions) => sessions.close()));
+});
+
+describe('a session by a template', () => {
+  const command = (...words: readonly string[]): Launcher => ({ kind: 'command', words });
+
+  describe('as any session', () => itConforms(() => openOne(command('sh'), 'h1')));
+
+  it('takes noise before the shell for noise', async () => {
+    const session = await openOne(command('sh', '-c', 'echo Welcome; printf "no newline"; exec sh'), 'h1');
+    const channel = await session.openShell(new AbortController().signal);
+    channel.stdin.end('echo $((6 * 7))\n');
+    expect(await textOf(channel.stdout)).to.equal('42\n');
+  });
+
+  it('is named in every failure, with the next step', async () => {
+    expect(await failureOf(command('no-such-program', '%h'), ['h1'])).to.equal(
+      'cannot reach h1: no-such-program: command not found (install it, put it into PATH, or name another --launcher)',
+    );
+    expect(await failureOf(command('sh', '-c', 'echo Error: no host $0 >&2; exit 1', '%h'), ['h1'])).to.equal(
+      "cannot reach h1: no host h1 (echo uptime | sh -c 'echo Error: no host $0 >&2; exit 1' h1 to check)",
+    );
+    expect(await failureOf(command('true'), ['h1'])).to.equal(
+      'cannot reach h1: true ended with status 0 (echo uptime | true to check)',
+    );
+    expect(await failureOf(command('sleep', '60'), ['h1'], 200)).to.equal(
+      'cannot reach h1: sleep gave no shell within 0.2 s (echo uptime | sleep 60 to check)',
+    );
+    expect(await failureOf(command('sh'), ['ann@h1'])).to.equal(
+      'cannot reach ann@h1: sh cannot choose the user (write h1, or --sudo h1 for root)',
+    );
+  });
+});
+
+/** First in PATH while the tests of the describe() run that it stands in. */
+function usePath(folder: () => string): void {
+  const before_ = process.env.PATH;
+  beforeEach(() => {
+    process.env.PATH = `${folder()}:${before_}`;
+  });
+  afterEach(() => {
+    process.env.PATH = before_;
+  });
+}
+
+describe('a session by podman', function () {
+  this.timeout(60_000);
+  let container: Container | undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-podman-'));
+
+  before(async function () {
+    needsTool(this, ...PODMAN_TOOLS);
+    needsRoot(this);
+    container = await startContainer(folder, 'c1');
+  });
+  after(async () => {
+    await container?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  usePath(() => container?.bin ?? '');
+
+  itConforms(() => openOne({ kind: 'podman' }, 'c1'));
+
+  it('names a container that is not there', async () => {
+    expect(await failureOf({ kind: 'podman' }, ['c9'])).to.match(
+      /^cannot reach c9: no container with name or ID "c9" found: .* \(echo uptime \| podman exec -i c9 sh to check\)$/,
+    );
+  });
+});
+
+describe('a session by a program like kubectl', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-exec-'));
+  const bin = placeStandIns(folder);
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  usePath(() => bin);
+
+  describe('as any session, by kubectl', () => itConforms(() => openOne({ kind: 'kubectl' }, 'prod/db-0/main')));
+  describe('as any session, by lxc', () => itConforms(() => openOne({ kind: 'lxc' }, 'c1')));
+  describe('as any session, by docker', () => itConforms(() => openOne({ kind: 'docker' }, 'ann@c1')));
+
+  it('ends its output where the channel is cut, with the status 0 of the program', async () => {
+    const cut = join(folder, 'cut');
+    process.env.EXEC_CUT = cut;
+    const session = await openOne({ kind: 'kubectl' }, 'db-0').finally(() => delete process.env.EXEC_CUT);
+    const channel = await session.openShell(new AbortController().signal);
+    channel.stdin.write('echo begun; exec cat\n');
+    channel.stdout.once('data', () => writeFileSync(cut, ''));
+    expect(await channel.closed).to.deep.equal({ code: 0, signal: null });
+  });
+});
+
+describe('a session by Slurm', function () {
+  this.timeout(60_000);
+  const SLURM: Launcher = { kind: 'slurm' };
+  let slurm: Slurm | undefined;
+  let job: Allocation;
+  const before_ = { ...process.env };
+
+  before(async function () {
+    needsTool(this, ...SLURM_TOOLS);
+    needsRoot(this);
+    slurm = await startSlurm(mkdtempSync(join(tmpdir(), 'rdpipe-slurm-')), 3);
+    job = await slurm.allocate();
+  });
+  beforeEach(() => Object.assign(process.env, job.environment));
+  afterEach(() => {
+    for (const name of Object.keys(job.environment)) delete process.env[name];
+    Object.assign(process.env, before_);
+  });
+  after(() => slurm?.close());
+
+  // Descriptors 3 to 9 of the task.
+  describe('as any session', () => itConforms(() => openOne(SLURM, 'n2'), 7));
+
+  it('has one step for all nodes, and keeps their channels apart', async () => {
+    const { all } = await open(SLURM, ['n1', 'n2', 'n3', 'n2']);
+    expect([...all.keys()]).to.deep.equal(['1', '2', '3']);
+    const answers = [...all.values()].map(async (session) => {
+      const channel = await session.openShell(new AbortController().signal);
+      channel.stdin.end('i=0; while [ $i -lt 500 ]; do echo $SLURM_STEP_ID $SLURMD_NODENAME $i; i=$((i + 1)); done\n');
+      return textOf(channel.stdout);
+    });
+    const texts = await Promise.all(answers);
+    const step = texts[0]?.split(' ')[0];
+    const expected = (node: string) => Array.from({ length: 500 }, (_, i) => `${step} ${node} ${i}\n`).join('');
+    expect(texts).to.deep.equal(['n1', 'n2', 'n3'].map(expected));
+  });
+
+  it('is refused outside of the allocation, for a list, and with a user', async () => {
+    expect(await failureOf(SLURM, ['n1', 'n9'])).to.equal(
+      `cannot reach n9: it is no node of Slurm job ${job.job} (its nodes: n[1-3])`,
+    );
+    expect(await failureOf(SLURM, ['n[1-2]'])).to.equal('cannot reach n[1-2]: a stage runs on one node: name one');
+    expect(await failureOf(SLURM, ['ann@n1'])).to.equal(
+      'cannot reach ann@n1: slurm cannot choose the user (write n1, or --sudo n1 for root)',
+    );
+    delete process.env.SLURM_JOB_ID;
+    expect(await failureOf(SLURM, ['n1'])).to.equal(
+      'cannot reach n1: there is no Slurm allocation here (salloc -N 2 first, or sbatch)',
+    );
+  });
+
+  it('is lost with its step, with Slurm’s reason', async () => {
+    const session = await openOne(SLURM, 'n1');
+    const channel = await session.openShell(new AbortController().signal);
+    channel.stdin.write('echo $SLURM_STEP_ID\n');
+    const step = await new Promise<string>((resolve) =>
+      channel.stdout.once('data', (data) => resolve(`${data}`.trim())),
+    );
+    await job.scancel(`${job.job}.${step}`);
+    await session.ended;
+    await channel.closed;
+    expect(session.failure()?.message).to.match(
+      new RegExp(`^lost n1: its Slurm step ended: STEP ${job.job}\\.${step} (ON n1 CANCELLED AT |CANCELLED$)`),
+    );
+  });
+});

@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../../../../test/support/eventually.ts';
+import { startChild } from '../../../src/session/child-channel.ts';
+import { watchLog } from '../../../src/session/launcher/slurm/step-log.ts';
+
+const STEP = 'slurmstepd-n1: error: *** STEP 1.0 ON n1 CANCELLED AT 2026-11-23T04:33:24 DUE TO TIME LIMIT ***';
+const ABORTED = 'srun: Job step aborted: Waiting up to 4 seconds for job step to finish.';
+const TASK = 'srun: error: n1: task 0: Killed';
+
+/** The reasons of a step whose srun is a shell that runs the script, and those of its nodes. */
+async function reasonsOf(script: string): Promise<readonly [string, readonly string[]]> {
+  const nodes: string[] = [];
+  const log = watchLog(startChild(['sh', '-c', script]), (node, reason) => nodes.push(`${node}: ${reason}`));
+  log.setStep('1.0');
+  return [await log.ended, nodes];
+}
+
+function printed(...lines: readonly string[]): string {
+  return lines.map((line) => `echo '${line}' >&2`).join('\n');
+}
+
+describe('the messages of a Slurm step', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-scontrol-'));
+  const path = process.env.PATH;
+  const place = (state: string) => {
+    writeFileSync(join(folder, 'scontrol'), `#!/bin/sh\necho "JobId=$4 JobName=x JobState=${state} Reason=None"\n`, {
+      mode: 0o755,
+    });
+  };
+  before(() => {
+    process.env.PATH = `${folder}:${path}`;
+  });
+  after(() => {
+    process.env.PATH = path;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('have the line of the step as the reason, before that of a task and after it', async () => {
+    const reason = 'STEP 1.0 ON n1 CANCELLED AT 2026-11-23T04:33:24 DUE TO TIME LIMIT';
+    expect(await reasonsOf(printed(STEP, ABORTED, TASK))).to.deep.equal([reason, []]);
+    expect(await reasonsOf(printed(ABORTED, TASK, STEP))).to.deep.equal([reason, []]);
+  });
+
+  it('wait for srun where the step was cancelled, however late its line comes', async () => {
+    const [reason, nodes] = await reasonsOf(`${printed(ABORTED, TASK)}\nsleep 0.8\n${printed(STEP)}`);
+    expect(reason).to.match(/ DUE TO TIME LIMIT$/);
+    expect(nodes).to.deep.equal([]);
+  });
+
+  it('may lack the line of the step: then Slurm is asked for the state of the job', async () => {
+    place('RUNNING');
+    expect(await reasonsOf(printed(ABORTED, TASK))).to.deep.equal(['STEP 1.0 CANCELLED', []]);
+    place('TIMEOUT');
+    expect(await reasonsOf(printed(ABORTED, TASK))).to.deep.equal([
+      'STEP 1.0 CANCELLED (its job is in state TIMEOUT)',
+      [],
+    ]);
+  });
+
+  it('tell of one node that is lost while the others go on', async () => {
+    const [, nodes] = await reasonsOf(`${printed(TASK)}\nsleep 0.8`);
+    expect(nodes).to.deep.equal(['n1: n1: task 0: Killed']);
+  });
+
+  it('tell of a node that failed before the others of its step are ended', async () => {
+    place('NODE_FAIL');
+    const [, nodes] = await reasonsOf(printed('srun: error: Node failure on n1', ABORTED));
+    expect(nodes).to.deep.equal(['n1: Node failure on n1']);
+  });
+
+  it('may be none: srun was killed, and its step is cancelled', async () => {
+    const asked = join(folder, 'asked');
+    writeFileSync(join(folder, 'scancel'), `#!/bin/sh\necho "$@" >'${asked}'\n`, { mode: 0o755 });
+    expect(await reasonsOf('kill -9 $$')).to.deep.equal(['srun was killed by SIGKILL', []]);
+    await eventually(() => expect(`${readFileSync(asked)}`).to.equal('1.0\n'));
+  });
+});

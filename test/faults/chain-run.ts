@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chain of four hosts, some of which are lost while the stream goes through it.
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import type { Lab } from '../support/lab.ts';
+import { type MarkedProcess, signalProcess } from '../support/processes.ts';
+
+export const CHAIN = ['n1', 'n2', 'n3', 'n4'] as const;
+
+/** The stream goes into a command or a file on each host. */
+export type Output = 'command' | 'file';
+
+export interface ChainRun {
+  readonly result: ReturnType<Lab['start']>['result'];
+  /** All others have the whole stream; of the lost ones no command saw its end, and no file was renamed. */
+  expectCopies(lost: readonly string[]): Promise<void>;
+}
+
+/** Starts it, and waits until every host has the beginning of the stream. */
+export async function startChain(lab: Lab, options: string, bytes: number, output: Output): Promise<ChainRun> {
+  const content = randomBytes(bytes);
+  for (const name of await lab.list()) await rm(join(lab.folder, name));
+  await writeFile(join(lab.folder, 'in'), content);
+  const out = `${lab.folder}/out.$RDPIPE_HOST`;
+  const part = output === 'file' ? `> ${out}` : `cat > ${out} && echo whole > ${lab.folder}/end.$RDPIPE_HOST`;
+  const stages = `h1:'< ${lab.folder}/in' 'n[1-4]:${part}'`;
+  const running = lab.start(`exec rdpipe --limit 6MB/s ${options} ${stages} > /dev/null`);
+  await eventually(() => {
+    for (const name of CHAIN) expect(Math.max(...processesOf(lab, name, 'rdrecv').map(writtenBy))).to.be.above(100_000);
+  });
+  const digest = (data: Buffer) => createHash('sha256').update(data).digest('hex');
+  return {
+    result: running.result,
+    async expectCopies(lost) {
+      const names = await lab.list();
+      for (const name of CHAIN) {
+        const isLost = lost.includes(name);
+        const mark = output === 'file' ? `out.${name}` : `end.${name}`;
+        expect(names.includes(mark), `${mark} among ${names}`).to.equal(!isLost);
+        if (!isLost) expect(digest(await readFile(join(lab.folder, `out.${name}`))), name).to.equal(digest(content));
+      }
+    },
+  };
+}
+
+/** Bytes: a file has no name before it is whole. */
+function writtenBy({ pid }: MarkedProcess): number {
+  return Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
+}
+
+export function processesOf(lab: Lab, name: string, program?: string): MarkedProcess[] {
+  const its = lab.processes().filter(({ home }) => home === lab.host(name).home);
+  return its.filter((process) => program === undefined || process.program === program);
+}
+
+/** A host that dies does so at once: none of its programs sees the others end. */
+export function kill(lab: Lab, name: string, program?: string): void {
+  const found = processesOf(lab, name, program);
+  expect(found).to.have.length.greaterThan(0);
+  for (const signal of ['SIGSTOP', 'SIGKILL'] as const) for (const { pid } of found) signalProcess(pid, signal);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs in a job of a real Slurm: two at once, the end of the job's time, a node that is lost.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { useLab } from '../support/lab.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
+import { failed, succeeded } from '../support/shell.ts';
+import { type Allocation, SLURM_TOOLS, type Slurm, startSlurm } from '../support/slurm.ts';
+
+const RUN = 'rdpipe --launcher slurm';
+
+describe('a run in a job of Slurm', function () {
+  this.timeout(180_000);
+  const lab = useLab({ longestMs: 150_000 });
+  let slurm: Slurm;
+  let job: Allocation;
+
+  before(function () {
+    needsTool(this, ...SLURM_TOOLS);
+    needsRoot(this);
+  });
+  // Each ends its job, or loses a node.
+  beforeEach(async () => {
+    slurm = await startSlurm(mkdtempSync(join(tmpdir(), 'rdpipe-slurm-')), 3, 'SlurmdTimeout=6');
+    job = await slurm.allocate();
+  });
+  afterEach(() => slurm.close());
+
+  const environment = () => ({ ...job.environment, PATH: lab.environment.PATH });
+  const sh = (script: string) => lab.sh(script, environment());
+
+  async function begin() {
+    const running = lab.start(`exec ${RUN} n1:'echo begun; exec sleep 600' n2:cat`, { env: environment() });
+    await running.printed('begun\n');
+    return running;
+  }
+
+  it('has a step of its own beside another run', async () => {
+    const line = `${RUN} n1:'head -c 30M /dev/urandom | tee $0.$$ | sha256sum >&2; cat $0.$$; rm $0.$$' n2:cat n3:sha256sum`;
+    const result =
+      await sh(`for n in 1 2 3; do ${line.replaceAll('$0', `${lab.folder}/part`)} 2>err$n >out$n & done; wait
+      for n in 1 2 3; do cmp <(sed 's/^n1: //' err$n) out$n && echo same; done`);
+    succeeded(result, 'same\nsame\nsame\n');
+  });
+
+  it('ends with the time of the job, by the words of Slurm', async () => {
+    const running = await begin();
+    await job.endSoon();
+    failed(await running.result, 125, /^rdpipe: lost n\d: its Slurm step ended: STEP .*CANCELLED.*TIME/m);
+    await lab.expectNothingLeft();
+  });
+
+  it('ends with a node that is lost: its hops are the first to know, Slurm knows after SlurmdTimeout', async () => {
+    const running = await begin();
+    slurm.loseNode('n1');
+    failed(await running.result, 125, /^rdpipe: lost n1: .*$/m);
+    await lab.expectNothingLeft();
+  });
+
+  it('has one node a stage', async () => {
+    for (const list of ['n[1-3]', 'all', 'n1,n2'])
+      failed(await sh(`${RUN} '${list}:true'`), 125, /a stage runs on one node: name one/);
+  });
+});

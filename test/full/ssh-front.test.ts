@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { expectAsSsh, LINES, placeStandIns } from '../native/ssh-lines.ts';
+
+describe('the front of rdssh', () => {
+  it('gives every command line of the table the configuration that ssh gives it', function () {
+    this.timeout(120_000);
+    expect(LINES.length).to.be.at.least(200);
+    const folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
+    placeStandIns(folder);
+    expectAsSsh(folder, LINES);
+    rmSync(folder, { recursive: true });
+  });
+});

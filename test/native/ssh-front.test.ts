@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front of rdssh parses a command line as ssh itself does, or leaves it to ssh.
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { BIN } from '../support/programs.ts';
+import { runProgram } from '../support/run-program.ts';
+import { sample } from '../support/sample.ts';
+import { become, expectAsSsh, LINES, placeStandIns } from './ssh-lines.ts';
+
+/** Of the table's lines; test/full has all. */
+const LINES_AT_ONCE = 50;
+
+describe('the front of rdssh', () => {
+  let folder = '';
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
+    placeStandIns(folder);
+  });
+
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it(`gives ${LINES_AT_ONCE} command lines the configuration that ssh gives them`, () =>
+    expectAsSsh(folder, sample(LINES, LINES_AT_ONCE)));
+
+  for (const line of [
+    'h1',
+    '-tt h1 ls',
+    '-N h1',
+    '-W a:1 h1',
+    '-D 1 h1 ls',
+    '-X h1 ls',
+    '-G h1',
+    '-V',
+    '-O check h1',
+    '-!',
+  ])
+    it(`leaves to ssh, word by word: ${line}`, () =>
+      expect(become(folder, line.split(' '))).to.deep.equal(['ssh', ...line.split(' ')]));
+
+  it('leaves rdpipe options to rdpipe alone', () =>
+    expect(become(folder, ['--persist=0', '-tt', 'h1', 'ls'])).to.deep.equal(['ssh', '-tt', 'h1', 'ls']));
+
+  it('joins nothing: words, bytes and empty words arrive', () => {
+    const words = become(folder, ['-E', 'a log', '-n', 'h1', 'printf', '%s|', '', "it's", '*']);
+    expect(words.slice(words.indexOf('--'))).to.deep.equal([
+      '--',
+      'command',
+      'a log',
+      'h1',
+      'printf',
+      '%s|',
+      '',
+      "it's",
+      '*',
+    ]);
+  });
+
+  it('asks ssh for the configuration before node starts, unless a script stands in for it', () => {
+    const config = join(folder, 'config');
+    const rdpipe = join(folder, 'asking');
+    writeFileSync(config, 'Host h1\n  User configured\n');
+    const print = 'fd=$(echo "$RDPIPE_SSH_CONFIG" | head -1); echo "$RDPIPE_SSH_CONFIG"; [ -z "$fd" ] || cat <&"$fd"';
+    writeFileSync(rdpipe, `#!/bin/sh\n${print}\n`, { mode: 0o755 });
+    const ask = (path: string, ...words: readonly string[]) =>
+      runProgram(join(BIN, 'rdhop'), ['rdssh', rdpipe, ...words], { env: { PATH: path }, input: 'untouched' }).stdout;
+    const question = ['-G', '-F', config, '-o', 'Port=7', '--', 'h1'];
+    const { stdout: answer } = runProgram('/usr/bin/ssh', question);
+    const system = '/usr/bin:/bin';
+    const asked = ask(system, '-F', config, '-p7', 'h1', 'ls');
+    expect(asked.replace(/^\d+\n/, '')).to.equal(`${question.join('\n')}\n${answer}\0`);
+    expect(ask(system, '-F', config, '-oNoSuchWord=1', 'h1', 'ls')).to.match(/\nh1\n$/);
+    expect(ask(`${folder}/other:${system}`, '-F', config, 'h1', 'ls')).to.equal('\n');
+    expect(ask(system, '-F', `${config}\nNL`, 'h1', 'ls')).to.equal('\n');
+  });
+
+  it('passes over itself under the name of ssh', () => {
+    const env = { PATH: `${folder}/links:${folder}` };
+    mkdirSync(join(folder, 'links'));
+    symlinkSync(join(folder, 'rdpipe'), join(folder, 'links/ssh'));
+    // Every program beside rdpipe counts as rdssh by another name.
+    const run = runProgram(join(BIN, 'rdhop'), ['rdssh', join(folder, 'rdpipe'), '-V'], { env });
+    expect(run).to.deep.equal({
+      status: 255,
+      stdout: '',
+      stderr: 'rdssh: there is no ssh on this machine, which this command line needs\n',
+    });
+  });
+});

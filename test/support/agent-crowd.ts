@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Agents of any number of hosts, all played by the test's own process: rdpipe reaches them by a launcher.
+// They say what real agents say, and carry no data.
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { execaSync } from 'execa';
+import type {
+  AgentEvent,
+  AgentHello,
+  AgentLink,
+  AgentRequest,
+  HopEnd,
+} from '../../packages/rdpipe/src/model/protocol.ts';
+import { ROOT } from './root.ts';
+
+/** CPU time and memory of the controller so far. */
+export interface Usage {
+  readonly cpuS: number;
+  /** The most that was resident. */
+  readonly peakMib: number;
+}
+
+/** A run, as its agents saw it. */
+export interface CrowdRun {
+  /** From the first login to the last `go`. */
+  readonly startS: number;
+  /** The controller's, when the last agent was to go, and when the first one was to finish. */
+  readonly started: Usage;
+  readonly finished: Usage;
+  /** From one to the other. */
+  readonly ranS: number;
+  readonly hosts: number;
+  /** Shells at a time that had not answered yet. */
+  readonly mostLogins: number;
+}
+
+const COUNTERS_APART_MS = 250;
+/** As a network and keys would take, so that several log in at a time. */
+const LOGIN_MS = 20;
+const BYTES = 1_000_000;
+
+export class AgentCrowd {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'rdpipe-crowd-'));
+  #server: Server | undefined;
+  #run: Stage | undefined;
+
+  /** Words that become a shell of the host whose name follows. */
+  get shell(): string {
+    return `${join(this.#folder, 'relay')} ${join(this.#folder, 'socket')}`;
+  }
+
+  async open(): Promise<void> {
+    const options = ['-std=c17', '-D_GNU_SOURCE', '-O1', '-static', '-Wall', '-Wextra', '-Werror'];
+    execaSync('cc', [...options, join(ROOT, 'test/support/unix-relay.c'), '-o', join(this.#folder, 'relay')]);
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#run?.take(socket));
+    this.#server.listen({ path: join(this.#folder, 'socket'), backlog: 4096 });
+    await once(this.#server, 'listening');
+  }
+
+  close(): void {
+    this.#server?.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Plays so many hosts of the next run; each end of a hop sends counters so many times. */
+  play(hosts: number, counters: number, controller: () => number): () => CrowdRun {
+    const run = new Stage(hosts, counters, controller);
+    this.#run = run;
+    return () => run.seen();
+  }
+}
+
+/** One run. */
+class Stage {
+  readonly #hosts: number;
+  readonly #counters: number;
+  readonly #controller: () => number;
+  readonly #agents = new Set<Agent>();
+  readonly #ends = new Map<string, Agent>();
+  readonly #connected = new Set<number>();
+  #beganMs = 0;
+  #goneMs = 0;
+  #finishedMs = 0;
+  #going = 0;
+  #logins = 0;
+  #mostLogins = 0;
+  #started: Usage | undefined;
+  #finished: Usage | undefined;
+
+  constructor(hosts: number, counters: number, controller: () => number) {
+    this.#hosts = hosts;
+    this.#counters = counters;
+    this.#controller = controller;
+  }
+
+  take(socket: Socket): void {
+    if (this.#beganMs === 0) this.#beganMs = performance.now();
+    const agent = new Agent(socket, this.#agents.size + 1, {
+      login: () => this.#loggedIn(),
+      request: (request) => this.#answer(agent, request),
+    });
+    this.#agents.add(agent);
+    this.#logins += 1;
+    this.#mostLogins = Math.max(this.#mostLogins, this.#logins);
+  }
+
+  seen(): CrowdRun {
+    const [started, finished] = [this.#started, this.#finished];
+    if (started === undefined || finished === undefined) throw new Error('the run did not come to its end');
+    const seconds = (from: number, to: number) => (to - from) / 1000;
+    return {
+      startS: seconds(this.#beganMs, this.#goneMs),
+      ranS: seconds(this.#goneMs, this.#finishedMs),
+      started,
+      finished,
+      hosts: this.#agents.size,
+      mostLogins: this.#mostLogins,
+    };
+  }
+
+  #loggedIn(): void {
+    this.#logins -= 1;
+  }
+
+  #answer(agent: Agent, request: AgentRequest): void {
+    switch (request.op) {
+      case 'prepare':
+        agent.ends = request.links.flatMap(endsOf);
+        for (const { link, end } of agent.ends) this.#ends.set(`${link} ${end}`, agent);
+        agent.say({ event: 'prepared', segment: request.segment });
+        return;
+      case 'listen':
+        agent.say({ event: 'listening', link: request.link, end: request.end, transport: 'tcp', port: 40_000 });
+        return;
+      case 'dial':
+        this.#connect(request.link);
+        return;
+      case 'go':
+        this.#go(request.segment);
+        return;
+      case 'ping':
+        agent.say({ event: 'alive' });
+        return;
+      case 'finish':
+      case 'abort':
+        this.#finish(agent);
+        return;
+      default:
+    }
+  }
+
+  /** Once: a second candidate comes too late. */
+  #connect(link: number): void {
+    if (this.#connected.has(link)) return;
+    this.#connected.add(link);
+    for (const end of ['send', 'recv'] as const) {
+      const place = { local: '10.0.0.1:40000', peer: '10.0.0.2:40000', device: null, numa: null, note: null };
+      const how = { transport: 'tcp', cipher: 'aes-256-gcm' } as const;
+      this.#ends.get(`${link} ${end}`)?.say({ event: 'connected', link, end, ...how, ...place });
+    }
+  }
+
+  #go(segment: number): void {
+    this.#going += 1;
+    if (this.#going < this.#hosts) return;
+    this.#goneMs = performance.now();
+    this.#started = usageOf(this.#controller());
+    this.#count(this.#counters, segment);
+  }
+
+  /** Counters of every end, then their ends. */
+  #count(left: number, segment: number): void {
+    const bytes = BYTES * (this.#counters - left + 1);
+    const waits = { input_ms: 1, limit_ms: 0, worker_ms: 0, wire_ms: 2, output_ms: 3 };
+    const amounts = { bytes, wire_bytes: bytes };
+    for (const agent of this.#agents) {
+      if (left > 0) {
+        agent.say(
+          ...agent.ends.map((end) => ({ event: 'counters', ...end, ...amounts, ...waits, rtt_us: 90 }) as const),
+        );
+        continue;
+      }
+      const how = { result: 'delivered', status: 0, code: 'ok', message: '' } as const;
+      const usage = { user_ms: 1, system_ms: 1, max_rss_kib: 9000 };
+      agent.say(...agent.ends.map((end) => ({ event: 'link_ended', ...end, ...how, ...amounts, ...usage }) as const));
+      agent.say({ event: 'segment_ended', segment });
+    }
+    if (left > 0) setTimeout(() => this.#count(left - 1, segment), COUNTERS_APART_MS);
+  }
+
+  #finish(agent: Agent): void {
+    if (this.#finished === undefined) {
+      this.#finishedMs = performance.now();
+      this.#finished = usageOf(this.#controller());
+    }
+    agent.say({ event: 'ended' });
+    agent.end();
+  }
+}
+
+interface End {
+  readonly link: number;
+  readonly end: HopEnd;
+}
+
+function endsOf(link: AgentLink): readonly End[] {
+  if (link.kind === 'hop') return [{ link: link.link, end: link.end }];
+  return link.kind === 'local' ? (['send', 'recv'] as const).map((end) => ({ link: link.link, end })) : [];
+}
+
+/** One shell, which becomes an agent. */
+class Agent {
+  ends: readonly End[] = [];
+  readonly #socket: Socket;
+
+  constructor(
+    socket: Socket,
+    number: number,
+    on: { readonly login: () => void; readonly request: (request: AgentRequest) => void },
+  ) {
+    this.#socket = socket.on('error', () => {});
+    let nonce = '';
+    let host: string | undefined;
+    createInterface({ input: socket })
+      .on('line', (line) => {
+        if (host === undefined) host = line;
+        else if (line.startsWith('{"op"')) on.request(JSON.parse(line));
+        else if (line.startsWith('echo ')) {
+          const answer = `${line.slice('echo '.length)}\n`;
+          setTimeout(() => {
+            on.login();
+            socket.write(answer);
+          }, LOGIN_MS);
+        } else if (line.startsWith('nonce=')) nonce = line.slice('nonce='.length);
+        // The last line but one of the script.
+        else if (line.startsWith('printf '))
+          socket.write(`rdstage/1 ${nonce} ${JSON.stringify(helloOf(number, host))}\n`);
+      })
+      .on('error', () => {}) // the socket's own
+      .on('close', () => socket.end());
+  }
+
+  say(...events: readonly AgentEvent[]): void {
+    this.#socket.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+}
+
+/** Each is a machine of its own, in one network. */
+function helloOf(number: number, hostname: string): AgentHello {
+  const address = `10.1.${Math.floor(number / 250)}.${(number % 250) + 1}`;
+  const eth0 = {
+    address,
+    prefix: 16,
+    interface: 'eth0',
+    up: true,
+    speed_mbps: 25_000,
+    kind: 'physical',
+    mtu: 1500,
+  } as const;
+  return {
+    v: 1,
+    version: '0.2.0',
+    os: 'Linux',
+    cpu: 'x86_64',
+    boot_id: `boot-${number}`,
+    net_ns: 4026531840,
+    uid: 1000,
+    user: 'ann',
+    hostname,
+    pid: number + 1,
+    ssh_connection: `10.1.255.1 50000 ${address} 22`,
+    aes: true,
+    memlock: null,
+    rdma_lacks: null,
+    addresses: [eth0],
+    rdma: [],
+  };
+}
+
+const TICKS_A_SECOND = 100;
+
+function usageOf(pid: number): Usage {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  const peakKib = Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return { cpuS: (user + system) / TICKS_A_SECOND, peakMib: peakKib / 1024 };
+}

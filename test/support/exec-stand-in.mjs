@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
+// Stands in for `kubectl exec -i`, `docker exec -i` and `lxc exec -T`: runs the command on this machine.
+// Where $EXEC_CUT names a file: as soon as that is there, the channel is cut, and the status is 0.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+
+const program = basename(process.argv[1] ?? '');
+const words = process.argv.slice(2);
+const command = commandOf(words);
+if (command === undefined) {
+  process.stderr.write(`error: unexpected words: ${words.join(' ')}\n`);
+  process.exit(1);
+}
+
+const child = spawn(command[0], command.slice(1), { stdio: 'pipe' });
+for (const stream of [child.stdin, process.stdin]) stream.on('error', () => {});
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(1));
+process.stdin.pipe(child.stdin);
+child.stdout.pipe(process.stdout);
+child.stderr.pipe(process.stderr);
+child.once('close', (code) => {
+  // kubectl writes this line, docker does not.
+  if (code !== 0 && program === 'kubectl') process.stderr.write(`command terminated with exit code ${code}\n`);
+  // Output that a slow reader has not taken yet would be lost with the process.
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(code ?? 137)));
+});
+
+const cut = process.env.EXEC_CUT;
+if (cut !== undefined) setInterval(() => existsSync(cut) && process.exit(0), 10);
+
+/** The words after those of exec; undefined for other words than rdpipe may use. */
+function commandOf([verb, stdin, ...rest]) {
+  if (verb !== 'exec' || stdin !== (program === 'lxc' ? '-T' : '-i')) return undefined;
+  const mark = rest.indexOf('--');
+  if (program !== 'docker') return mark < 1 ? undefined : rest.slice(mark + 1);
+  const [option, , ...others] = rest;
+  return option === '--user' ? others.slice(1) : rest.slice(1);
+}

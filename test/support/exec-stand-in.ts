@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the program that stands in for kubectl, docker and lxc into a folder, under their names.
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './root.ts';
+
+/** A folder for PATH. */
+export function placeStandIns(folder: string): string {
+  const bin = join(folder, 'stand-ins');
+  mkdirSync(bin);
+  for (const name of ['kubectl', 'docker', 'lxc'])
+    symlinkSync(join(ROOT, 'test/support/exec-stand-in.mjs'), join(bin, name));
+  return bin;
+}

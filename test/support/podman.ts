@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real container of busybox by podman, with a storage of its own and no registry. Needs root.
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { eventually } from './eventually.ts';
+import { visibleTexts } from './processes.ts';
+
+/** Programs that a test needs to call `startContainer`. */
+export const PODMAN_TOOLS = ['podman', 'runc', 'busybox'] as const;
+
+export interface Container {
+  /** Holds a `podman` that knows the container: first in PATH. */
+  readonly bin: string;
+  close(): Promise<void>;
+}
+
+/**
+ * The container shares network and pids with this machine, so a test sees what runs inside of it. `environment` is
+ * that of the programs that are started in it later. All that it keeps is below `folder`.
+ * @throws podman's own words, where this machine lets no container run.
+ */
+export async function startContainer(
+  folder: string,
+  name: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Container> {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const places = { root: join(folder, 'root'), runroot: join(folder, 'runroot'), tmpdir: join(folder, 'tmpdir') };
+  const here = '--storage-driver=vfs --cgroup-manager=cgroupfs --events-backend=file --runtime=runc';
+  const options = Object.entries(places).map(([option, path]) => `--${option}=${path}`);
+  const program = `exec /usr/bin/podman ${options.join(' ')} ${here} "$@"`;
+  writeFileSync(join(bin, 'podman'), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
+  const podman = (...words: readonly string[]) => execa(join(bin, 'podman'), words, { stdin: 'ignore' });
+  const image = await writeImage(folder);
+  await podman('import', image, 'busybox');
+  const variables = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
+  // podman's own limits are above those that a restricted root may set.
+  const limits = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1000:1000'];
+  const place = ['--network=host', '--pid=host', ...limits, ...variables];
+  const sleeping = ['env', '-i', '/bin/sleep', '86400'];
+  // conmon keeps the outputs of podman.
+  await execa(join(bin, 'podman'), ['run', '-d', `--name=${name}`, ...place, 'busybox', ...sleeping], {
+    stdio: 'ignore',
+  });
+  return {
+    bin,
+    async close() {
+      await podman('rm', '-f', '-t', '0', name);
+      // conmon starts a podman that cleans up after the container, also one that was removed: it writes until it ends.
+      await eventually(() => {
+        if (visibleTexts().some((text) => text.includes(places.root))) throw new Error(`a podman still uses ${folder}`);
+      });
+    },
+  };
+}
+
+/** Needs the static busybox: the image has no libraries. */
+async function writeImage(folder: string): Promise<string> {
+  const root = join(folder, 'image');
+  for (const name of ['bin', 'root', 'tmp', 'var/tmp', 'proc', 'sys', 'dev', 'etc']) {
+    mkdirSync(join(root, name), { recursive: true });
+  }
+  const { stdout: busybox } = await execa('sh', ['-c', 'command -v busybox']);
+  copyFileSync(busybox, join(root, 'bin/busybox'));
+  const { stdout: applets } = await execa('busybox', ['--list']);
+  for (const applet of applets.split('\n').filter((text) => text !== 'busybox')) {
+    symlinkSync('busybox', join(root, 'bin', applet));
+  }
+  const image = join(folder, 'image.tar');
+  await execa('tar', ['-C', root, '-cf', image, '.']);
+  return image;
+}

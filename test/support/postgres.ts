@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// PostgreSQL, as the server that programs of tests talk to.
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { needsFile, needsRoot, needsTool } from './needs.ts';
+import { succeeded } from './shell.ts';
+import type { Workplace } from './workplace.ts';
+
+export const POSTGRES = '/usr/lib/postgresql/15/bin';
+/** Its server does not run as root. */
+export const AS_POSTGRES = 'setpriv --reuid postgres --regid postgres --clear-groups';
+
+export function needsPostgres(test: Mocha.Context): void {
+  needsFile(test, `${POSTGRES}/initdb`);
+  needsRoot(test);
+  needsTool(test, 'psql', 'pgbench');
+}
+
+/** Makes an empty database in this folder of the test; returns its path. */
+export async function makeDatabase(lab: Workplace, name: string): Promise<string> {
+  const data = join(lab.folder, name);
+  await mkdir(data);
+  for (const folder of [join(lab.folder, '../..'), join(lab.folder, '..'), lab.folder]) await chmod(folder, 0o755);
+  const make = `${AS_POSTGRES} ${POSTGRES}/initdb -D ${data} -A trust --no-sync --wal-segsize=1 >/dev/null`;
+  succeeded(await lab.sh(`chown postgres ${data} && cd / && ${make}`), '');
+  return data;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of command lines that ssh and rdssh run to the same output, standard error and status.
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Lab, useLab } from '../support/lab.ts';
+import { needsTool } from '../support/needs.ts';
+
+const SHELLS = ['zsh', 'fish', 'tcsh', 'dash'];
+
+/** Lines of bash, in which $P is the one or the other. */
+const STREAMS: readonly string[] = [
+  '$P h1 exit 3; echo $?; $P h1 no-such-program; echo $?; $P h1 "kill -9 \\$\\$"; echo $?',
+  '$P h1 "echo out; echo err >&2; printf no-newline >&2"',
+  'echo hi | $P h1 cat; echo hi | $P -n h1 cat; $P h1 cat',
+  'for h in a b; do echo $h; done | while read l; do echo got $l; $P h1 cat; done',
+  'for h in a b; do echo $h; done | while read l; do echo got $l; $P -n h1 cat; done',
+  'yes | $P h1 "head -3"; echo ${PIPESTATUS[@]}',
+  '$P h1 "seq 1 10000000" | head -1; echo ${PIPESTATUS[@]}',
+  '$P h1 "echo a; sleep 0.5; exit 3" | head -1; echo ${PIPESTATUS[@]}',
+  '$P h1 "sort -r" <<< "$(seq 10)"; printf "a\\nb\\n" | $P h1 "while read x; do echo got \\$x; done; echo end"',
+  '$P h1 "exec >&-; cat > /dev/null; exit 5" < /etc/passwd; echo $?; $P h1 "exec 0<&-; echo done" < <(sleep 1)',
+  '$P h1 "(sleep 0.3; echo late >&2; echo late) & echo soon; exit 6"; echo $?',
+  'SECONDS=0; $P h1 "nohup sleep 9 > /dev/null 2>&1 & echo started \\$!" > pid; test $SECONDS -lt 8 && read w pid < pid && kill $pid',
+  'head -c 100000000 /dev/zero | $P h1 cat | wc -c',
+];
+
+const COMMANDS: readonly string[] = [
+  `$P h1 printf "'%s\\n'" "'a  b'" '$HOME' '"x$SHELL"' "*"; $P h1 "echo a
+echo b"; $P h1 -- echo --help; $P h1 echo -p 3 -- x; $P h1 ' '`,
+  '$P h1 "printf %s $(printf "\\377\\376") | od -c"; x=$(head -c 100000 /dev/zero | tr "\\0" x); $P h1 echo $x | wc -c',
+  'x=$(head -c 30000 /dev/zero | tr "\\0" x); $P h1 "echo $x" $x $x $x| wc -c',
+  '$P h1 "ulimit -n; ulimit -c; umask; pwd; nice; cat /proc/self/oom_score_adj; ls /proc/self/fd | wc -l"',
+  '$P h1 "grep -e SigBlk -e SigIgn -e NoNewPrivs -e Seccomp: /proc/self/status; set -o; echo \\$- \\$0"',
+  '$P h1 "env | grep -v -e ^SSH_CONN -e ^SSH_CLIENT -e ^_= | sort"',
+];
+
+const OPTIONS: readonly string[] = [
+  '$P -T h1 tty; $P h1 tty; $P -t h1 tty 2> /dev/null; $P -tt h1 "tty > /dev/null && echo yes"',
+  '$P -l $USER h1 whoami; $P $USER@h1 whoami; $P -vvv h1 "echo hi" 2> /dev/null; $P -q h1 "echo err >&2; exit 7"; echo $?',
+  'LC_TEST=x $P -o SendEnv=LC_TEST -o SetEnv=FOO=bar h1 "echo \\$LC_TEST"',
+  '$P behind echo through; $P -J h1 h2 echo through',
+  '$P -E log h1 "echo err >&2; exit 2"; echo $?; test -s log || echo empty',
+  '$P -f h1 "echo hi" > hi; until test -s hi; do sleep 0.1; done; cat hi',
+  `eval "$(ssh-agent)" > /dev/null; ssh-add -q $HOME/key; o='-o IdentityAgent=SSH_AUTH_SOCK'
+  $P -A $o h1 "ssh-add -l"; $P -a $o h1 "ssh-add -l"; kill $SSH_AGENT_PID`,
+  '$P -s h1 nosuch; echo $?; $P -o RemoteCommand=hostname h1 echo hi; echo $?; echo hi | $P -o StdinNull=yes h1 cat',
+  'for o in -p1 -px -oNoSuch=1 -oUserKnownHostsFile=/dev/null "-oHostKeyAlias=x -oStrictHostKeyChecking=yes"; do $P $o h1 true 2> err; echo $?; test -s err; done',
+  '$P nosuchhost true 2> err; echo $?; grep -c . err',
+  '$P h1 "echo started; sleep 8" > out & until test -s out; do sleep 0.1; done; kill $!; wait $!; echo $?',
+];
+
+const HOSTS: readonly string[] = [
+  'for c in ls "git-upload-pack /nowhere"; do $P gits "$c"; echo $?; done; echo in | $P forced ls; echo $?',
+  'echo in | $P reads ls; echo $?; SECONDS=0; echo in | $P reads ls; echo $?; test $SECONDS -lt 8 && echo soon',
+  ...SHELLS.map(
+    (shell) =>
+      `$P ${shell} 'echo a b $HOME | tr a-z A-Z; exit 4'; echo $?; $P ${shell} no-such-program; echo $?; echo in | $P ${shell} cat`,
+  ),
+];
+
+/** Those that `choose` takes of all the lines. */
+export function describeLikeSsh(choose: (lines: readonly string[]) => readonly string[]): void {
+  describe('rdssh is like ssh', function () {
+    this.timeout(120_000);
+    const lab = useLab({
+      longestMs: 60_000,
+      hosts: [
+        ...SHELLS.map((shell) => shellHost(shell, shell)),
+        shellHost('gits', 'git-shell'),
+        { name: 'forced', server: ['ForceCommand echo forced; cat; exit 4'] },
+        // As `borg serve` does: only the limit for login shells shows it.
+        { name: 'reads', server: ['ForceCommand sort; exit 4'] },
+      ],
+    });
+    describe('in its output, its standard error and its status', () =>
+      tests(lab, choose([...STREAMS, ...COMMANDS, ...OPTIONS, ...HOSTS])));
+  });
+}
+
+/** In a describe() of their own, whose hook comes before the lab's look for what was left. */
+function tests(lab: Lab, lines: readonly string[]): void {
+  afterEach(() => lab.endKeptConnections());
+  for (const line of lines)
+    it(line.replaceAll('\n', '; '), async function () {
+      needsTool(this, ...SHELLS, 'git-shell');
+      const run = async (program: string) => {
+        const env = { P: program, USER: userInfo().username };
+        const { status, text, stderr } = await lab.sh(`rm -rf *; ${line}`, env);
+        return { status, text, stderr };
+      };
+      expect(await run('rdssh')).to.deep.equal(await run(`ssh -F ${join(lab.homes, 'ssh_config')}`));
+    });
+}
+
+/** The login shell is another, in a forced command: no user has to be made. */
+function shellHost(name: string, shell: string) {
+  return { name, server: [`ForceCommand SHELL=$(command -v ${shell}) exec ${shell} -c "$SSH_ORIGINAL_COMMAND"`] };
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// syncoid, which finds its ssh by PATH alone: rdssh is there as `ssh`, before ssh itself.
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Lab, useLab } from '../support/lab.ts';
+import { needsFile, needsRoot, needsTool } from '../support/needs.ts';
+import { ROOT } from '../support/root.ts';
+import { startZfs, type Zfs } from '../support/zfs.ts';
+
+export function describeSyncoid(): void {
+  describe('rdssh under the name of ssh is the ssh of', function () {
+    this.timeout(300_000);
+    const shimmed = 'ForceCommand PATH=$HOME/bin:$PATH exec sh -c "$SSH_ORIGINAL_COMMAND"';
+    const lab = useLab({ longestMs: 200_000, hosts: [{ name: 'pools', server: [shimmed] }] });
+    describe('programs that take no other name', () => tests(lab));
+  });
+}
+
+/** In a describe() of their own, whose hook comes before the lab's look for what was left. */
+function tests(lab: Lab): void {
+  let zfs: Zfs;
+  before(async function () {
+    needsRoot(this);
+    needsTool(this, 'syncoid', 'zfs-fuse', 'zfs', 'zpool');
+    needsFile(this, '/dev/fuse');
+    zfs = await startZfs();
+  });
+  afterEach(() => lab.endKeptConnections());
+  after(() => zfs?.close());
+
+  it('syncoid, whole and incremental', async () => {
+    const { from, to } = zfs;
+    const log = join(lab.folder, 'ssh.log');
+    putFirst(lab, log);
+    for (const folder of [join(lab.folder, 'shim'), join(lab.host('pools').home, 'bin')]) addZfs(folder);
+    const result = await lab.sh(
+      `PATH=$PWD/first:$PWD/second:$PWD/shim:$PATH; set -e
+      sync() { syncoid --quiet --no-privilege-elevation --no-resume --compress=none ${from.name}/data pools:${to.name}/data; }
+      check() { zfs mount ${to.name}/data 2> /dev/null || true; diff -r ${from.folder}/data ${to.folder}/data; }
+      zfs create ${from.name}/data; head -c 32M /dev/urandom > ${from.folder}/data/big
+      sync; check; zfs umount ${to.name}/data; echo two > ${from.folder}/data/two; sync; check`,
+    );
+    expect({ status: result.status, stderr: result.stderr, text: result.text }).to.deep.equal({
+      status: 0,
+      stderr: '',
+      text: '',
+    });
+    // Only control went by ssh itself.
+    const lines = readFileSync(log, 'utf8');
+    expect(lines)
+      .to.include(' -M ')
+      .and.not.to.match(/receive|recv/);
+  });
+}
+
+/** A link to rdssh, and behind it a program that keeps the command lines of ssh itself. */
+function putFirst(lab: Lab, log: string): void {
+  for (const name of ['first', 'second']) mkdirSync(join(lab.folder, name));
+  symlinkSync(join(ROOT, 'bin/rdssh'), join(lab.folder, 'first/ssh'));
+  const itself = join(lab.folder, 'second/ssh');
+  const config = join(lab.homes, 'ssh_config');
+  writeFileSync(itself, `#!/bin/sh\necho " $* " >> ${log}\nexec /usr/bin/ssh -F ${config} "$@"\n`);
+  chmodSync(itself, 0o755);
+}
+
+/** zfs-fuse is too old for `zfs get -t`, and what syncoid does without that fails on any remote host. */
+function addZfs(folder: string): void {
+  mkdirSync(folder);
+  const withoutType = `[ "$4 $5" = '-t snapshot' ] && shift 5 && set -- get -Hpd 1 "$@"`;
+  writeFileSync(join(folder, 'zfs'), `#!/bin/sh\n${withoutType}\nexec /usr/sbin/zfs "$@"\n`, { mode: 0o755 });
+}
