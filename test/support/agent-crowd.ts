@@ -66,9 +66,12 @@ export class AgentCrowd {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Plays so many hosts of the next run; each end of a hop sends counters so many times. */
-  play(hosts: number, counters: number, controller: () => number): () => CrowdRun {
-    const run = new Stage(hosts, counters, controller);
+  /**
+   * Plays so many hosts of the next run; each end of a hop sends counters so many times. A shell answers when so many
+   * wait for an answer.
+   */
+  play(hosts: number, counters: number, controller: () => number, loginsAtOnce = 1): () => CrowdRun {
+    const run = new Stage(hosts, counters, controller, loginsAtOnce);
     this.#run = run;
     return () => run.seen();
   }
@@ -79,6 +82,8 @@ class Stage {
   readonly #hosts: number;
   readonly #counters: number;
   readonly #controller: () => number;
+  readonly #loginsAtOnce: number;
+  readonly #unanswered: (() => void)[] = [];
   readonly #agents = new Set<Agent>();
   readonly #ends = new Map<string, Agent>();
   readonly #connected = new Set<number>();
@@ -91,16 +96,17 @@ class Stage {
   #started: Usage | undefined;
   #finished: Usage | undefined;
 
-  constructor(hosts: number, counters: number, controller: () => number) {
+  constructor(hosts: number, counters: number, controller: () => number, loginsAtOnce: number) {
     this.#hosts = hosts;
     this.#counters = counters;
     this.#controller = controller;
+    this.#loginsAtOnce = loginsAtOnce;
   }
 
   take(socket: Socket): void {
     if (this.#beganMs === 0) this.#beganMs = performance.now();
     const agent = new Agent(socket, this.#agents.size + 1, {
-      login: () => this.#loggedIn(),
+      login: (answer) => this.#login(answer),
       request: (request) => this.#answer(agent, request),
     });
     this.#agents.add(agent);
@@ -122,8 +128,14 @@ class Stage {
     };
   }
 
-  #loggedIn(): void {
-    this.#logins -= 1;
+  #login(answer: () => void): void {
+    this.#unanswered.push(answer);
+    if (this.#unanswered.length < this.#loginsAtOnce && this.#agents.size < this.#hosts) return;
+    const answers = this.#unanswered.splice(0);
+    setTimeout(() => {
+      this.#logins -= answers.length;
+      for (const each of answers) each();
+    }, LOGIN_MS);
   }
 
   #answer(agent: Agent, request: AgentRequest): void {
@@ -220,7 +232,7 @@ class Agent {
   constructor(
     socket: Socket,
     number: number,
-    on: { readonly login: () => void; readonly request: (request: AgentRequest) => void },
+    on: { readonly login: (answer: () => void) => void; readonly request: (request: AgentRequest) => void },
   ) {
     this.#socket = socket.on('error', () => {});
     let nonce = '';
@@ -231,10 +243,7 @@ class Agent {
         else if (line.startsWith('{"op"')) on.request(JSON.parse(line));
         else if (line.startsWith('echo ')) {
           const answer = `${line.slice('echo '.length)}\n`;
-          setTimeout(() => {
-            on.login();
-            socket.write(answer);
-          }, LOGIN_MS);
+          on.login(() => socket.write(answer));
         } else if (line.startsWith('nonce=')) nonce = line.slice('nonce='.length);
         // The last line but one of the script.
         else if (line.startsWith('printf '))

@@ -12,14 +12,16 @@ import type {
   AgentRequest,
   AgentStage,
 } from '../../packages/rdpipe/src/model/protocol.ts';
+import { EVENT_MS } from './patience.ts';
 import { ROOT } from './root.ts';
 import { type Started, startProgram } from './start-program.ts';
 
 /** RD_BIN names the folder of another build of the native programs. */
 export const AGENT = join(process.env.RD_BIN ?? join(ROOT, 'build/release'), 'rdstage');
 
-const WAIT_MS = 15_000;
 const NONCE = 'n-0123456789';
+/** The driver sends no ping: longer than a test waits. */
+const LEASE_MS = 2 * EVENT_MS;
 
 type EventNamed<N extends AgentEvent['event']> = Extract<AgentEvent, { event: N }>;
 type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
@@ -121,7 +123,7 @@ export class AgentDriver {
     name: N,
     matches: (event: EventNamed<N>) => boolean = () => true,
   ): Promise<EventNamed<N>> {
-    const deadline = Date.now() + WAIT_MS;
+    const deadline = Date.now() + EVENT_MS;
     for (;;) {
       const found = this.all(name).find(matches);
       if (found !== undefined) return found;
@@ -203,8 +205,8 @@ export function prepare(
     op: 'prepare',
     segment: 1,
     lenient: false,
-    lease_ms: 60_000,
-    connect_timeout_ms: 10_000,
+    lease_ms: LEASE_MS,
+    connect_timeout_ms: 60_000,
     stages,
     links,
     ...more,

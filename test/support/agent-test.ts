@@ -10,9 +10,6 @@ import { eventually } from './eventually.ts';
 import { needsFile } from './needs.ts';
 import { MARK_VARIABLE, type MarkedProcess, processesWith } from './processes.ts';
 
-/** Every process of a run is gone within this time. */
-const NOTHING_LEFT_MS = 10_000;
-
 export interface AgentTest {
   readonly folder: string;
   start(options?: DriverOptions): Promise<AgentDriver>;
@@ -43,7 +40,7 @@ export function useAgents(): AgentTest {
     has: (name) => existsSync(join(folder, name)),
     read: (name) => readFileSync(join(folder, name), 'utf8'),
     says: (name, text) => eventually(() => void expect(test.read(name)).to.equal(text)),
-    expectNothingLeft: () => eventually(() => void expect(test.processes()).to.deep.equal([]), NOTHING_LEFT_MS),
+    expectNothingLeft: () => eventually(() => void expect(test.processes()).to.deep.equal([])),
   };
   before(function () {
     needsFile(this, AGENT);

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { mirror, RELEASE } from './bare-debian.ts';
 import { needsRoot, needsTool } from './needs.ts';
+import { patience } from './patience.ts';
 import type { HostSpec } from './sshd.ts';
 
-const MAKE_MOST_MS = 300_000;
+const MAKE_MOST_MS = patience(900_000);
 
 export interface Arm64Host {
   readonly spec: HostSpec;

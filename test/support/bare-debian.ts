@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Debian 12 in a folder, as a new user has it, with git, sudo, node and npm.
+// A Debian in a folder, as a new user has it, with git, sudo, node and npm.
 // Each command line has its own mounts and processes in namespaces, which end with it.
 import {
   chmodSync,
@@ -26,6 +26,16 @@ export interface Typed {
 }
 
 export const RELEASE = 'bookworm';
+/** Those on which a new user may be, by the names that Debian gives them. */
+export const RELEASES: Readonly<Record<string, string>> = { 'Debian 12': RELEASE, 'Debian 13': 'trixie' };
+
+export interface BareSystem {
+  /** Default: RELEASE. */
+  readonly release?: string;
+  /** Of another processor, which is emulated. */
+  readonly architecture?: string;
+}
+
 const BYTES = { encoding: 'buffer', stripFinalNewline: false } as const;
 const MIRROR = 'http://deb.debian.org/debian';
 const PACKAGES = ['ca-certificates', 'git', 'sudo'];
@@ -42,19 +52,20 @@ export class BareDebian {
   }
 
   /** Takes a minute or so, and 600 MB. */
-  static async make(): Promise<BareDebian> {
-    const system = await BareDebian.makeWithoutNode(PACKAGES);
+  static async make(release: string): Promise<BareDebian> {
+    const system = await BareDebian.makeWithoutNode(PACKAGES, { release });
     system.installNode();
     return system;
   }
 
-  /** With packages of Debian beside the least that there is. One of another architecture is emulated. */
-  static async makeWithoutNode(packages: readonly string[], architecture?: string): Promise<BareDebian> {
+  /** With packages of Debian beside the least that there is. */
+  static async makeWithoutNode(packages: readonly string[], kind: BareSystem = {}): Promise<BareDebian> {
+    const { release = RELEASE, architecture } = kind;
     const system = new BareDebian();
     try {
       const arch = architecture === undefined ? [] : [`--arch=${architecture}`];
       const include = `--include=${packages.join(',')}`;
-      const words = ['--variant=minbase', ...arch, include, RELEASE, system.#folder, mirror()];
+      const words = ['--variant=minbase', ...arch, include, release, system.#folder, mirror(release)];
       const { failed, all } = await inNamespaces('exec debootstrap "$@"', 'debootstrap', ...words);
       if (failed) throw new Error(`debootstrap: ${all.slice(-1000)}`);
       system.#copyNetworkSettings();
@@ -81,8 +92,14 @@ export class BareDebian {
   addCheckout(name: string): void {
     const checkout = this.path(homeOf(name), 'rdpipe');
     mkdirSync(checkout);
-    const files = execaSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
-    const archive = execaSync('tar', ['--null', '--files-from=-', '-c'], { ...BYTES, cwd: ROOT, input: files.stdout });
+    const words = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+    const { stdout } = execaSync('git', words, { cwd: ROOT });
+    const files = stdout.split('\0').filter((file) => file !== '' && existsSync(join(ROOT, file)));
+    const archive = execaSync('tar', ['--null', '--files-from=-', '-c'], {
+      ...BYTES,
+      cwd: ROOT,
+      input: files.join('\0'),
+    });
     execaSync('tar', ['--no-same-owner', '-x'], { cwd: checkout, input: archive.stdout });
     execaSync('chroot', [this.#folder, 'chown', '-R', `${name}:`, join('/', homeOf(name), 'rdpipe')]);
   }
@@ -135,11 +152,24 @@ function screenOf(text: string): string {
   return plain.replaceAll(/^.*\r/gm, '');
 }
 
-/** Where this machine's own packages come from, if it is such a Debian. */
-export function mirror(): string {
+/** The RELEASES on which packages run that were built on this machine: its own and later ones. */
+export function releasesFromHere(): (readonly [name: string, release: string])[] {
+  const [, codename] = /^VERSION_CODENAME="?(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];
+  const all = Object.entries(RELEASES);
+  return all.slice(
+    Math.max(
+      0,
+      all.findIndex(([, release]) => release === codename),
+    ),
+  );
+}
+
+/** Where this machine's own packages come from, if it is a Debian: a mirror has its other releases, too. */
+export function mirror(release = RELEASE): string {
   const words = ['indextargets', '--format', '$(CODENAME) $(REPO_URI)', 'Created-By: Packages'];
-  const own = execaSync('apt-get', words, { lines: true }).stdout;
-  return own.find((line) => line.startsWith(`${RELEASE} `))?.split(' ')[1] ?? MIRROR;
+  const own = execaSync('apt-get', words, { lines: true }).stdout.map((line) => line.split(' '));
+  const known = [release, ...Object.values(RELEASES)];
+  return known.flatMap((name) => own.find(([codename]) => codename === name)?.[1] ?? []).at(0) ?? MIRROR;
 }
 
 /** A script of sh, with its $0, $1 … */

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { patience } from './patience.ts';
 import { ROOT } from './root.ts';
 import { startShell } from './shell.ts';
 
@@ -23,7 +24,8 @@ export async function expectEveryFigure(tables: readonly string[], options: stri
   try {
     const file = join(folder, 'bench.json');
     const script = `node_modules/.bin/tsx test/bench/bench.ts ${options} --json '${file}' ${tables.join(' ')}`;
-    const { status, stderr } = await startShell(script, { cwd: ROOT, env: process.env, longestMs }).result;
+    const { status, stderr } = await startShell(script, { cwd: ROOT, env: process.env, longestMs: patience(longestMs) })
+      .result;
     expect(status, stderr).to.equal(0);
     expectNumbers(JSON.parse(readFileSync(file, 'utf8')), tables.length);
   } finally {

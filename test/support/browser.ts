@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Context } from 'mocha';
 import { needsTool, onPath } from './needs.ts';
+import { COMMAND_MS } from './patience.ts';
 import { signalProcess } from './processes.ts';
 import { startProgram } from './start-program.ts';
 
@@ -21,7 +22,6 @@ export interface Look {
 
 /** By its name in Debian, or elsewhere. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
-const LONGEST_MS = 60_000;
 
 export function needsBrowser(test: Context): void {
   if (!NAMES.some(onPath)) needsTool(test, 'chromium');
@@ -50,7 +50,7 @@ async function browse(profile: string, words: readonly string[]): Promise<{ stdo
   const own = [`--user-data-dir=${profile}`, '--disable-dev-shm-usage', '--enable-logging=stderr', '--log-level=0'];
   const name = NAMES.find(onPath) ?? 'chromium';
   const command = [name, ...quiet, ...closed, ...own, ...words];
-  const { pid, ended } = startProgram(command, { stdin: 'ignore', detached: true, timeout: LONGEST_MS });
+  const { pid, ended } = startProgram(command, { stdin: 'ignore', detached: true, timeout: COMMAND_MS });
   const { status, stdout, stderr } = await ended;
   signalProcess(-pid, 'SIGKILL'); // what is left of its group
   if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);

@@ -4,17 +4,18 @@ import type { Context } from 'mocha';
 import { Cables, USER } from './cables.ts';
 import { Lab } from './lab.ts';
 import { needsRoot, needsTool } from './needs.ts';
+import { COMMAND_MS, patience } from './patience.ts';
 
 export const CABLED_HOSTS = ['h1', 'h2', 'h3'] as const;
 export type CabledHost = (typeof CABLED_HOSTS)[number];
 
 export interface CabledLabOptions {
-  /** For one command line, default a minute. */
+  /** For one command line, before patience. */
   readonly longestMs?: number;
 }
 
 export function useCabledLab(options: CabledLabOptions = {}): CabledLab {
-  const lab = new CabledLab(options.longestMs ?? 60_000);
+  const lab = new CabledLab(options.longestMs === undefined ? COMMAND_MS : patience(options.longestMs));
   before(function () {
     needsCables(this);
     return lab.plugIn();

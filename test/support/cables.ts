@@ -19,6 +19,8 @@ let made = 0;
 export class Cables {
   readonly #name = `${ownNamespaces('cables')}-${made++}`;
   readonly #hosts: readonly string[];
+  /** Hosts with rules of their own. */
+  readonly #ruled = new Set<string>();
 
   /** Hosts of these names. */
   constructor(hosts: readonly string[]) {
@@ -75,13 +77,16 @@ export class Cables {
     this.#refuse(host, wire, '(syn | ack) == syn');
   }
 
-  /** Every cable is back, and no packet is lost or refused any more. */
+  /** Every cable is back, and no packet is lost or refused any more: by few programs, for runs wait meanwhile. */
   mend(): void {
     nft(this.#switch, `flush chain bridge ${RULES} forward`);
-    for (const name of this.#everybody) {
-      nft(this.#space(name), 'flush ruleset');
-      for (const wire of WIRES) this.setCable(name, wire, 'up');
-    }
+    for (const name of this.#ruled) nft(this.#space(name), 'flush ruleset');
+    this.#ruled.clear();
+    const plugs = this.#everybody.flatMap((name) => WIRES.map((wire) => plug(name, wire)));
+    configure(
+      this.#switch,
+      plugs.map((name) => `link set ${name} up`),
+    );
   }
 
   /**
@@ -118,10 +123,11 @@ export class Cables {
 
   #refuse(host: string, wire: Wire, flags: string): void {
     const space = this.#space(host);
-    nft(space, `add table inet ${RULES}`);
-    nft(space, `add chain inet ${RULES} input { type filter hook input priority 0; }`);
+    this.#ruled.add(host);
     const which = `ip daddr ${this.address(host, wire)} tcp flags & ${flags}`;
-    nft(space, `add rule inet ${RULES} input ${which} reject with tcp reset`);
+    const rule = `add rule inet ${RULES} input ${which} reject with tcp reset`;
+    const chain = `add chain inet ${RULES} input { type filter hook input priority 0; }`;
+    nft(space, `add table inet ${RULES}; ${chain}; ${rule}`);
   }
 
   #attach(name: string): void {

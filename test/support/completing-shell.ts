@@ -10,27 +10,34 @@ export type ShellName = 'bash' | 'bash with bash-completion' | 'zsh' | 'fish';
 
 const FILES = join(ROOT, 'contrib/completion');
 
-/** Command lines that the terminal's bash begins with. */
-const STARTS: Readonly<Record<ShellName, readonly string[]>> = {
-  bash: [`. ${FILES}/rdpipe.bash`, `. ${FILES}/rdssh.bash`],
+/** The last command line of each shell prints it. */
+const READY = /^ready$/m;
+const SAY_READY = 'echo rea""dy';
+
+/** Command lines that the terminal's bash begins with, and what the screen shows when each was taken. */
+const STARTS: Readonly<Record<ShellName, readonly (readonly [string, RegExp])[]>> = {
+  bash: [[`. ${FILES}/rdpipe.bash; . ${FILES}/rdssh.bash; ${SAY_READY}`, READY]],
   'bash with bash-completion': [
-    '. /usr/share/bash-completion/bash_completion',
-    `. ${FILES}/rdpipe.bash`,
-    `. ${FILES}/rdssh.bash`,
+    [
+      `. /usr/share/bash-completion/bash_completion; . ${FILES}/rdpipe.bash; . ${FILES}/rdssh.bash; ${SAY_READY}`,
+      READY,
+    ],
   ],
   zsh: [
-    'PS1="$ " exec zsh -f',
-    `fpath=(${FILES} $fpath); autoload -Uz compinit; compinit -u -D; setopt no_beep; PS1="$ "`,
+    ['PS1="zsh " exec zsh -f', /^zsh$/m],
+    [`fpath=(${FILES} $fpath); autoload -Uz compinit; compinit -u -D; setopt no_beep; PS1="$ "; ${SAY_READY}`, READY],
   ],
   fish: [
-    'exec fish --no-config',
-    `function fish_prompt; echo '$ '; end; set -g fish_autosuggestion_enabled 0; set -g fish_complete_path $__fish_data_dir/completions; source ${FILES}/rdpipe.fish; source ${FILES}/rdssh.fish`,
+    [`exec fish --no-config -C 'function fish_prompt; echo "fish "; end'`, /^fish$/m],
+    [
+      `function fish_prompt; echo '$ '; end; set -g fish_autosuggestion_enabled 0; set -g fish_complete_path $__fish_data_dir/completions; source ${FILES}/rdpipe.fish; source ${FILES}/rdssh.fish; ${SAY_READY}`,
+      READY,
+    ],
   ],
 };
 
-/** One press may come to nothing where a time limit counts, as for paths on hosts, and the machine is busy. */
-const LONGEST_PRESS_MS = 3000;
-const LONGEST_KEY_MS = 200;
+/** The line goes, and the screen. None of them makes the terminal drop keys that follow, as Ctrl-C does. */
+const CLEARING_KEYS = ['C-e', 'C-u', 'C-l'];
 
 export class CompletingShell {
   readonly #shell: ShellName;
@@ -44,8 +51,10 @@ export class CompletingShell {
   /** The caller closes it. */
   static async open(shell: ShellName, cwd: string, env: NodeJS.ProcessEnv): Promise<CompletingShell> {
     const terminal = await Tmux.open({ columns: 200, rows: 20 }, { cwd, env });
-    for (const line of [...STARTS[shell], 'echo rea""dy']) await terminal.type(line);
-    await terminal.shows(/^ready$/m);
+    for (const [line, shown] of STARTS[shell]) {
+      await terminal.type(line);
+      await terminal.shows(shown);
+    }
     return new CompletingShell(shell, terminal);
   }
 
@@ -55,37 +64,30 @@ export class CompletingShell {
 
   /** Fails unless Tab, pressed behind `typed`, makes the line `wanted`. */
   async completes(typed: string, wanted: string): Promise<void> {
-    await eventually(async () => {
-      await this.#press(typed);
-      await this.#shows((screen) => expect(screen.split('\n').map(withoutPrompt)).to.include(wanted));
-    });
+    await this.#press(typed);
+    await this.#shows((screen) => expect(screen.split('\n').map(withoutPrompt)).to.include(wanted));
   }
 
   /** Fails unless the candidates that Tab shows contain all of these. bash shows them at the second press. */
   async offers(typed: string, ...candidates: readonly string[]): Promise<void> {
     const more = this.#shell.startsWith('bash') ? ['Tab'] : [];
-    await eventually(async () => {
-      await this.#press(typed, ...more);
-      await this.#shows((screen) => {
-        const shown = screen.split('\n').slice(1).join('\n');
-        for (const candidate of candidates) expect(shown).to.contain(candidate);
-      });
+    await this.#press(typed, ...more);
+    await this.#shows((screen) => {
+      const shown = screen.split('\n').slice(1).join('\n');
+      for (const candidate of candidates) expect(shown).to.contain(candidate);
     });
   }
 
   /** The screen's first line and all below it are this line's. */
   async #press(typed: string, ...more: readonly string[]): Promise<void> {
-    // A key may only end a list, and one may be read before another was acted on.
-    await eventually(async () => {
-      for (const key of ['C-c', 'C-l']) await this.#terminal.press(key);
-      await this.#terminal.shows(/^\S*\$ ?$/, LONGEST_KEY_MS);
-    });
+    for (const key of CLEARING_KEYS) await this.#terminal.press(key);
+    await this.#terminal.shows(/^\S*\$ ?$/);
     await this.#terminal.typeKeys(typed);
     for (const key of ['Tab', ...more]) await this.#terminal.press(key);
   }
 
   #shows(check: (screen: string) => void): Promise<void> {
-    return eventually(async () => check(await this.#terminal.screen()), LONGEST_PRESS_MS);
+    return eventually(async () => check(await this.#terminal.screen()));
   }
 }
 

@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
+import { EVENT_MS } from './patience.ts';
 import { ROOT } from './root.ts';
 import { type SshHost, type SshHosts, startSshHosts } from './sshd.ts';
 
@@ -23,6 +24,7 @@ export class CompletionPlace {
       HOME: this.home,
       TMPDIR: join(this.folder, 'tmp'),
       LANG: 'C.UTF-8',
+      RDPIPE_TAB_SECONDS: `${EVENT_MS / 1000}`,
     };
   }
 

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { AgentCrowd, type CrowdRun } from './agent-crowd.ts';
 import { type Lab, useLab } from './lab.ts';
 import { needsTool } from './needs.ts';
+import { patience } from './patience.ts';
 import { ROOT } from './root.ts';
 
 export interface CrowdLab {
@@ -11,17 +12,16 @@ export interface CrowdLab {
   readonly crowd: AgentCrowd;
 }
 
-/** A run is ended after `longestMs`. */
-export function useCrowd(longestMs: number): CrowdLab {
-  const lab = useLab({ longestMs });
+/** `longestMs`: for one run; a test has four. */
+export function useCrowd(longestMs?: number): CrowdLab {
+  const lab = useLab(longestMs === undefined ? {} : { longestMs });
   const crowd = new AgentCrowd();
   before(async function () {
-    this.timeout(longestMs);
     needsTool(this, 'cc');
     await crowd.open();
   });
   beforeEach(function () {
-    this.currentTest?.timeout(4 * longestMs);
+    if (longestMs !== undefined) this.currentTest?.timeout(patience(4 * longestMs));
   });
   after(() => crowd.close());
   return { lab, crowd };
@@ -37,12 +37,13 @@ export async function launchCrowd(
   counters: number,
   options = '',
   way: Way = 'launcher',
+  loginsAtOnce = 1,
 ): Promise<CrowdRun> {
   const reach =
     way === 'ssh' ? `--ssh-program '${ROOT}/test/support/pseudo-ssh'` : `--launcher 'command:${crowd.shell} %h'`;
   const env = way === 'ssh' ? { PSEUDO_SSH_SHELL: crowd.shell } : {};
   const running = lab.start(`exec rdpipe ${options} ${reach} 'h0:< x' 'n[1-${width}]:> y'`, { env });
-  const seen = crowd.play(width + 1, counters, () => running.pid);
+  const seen = crowd.play(width + 1, counters, () => running.pid, loginsAtOnce);
   const { status, stderr } = await running.result;
   expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
   return seen();

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { needs, needsFile, needsTool } from './needs.ts';
+import { patience } from './patience.ts';
 import { ROOT } from './root.ts';
 
 /** Release builds and the C suites; RD_BIN for these. */
@@ -24,7 +25,7 @@ const OWN_ENTRY = 'rdpipe-test-aarch64';
 export function useArm64Programs(...targets: readonly string[]): void {
   let isOwn = false;
   before(function () {
-    this.timeout(BUILD_MOST_MS);
+    this.timeout(patience(BUILD_MOST_MS));
     needs(this, process.arch === 'x64' ? undefined : 'this machine is no x86-64');
     needsTool(this, 'aarch64-linux-gnu-gcc', EMULATOR.replace(/.*\//, ''));
     execaSync('make', ['-s', '-j2', 'WERROR=1', 'CPU=aarch64', ...targets], { cwd: ROOT });

@@ -19,16 +19,18 @@ export interface Growth {
   readonly after: Footprint;
 }
 
+const LEAST_SAMPLES = 20;
+
 export class FootprintLog {
   readonly #of = new Map<string, Footprint[]>();
 
-  /** Looks at these processes once; one that has just ended does not count. */
-  look(processes: readonly MarkedProcess[]): void {
-    for (const { pid, program } of processes) {
-      const footprint = footprintOf(pid);
-      const name = `${program} ${pid}`;
-      if (footprint !== undefined) this.#samplesOf(name).push(footprint);
+  /** Looks at these processes once; one that has just ended does not count. True: all were seen often enough by now. */
+  look(processes: readonly MarkedProcess[]): boolean {
+    for (const one of processes) {
+      const footprint = footprintOf(one.pid);
+      if (footprint !== undefined) this.#samplesOf(nameOf(one)).push(footprint);
     }
+    return processes.length > 0 && processes.every((one) => this.#samplesOf(nameOf(one)).length >= LEAST_SAMPLES);
   }
 
   #samplesOf(name: string): Footprint[] {
@@ -38,9 +40,9 @@ export class FootprintLog {
   }
 
   /** Of those that were seen often enough to tell. */
-  growths(leastSamples = 20): Growth[] {
+  growths(): Growth[] {
     return [...this.#of]
-      .filter(([, { length }]) => length >= leastSamples)
+      .filter(([, { length }]) => length >= LEAST_SAMPLES)
       .map(([name, samples]) => growth(name, samples));
   }
 }
@@ -54,6 +56,10 @@ export function expectFlat(growths: readonly Growth[], mostKib: number, slackKib
     expect(after.rssKib - before.rssKib, words).to.be.at.most(slackKib);
     expect(after.descriptors, `descriptors of ${name}`).to.be.at.most(before.descriptors);
   }
+}
+
+function nameOf({ pid, program }: MarkedProcess): string {
+  return `${program} ${pid}`;
 }
 
 function growth(name: string, samples: readonly Footprint[]): Growth {

@@ -43,7 +43,7 @@ export function useForwards(): Forwards {
     });
     await Promise.all(ended);
   });
-  lab = useLab({ longestMs: 120_000 });
+  lab = useLab();
   let files = 0;
   /** Starts it with its standard error, or output, in a file of its own. */
   const start = (script: string, descriptor: 1 | 2): readonly [Running, string] => {

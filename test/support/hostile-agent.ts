@@ -194,6 +194,8 @@ export class HostileAgent {
     });
     this.#real = real;
     void this.#pass(real.stdin);
+    // A connection that is reset has no end that #pass() would see.
+    this.#socket.once('close', () => real.stdin.end());
     let isFirst = true;
     for await (const line of real) {
       const said = isFirst ? line : await change(JSON.parse(line));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fixture for integration tests: ssh hosts h1, h2, h3 and `behind` (through h1), served on this machine.
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { needsTool } from './needs.ts';
+import { COMMAND_MS, EVENT_MS, patience } from './patience.ts';
 import { MARK_VARIABLE } from './processes.ts';
 import { type HostSpec, type SshHost, type SshHosts, startSshHosts } from './sshd.ts';
 import { Workplace } from './workplace.ts';
@@ -10,7 +11,7 @@ import { Workplace } from './workplace.ts';
 export interface LabOptions {
   /** Beside h1, h2, h3 and behind. */
   readonly hosts?: readonly HostSpec[];
-  /** For one command line, default a minute. */
+  /** For one command line, where a test takes long on any machine. */
   readonly longestMs?: number;
   /** Default: the checkout's. */
   readonly copy?: 'checkout' | 'installed';
@@ -20,18 +21,17 @@ const HOSTS: readonly HostSpec[] = [{ name: 'h1' }, { name: 'h2' }, { name: 'h3'
 
 /** Starts the hosts before the tests of the describe() it stands in, and ends them after. */
 export function useLab(options: LabOptions = {}): Lab {
-  const lab = new Lab(options.longestMs ?? 60_000, options.copy ?? 'checkout');
+  const lab = new Lab(
+    options.longestMs === undefined ? COMMAND_MS : patience(options.longestMs),
+    options.copy ?? 'checkout',
+  );
   before(async function () {
     needsTool(this, 'sshd', 'ssh', 'ssh-keygen');
     await lab.open([...HOSTS, ...(options.hosts ?? [])]);
   });
   beforeEach(() => lab.beginTest());
   afterEach(() => lab.expectNothingLeft());
-  // The trees of copies have many files, and a busy disk removes some hundred a second.
-  after(function () {
-    this.timeout(120_000);
-    return lab.close();
-  });
+  after(() => lab.close());
   return lab;
 }
 
@@ -50,6 +50,14 @@ export class Lab extends Workplace {
     this.openFolders(through);
     this.#ssh = await startSshHosts(this.homes, specs, { [MARK_VARIABLE]: this.mark });
     this.knowHosts(this.#ssh.configFile, this.#copy === 'installed' ? this.install() : undefined);
+    await this.#setPatience();
+  }
+
+  /** The program's own limit for connecting is for users: here only --connect-timeout means to be reached. */
+  async #setPatience(): Promise<void> {
+    const folder = join(this.homes, '.config/rdpipe');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'config.toml'), `[defaults]\nconnect-timeout = ${EVENT_MS / 1000}\n`);
   }
 
   host(name: string): SshHost {

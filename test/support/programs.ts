@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the built rdsend and rdrecv ($RD_BIN: another build), and kills what is left after each test.
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -15,6 +15,9 @@ export type { Ended };
 export const BIN = process.env.RD_BIN ?? join(ROOT, 'build/release');
 export const KEY = 'ab'.repeat(32);
 
+/** For hops by hand: the other end may be slow to start. */
+export const PATIENT = '--connect-timeout 60';
+
 export type Stdio = NonNullable<Options['stdio']>;
 
 export interface Program extends Started {
@@ -26,17 +29,37 @@ export interface Program extends Started {
 export class Bench {
   readonly folder = mkdtempSync(join(tmpdir(), 'rdpipe-native-'));
   readonly #running = new Set<Started>();
+  readonly #options: readonly string[];
+  #programs = BIN;
+
+  /** Options of every rdsend and rdrecv that it starts, before their other words. */
+  constructor(options = '') {
+    this.#options = options.split(' ').filter(Boolean);
+  }
 
   path(name: string): string {
     return join(this.folder, name);
   }
 
+  program(name: string): string {
+    return join(this.#programs, name);
+  }
+
+  /** Other users may run the programs and enter the folder: the checkout may lie where they may not go. */
+  letOthersIn(): void {
+    chmodSync(this.folder, 0o755);
+    if (this.#programs !== BIN) return;
+    this.#programs = this.path('programs');
+    for (const name of ['rdhop', 'rdsend', 'rdrecv'])
+      cpSync(join(BIN, name), this.program(name), { verbatimSymlinks: true });
+  }
+
   rdsend(words: readonly string[], stdio: Stdio = ['ignore', 'ignore', 'pipe']): Program {
-    return this.start(join(BIN, 'rdsend'), words, stdio);
+    return this.start(this.program('rdsend'), [...this.#options, ...words], stdio);
   }
 
   rdrecv(words: readonly string[], stdio: Stdio = ['ignore', 'pipe', 'pipe']): Program {
-    return this.start(join(BIN, 'rdrecv'), words, stdio);
+    return this.start(this.program('rdrecv'), [...this.#options, ...words], stdio);
   }
 
   /** The words of a script are its $1, $2 …; the programs are in its PATH. */
@@ -51,7 +74,7 @@ export class Bench {
     mode: readonly string[] = [],
     through: readonly string[] = [],
   ): Promise<{ readonly sent: Ended; readonly received: Ended }> {
-    const [program = '', ...words] = [...through, join(BIN, 'rdrecv'), '0', KEY, sink];
+    const [program = '', ...words] = [...through, this.program('rdrecv'), ...this.#options, '0', KEY, sink];
     const receiver = this.start(program, words, ['ignore', 'pipe', 'pipe']);
     const port = await Promise.race([receiver.port(), receiver.ended.then(() => 1)]);
     const sender = this.rdsend([...mode, '127.0.0.1', `${port}`, KEY, source]);
@@ -80,8 +103,8 @@ export class Bench {
   }
 }
 
-export function useBench(): Bench {
-  const bench = new Bench();
+export function useBench(options = ''): Bench {
+  const bench = new Bench(options);
   afterEach(() => bench.killRest());
   after(() => bench.remove());
   return bench;

@@ -2,6 +2,7 @@
 // Runs command lines by bash, as a user types them.
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
+import { COMMAND_MS } from './patience.ts';
 import { type Ended, startProgram } from './start-program.ts';
 
 export interface Result extends Ended {
@@ -16,8 +17,8 @@ export interface ShellOptions {
   readonly through?: readonly string[];
   /** `empty` is /dev/null; `open` a pipe that stays open until closeInput(). */
   readonly stdin?: 'empty' | 'open';
-  /** The shell and its process group are killed after this time. */
-  readonly longestMs: number;
+  /** The shell and its process group are killed after this time, default COMMAND_MS. */
+  readonly longestMs?: number;
 }
 
 export interface Running {
@@ -27,7 +28,7 @@ export interface Running {
   write(text: string): void;
   closeInput(): void;
   /** Waits until standard output begins with these words; fails when it ends before. */
-  printed(text: string, withinMs?: number): Promise<void>;
+  printed(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -40,7 +41,7 @@ export function startShell(script: string, options: ShellOptions): Running {
     stdin: options.stdin === 'open' ? 'pipe' : 'ignore',
   });
   const { child, pid } = started;
-  const timer = setTimeout(() => process.kill(-pid, 'SIGKILL'), options.longestMs);
+  const timer = setTimeout(() => process.kill(-pid, 'SIGKILL'), options.longestMs ?? COMMAND_MS);
   const result = started.ended.then((ended) => {
     clearTimeout(timer);
     return { ...ended, text: ended.stdout.toString() };
@@ -53,8 +54,7 @@ export function startShell(script: string, options: ShellOptions): Running {
     result,
     write: (text) => void child.stdin?.write(text),
     closeInput: () => void child.stdin?.end(),
-    printed: (text, withinMs) =>
-      Promise.race([eventually(() => expectPrinted(text), withinMs), result.then(() => expectPrinted(text))]),
+    printed: (text) => Promise.race([eventually(() => expectPrinted(text)), result.then(() => expectPrinted(text))]),
     kill: (signal) => void child.kill(signal),
   };
 }

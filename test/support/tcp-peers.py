@@ -39,6 +39,7 @@ def serve(client):
             for _ in range(256):
                 client.sendall(b"x" * (1 << 16))
         elif kind == b"h":
+            client.sendall(b"h")
             client.recv(1)
             time.sleep(3600)
     except OSError:
@@ -126,7 +127,8 @@ def held(place, count):
     clients = [connect(place) for _ in range(count)]
     for client in clients:
         client.sendall(b"h")
-    time.sleep(0.2)
+    for client in clients:
+        assert client.recv(1) == b"h"
     print("held", flush=True)
     for client in clients:
         try:

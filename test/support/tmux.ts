@@ -50,9 +50,9 @@ export class Tmux {
   }
 
   /** Types a command line and waits for its end. */
-  async run(line: string, withinMs?: number): Promise<Shown> {
+  async run(line: string): Promise<Shown> {
     await this.start(line);
-    return this.ended(withinMs);
+    return this.ended();
   }
 
   /** Types a command line; `ended` gives what it showed. */
@@ -67,9 +67,9 @@ export class Tmux {
     return `; echo "status $? of ${this.#runs}"`;
   }
 
-  async ended(withinMs?: number): Promise<Shown> {
+  async ended(): Promise<Shown> {
     const end = new RegExp(`^status (\\d+) of ${this.#runs}$`);
-    await this.shows(new RegExp(end, 'm'), withinMs);
+    await this.shows(new RegExp(end, 'm'));
     const lines = (await this.history()).split('\n').map((line) => line.trimEnd());
     const last = lines.findIndex((line) => end.test(line));
     // tmux keeps what was on the screen before, the typed line last.

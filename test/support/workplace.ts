@@ -12,8 +12,6 @@ import { MARK_VARIABLE, processesWith, signalProcess } from './processes.ts';
 import { ROOT } from './root.ts';
 import { type Result, type Running, startShell } from './shell.ts';
 
-export const NOTHING_LEFT_MS = 10_000;
-
 export class Workplace {
   protected readonly mark = randomUUID();
   readonly #longestMs: number;
@@ -131,7 +129,7 @@ export class Workplace {
   /** Fails when a process of the test outlives it by more than promised; it is ended then. */
   async expectNothingLeft(): Promise<void> {
     try {
-      await eventually(() => expect(this.processes()).to.deep.equal([]), NOTHING_LEFT_MS);
+      await eventually(() => expect(this.processes()).to.deep.equal([]));
     } finally {
       for (const { pid } of this.processes()) signalProcess(pid, 'SIGKILL');
     }

@@ -4,14 +4,13 @@ import { useLab } from '../lab.ts';
 import { needsSightOfPrograms } from '../needs.ts';
 import { sample } from '../sample.ts';
 import { allCells, titleOf } from './cells.ts';
-import { CELL_WITHIN_MS, runCell } from './run-cell.ts';
+import { runCell } from './run-cell.ts';
 import type { Shape } from './shapes.ts';
 
 const CELLS = 6;
 
 export function describeSample(what: string, wants: (shape: Shape) => boolean): void {
-  describe(`a process killed in a pipeline ${what}`, function () {
-    this.timeout(CELL_WITHIN_MS);
+  describe(`a process killed in a pipeline ${what}`, () => {
     before(function () {
       needsSightOfPrograms(this);
     });

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../eventually.ts';
 import type { Lab } from '../lab.ts';
+import { EVENT_MS } from '../patience.ts';
 import { childrenOf, signalProcess } from '../processes.ts';
 import type { Running } from '../shell.ts';
 import type { Cell } from './cells.ts';
@@ -14,8 +15,6 @@ import { commandsOf, type Host, hostsOf, slowStageOf } from './shapes.ts';
 import { HEAD, OLD_CONTENT } from './stream.ts';
 import { findTarget, stageShell } from './targets.ts';
 
-/** The first run on a host copies the programs there. */
-const REACHED_WITHIN_MS = 30_000;
 /** A state in proc_net_tcp. */
 const ESTABLISHED = '01';
 
@@ -26,7 +25,7 @@ export async function reachPhase(lab: Lab, cell: Cell, running: Running): Promis
     if (cell.phase === 'late' && (await holds(reached))) return;
     throw new Error(`the run ended before its phase, with ${status}: ${stderr}`);
   });
-  const waiting = isBrief(cell) ? rapidly(reached) : eventually(reached, REACHED_WITHIN_MS);
+  const waiting = isBrief(cell) ? rapidly(reached) : eventually(reached);
   await Promise.race([waiting, endedEarly]);
 }
 
@@ -44,7 +43,7 @@ function isBrief({ phase }: Cell): boolean {
 
 /** As eventually(), without a pause. */
 async function rapidly(check: () => Promise<void>): Promise<void> {
-  const deadline = Date.now() + REACHED_WITHIN_MS;
+  const deadline = Date.now() + EVENT_MS;
   for (;;) {
     try {
       return await check();

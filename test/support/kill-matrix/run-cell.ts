@@ -7,6 +7,7 @@ import { execaSync } from 'execa';
 import { eventually } from '../eventually.ts';
 import type { Lab } from '../lab.ts';
 import { signalProcess } from '../processes.ts';
+import { connectSoon, limitWords, NEVER, type RunLimits } from '../run-limits.ts';
 import type { Running } from '../shell.ts';
 import { type Cell, isHidden } from './cells.ts';
 import { checkDelivered, checkFailed, checkNothingLeft, checkSucceeded } from './checks.ts';
@@ -14,15 +15,8 @@ import { reachPhase, silentHost } from './phases.ts';
 import { courseOf, OLD_CONTENT, restBytes, sourceBytes, sourceWaits, stageWords } from './stream.ts';
 import { findTarget, lookForTarget } from './targets.ts';
 
-/** Reaching the phase, the lease, the end. */
-export const CELL_WITHIN_MS = 60_000;
-
 /** Each takes one line. */
 const GATES_MAX = 4;
-
-const LIMITS = '--lease 4 --stall-timeout 3 --connect-timeout 5';
-/** Where an end stands still until the target is killed. */
-const PATIENT = '--lease 30 --stall-timeout 25 --connect-timeout 20';
 
 export async function runCell(lab: Lab, cell: Cell): Promise<void> {
   const place = await prepare(lab, cell);
@@ -82,15 +76,19 @@ async function openFifo(lab: Lab, name: string): Promise<FileHandle> {
 }
 
 function begin(lab: Lab, cell: Cell): Running {
-  const { shape, session, phase } = cell;
-  const limits = phase === 'joining' ? PATIENT : LIMITS;
+  const { shape, session } = cell;
   const client = session === 'ssh2' ? '--ssh ssh2' : '';
   const stages = stageWords(cell, lab.folder);
   const output = shape.stdout ? '' : '> /dev/null';
-  return lab.start(`exec rdpipe ${limits} --stderr off ${client} ${stages} ${output}`, {
+  return lab.start(`exec rdpipe ${limitWords(limitsOf(cell))} --stderr off ${client} ${stages} ${output}`, {
     stdin: shape.stdin ? 'open' : 'empty',
     env: { XDG_RUNTIME_DIR: join(lab.folder, 'run') },
   });
+}
+
+/** A server that drops a login is tried again: then it is the silent host that ends the run. All others end at once. */
+function limitsOf({ phase, target }: Cell): RunLimits {
+  return phase === 'login' && target.role === 'sshd' ? connectSoon() : NEVER;
 }
 
 async function feed(running: Running, cell: Cell, { source }: Place): Promise<void> {
