@@ -26,6 +26,7 @@ int main(void) {
   says((struct rd_event){.type = RD_EVENT_DIAL_FAILED, .error = &refused},
        "{\"event\":\"dial_failed\",\"code\":\"cannot_connect\",\"message\":\"why\"}");
   says((struct rd_event){.type = RD_EVENT_OUTPUT}, "{\"event\":\"output\"}");
+  says((struct rd_event){.type = RD_EVENT_CLOSED}, "{\"event\":\"closed\"}");
   struct rd_event connected = {
       .type = RD_EVENT_CONNECTED, .transport = "rdma", .cipher = "none", .local = "a", .peer = "b", .device = "rxe0"};
   says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"local\":\"a\",\"peer\":\"b\","

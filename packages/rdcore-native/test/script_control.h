@@ -30,7 +30,7 @@ struct script {
   atomic_bool finished;
   atomic_uint port; // on which it listens; 0: it does not yet
   atomic_bool connected;
-  unsigned broken, resumed;
+  unsigned broken, resumed, closed;
   atomic_bool parted;
   bool ended;
   struct rd_error end;
@@ -66,6 +66,7 @@ static inline void script_tell(struct rd_control *control, const struct rd_event
   if (event->type == RD_EVENT_BROKEN) script->broken++;
   if (event->type == RD_EVENT_RESUMED) script->resumed++;
   if (event->type == RD_EVENT_PARTED) script->parted = true;
+  if (event->type == RD_EVENT_CLOSED) script->closed++;
   if (event->type == RD_EVENT_DIAL_FAILED) script->aborts = true;
   if (event->type == RD_EVENT_END) script->ended = true, script->status = event->status;
   if (event->type == RD_EVENT_FINISHED) {
@@ -85,8 +86,8 @@ static inline struct rd_settings script_settings(enum rd_encrypt encrypt, size_t
       .hop = 1,
       .encrypt = encrypt,
       .buffer_bytes = buffer_bytes,
-      .connect_timeout_ms = 10000,
-      .stall_timeout_ms = 20000,
+      .connect_timeout_ms = WAIT_MS,
+      .stall_timeout_ms = WAIT_MS,
   };
   memset(settings.key, 7, sizeof settings.key);
   return settings;

@@ -38,6 +38,8 @@ json_t *rd_event_to_json(const struct rd_event *event) {
     return encode_counters(event);
   case RD_EVENT_OUTPUT:
     return json_pack("{s:s}", "event", "output");
+  case RD_EVENT_CLOSED:
+    return json_pack("{s:s}", "event", "closed");
   case RD_EVENT_END:
     return json_pack("{s:s, s:I, s:I}", "event", "end", "bytes", (json_int_t)event->bytes, "status",
                      (json_int_t)event->status);

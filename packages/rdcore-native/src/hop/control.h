@@ -98,6 +98,7 @@ enum rd_event_type {
   RD_EVENT_SIZE,          // bytes
   RD_EVENT_COUNTERS,      // bytes, wire_bytes, *_ms, rtt_us
   RD_EVENT_OUTPUT,        // the first byte waits for RD_COMMAND_SHOW, a second at most
+  RD_EVENT_CLOSED,        // once: the consumer closed its input, and no more of the stream is wanted
   RD_EVENT_END,           // bytes, status: END was valid and everything is written
   RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes, wire_bytes, usage; the last one
 };

@@ -24,6 +24,7 @@ struct receiver {
   enum stream stream;
   uint32_t producer_status; // once ended
   bool consumer_closed;     // the consumer closed its input
+  bool told_closed;         // RD_EVENT_CLOSED was emitted
   int64_t done_at_ms;       // in RD_PHASE_DONE
   struct rd_downstream downstream;
   uint64_t acknowledged;         // stream offset of the last ACK
@@ -36,6 +37,7 @@ static void detach(void *context, struct rd_connection *connection);
 static bool prepare(void *context, struct rd_error *error);
 static bool begin_writing(struct receiver *receiver, struct rd_error *error);
 static bool follow_writer(struct receiver *receiver, struct rd_error *error);
+static void tell_closed(struct receiver *receiver);
 static bool is_settled(const struct receiver *receiver);
 static bool is_wanted(const struct receiver *receiver);
 static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct rd_error *error);
@@ -155,9 +157,19 @@ static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
   receiver->endpoint.settled = is_settled(receiver);
   if (receiver->endpoint.settled && receiver->endpoint.rejoined && receiver->endpoint.establisher == NULL)
     receiver->endpoint.phase = RD_PHASE_OVER;
-  if (is_wanted(receiver) || receiver->endpoint.connection == NULL) return true;
+  if (is_wanted(receiver)) return true;
+  tell_closed(receiver);
+  if (receiver->endpoint.connection == NULL) return true;
   rd_error_set(error, RD_CODE_CLOSED, "the consumer closed its input");
   return false;
+}
+
+// At once: CLOSED may take long, or never reach a sender that gives this end up meanwhile.
+static void tell_closed(struct receiver *receiver) {
+  if (receiver->told_closed) return;
+  receiver->told_closed = true;
+  struct rd_event event = {.type = RD_EVENT_CLOSED};
+  receiver->endpoint.control->ops->emit(receiver->endpoint.control, &event);
 }
 
 // The stream is written here, and wherever it is wanted behind.

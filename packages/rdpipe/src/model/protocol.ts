@@ -156,6 +156,8 @@ export const EventSchema = v.variant('event', [
   }),
   /** The first byte for the user's terminal waits for `show`, not for long. */
   v.object({ event: v.literal('output'), link: Count, end: v.literal('recv') }),
+  /** The consumer closed its input: no more of the stream is wanted. */
+  v.object({ event: v.literal('closed'), link: Count, end: v.literal('recv') }),
   v.object({ event: v.literal('stderr'), stage: Count, data: Hex }),
   v.object({
     event: v.literal('exited'),

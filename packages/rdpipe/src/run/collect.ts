@@ -30,6 +30,8 @@ export function collect(state: RunState, session: SessionId, event: AgentEvent, 
       return changeEnd(state, event.link, event.end, { counters: countersOf(event) });
     case 'resumed':
       return resumed(state, event);
+    case 'closed':
+      return changeEnd(state, event.link, event.end, { hasClosed: true });
     case 'link_ended':
       return linkEnded(state, event, nowMs);
     case 'failed':

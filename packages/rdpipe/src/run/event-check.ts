@@ -104,6 +104,7 @@ const ONCE: ReadonlySet<string> = new Set([
   'connected',
   'started',
   'output',
+  'closed',
   'exited',
   'link_ended',
   'segment_ended',

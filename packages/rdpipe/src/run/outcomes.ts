@@ -56,5 +56,6 @@ export function linkOutcome(link: LinkState): HopReport['result'] {
 export function isFailure({ ends }: LinkState, ended: LinkEnded | undefined): boolean {
   if (ended === undefined || ended.result === 'delivered' || ended.result === 'closed') return false;
   const hasLostPeer = ended.code === 'peer_lost' || ended.code === 'peer_stalled';
-  return !(hasLostPeer && ended.end === 'send' && ends.recv.ended?.result === 'closed');
+  const hadClosed = ends.recv.hasClosed || ends.recv.ended?.result === 'closed';
+  return !(hasLostPeer && ended.end === 'send' && hadClosed);
 }

@@ -7,7 +7,7 @@ import { addFailure, addNote, begin, collect, collectTreeEvent } from './collect
 import { createEventCheck } from './event-check.ts';
 import { endsTheRun } from './first-cause.ts';
 import { toRunEvent } from './run-event.ts';
-import { type Failure, initialState, type RunState } from './state.ts';
+import { type Failure, initialState, type LinkEnded, type RunState } from './state.ts';
 import { createTreeEvents } from './tree-events.ts';
 
 /** Takes in the agents' events, shows them, and reports the first failure that ends the run. */
@@ -30,7 +30,7 @@ export function createRecord(
 ): RunRecord {
   let state = initialState(plan);
   const check = createEventCheck(plan);
-  const isWorthShowing = createThrottle();
+  const throttle = createThrottle();
   const setState = (next: RunState) => {
     const news = next.failures.slice(state.failures.length);
     state = next;
@@ -40,6 +40,10 @@ export function createRecord(
     emit(event);
     if (event.kind === 'tree') state = collectTreeEvent(state, event.stage, event.event);
   });
+  const emitLast = ({ link, end }: LinkEnded) => {
+    const counters = state.links.get(link)?.ends[end].counters;
+    if (counters !== undefined) emit({ kind: 'counters', link, end, ...counters });
+  };
   return {
     get state() {
       return state;
@@ -55,8 +59,9 @@ export function createRecord(
       if (event.event === 'stderr' && trees.take(event)) return;
       if (event.event === 'ended') trees.end(session);
       const shown = toRunEvent(label, event);
-      if (shown !== undefined && isWorthShowing(event)) emit(shown);
+      if (shown !== undefined && throttle.isWorthShowing(event)) emit(shown);
       setState(collect(state, session, event, performance.now()));
+      if (event.event === 'link_ended' && throttle.hasMore(event)) emitLast(event);
     },
     fail: (failure) => setState(addFailure(state, failure)),
     note: (link, text) => setState(addNote(state, link, text)),
@@ -70,14 +75,26 @@ function protocolError(label: string, complaint: string): SessionError {
 /** Agents send counters 4 times a second; more from one that floods are not shown. */
 const COUNTERS_APART_MS = 50;
 
-function createThrottle(): (event: AgentEvent) => boolean {
-  const shownAt = new Map<string, number>();
-  return (event) => {
-    if (event.event !== 'counters') return true;
-    const end = `${event.link} ${event.end}`;
-    const now = performance.now();
-    if (now - (shownAt.get(end) ?? -Infinity) < COUNTERS_APART_MS) return false;
-    shownAt.set(end, now);
-    return true;
+interface Throttle {
+  isWorthShowing(event: AgentEvent): boolean;
+  /** Whether an end has moved more than was shown: its last counters came too soon after others, or not at all. */
+  hasMore(ended: LinkEnded): boolean;
+}
+
+function createThrottle(): Throttle {
+  const shown = new Map<string, { readonly atMs: number; readonly bytes: number; readonly wireBytes: number }>();
+  return {
+    isWorthShowing(event) {
+      if (event.event !== 'counters') return true;
+      const end = `${event.link} ${event.end}`;
+      const atMs = performance.now();
+      if (atMs - (shown.get(end)?.atMs ?? -Infinity) < COUNTERS_APART_MS) return false;
+      shown.set(end, { atMs, bytes: event.bytes, wireBytes: event.wire_bytes });
+      return true;
+    },
+    hasMore({ link, end, bytes, wire_bytes: wireBytes }) {
+      const last = shown.get(`${link} ${end}`) ?? { bytes: 0, wireBytes: 0 };
+      return bytes !== last.bytes || wireBytes !== last.wireBytes;
+    },
   };
 }

@@ -27,6 +27,8 @@ export interface EndState {
   readonly counters: Counters;
   /** How often its connection broke and was restored. */
   readonly reconnects: number;
+  /** Of a receiver: its consumer closed its input. */
+  readonly hasClosed: boolean;
   readonly ended: LinkEnded | undefined;
 }
 
@@ -84,7 +86,13 @@ export interface RunState {
   readonly leftBehind: readonly LeftBehind[];
 }
 
-const NOTHING: EndState = { connected: undefined, counters: NO_COUNTERS, reconnects: 0, ended: undefined };
+const NOTHING: EndState = {
+  connected: undefined,
+  counters: NO_COUNTERS,
+  reconnects: 0,
+  hasClosed: false,
+  ended: undefined,
+};
 
 /** The state before anything was started. */
 export function initialState(plan: Plan): RunState {

@@ -5,6 +5,7 @@ import type { AgentEvent, AgentRequest, HopEnd } from '../../src/model/protocol.
 import { beginListening, connectHops } from '../../src/run/connect-hops.ts';
 import type { HopConnection } from '../../src/run/hop-connection.ts';
 import { connectedBy, notesOf, relayWarning } from '../../src/run/hop-messages.ts';
+import { time } from '../frozen-time.ts';
 import { type Answer, type FakeAgents, fakeAgents } from './fake-agents.ts';
 import { connected, hop } from './sample.ts';
 
@@ -32,6 +33,10 @@ const PORTS: Readonly<Record<HopEnd, number>> = { send: 41000, recv: 42000 };
 const FORWARDED = { socketPath: '/tmp/x/forward', close: async () => {} };
 
 describe('connectHops', () => {
+  // Each test says how much of its time passes.
+  beforeEach(() => time.freezeAll());
+  afterEach(() => time.reset());
+
   it('has the receiver listen and the sender dial its port', async () => {
     const agents = fakeAgents(answers({ dial: 'accept' }));
     const [connection] = await connect(agents, [DIRECT, REVERSE]);
@@ -79,7 +84,11 @@ describe('connectHops', () => {
 
   it('adds the next way when the first one has not answered for a quarter of the time', async () => {
     const agents = fakeAgents(answers({ send: 'silence', recv: 'accept' }), 200);
-    const [connection] = await connect(agents, [DIRECT, REVERSE]);
+    const connecting = connect(agents, [DIRECT, REVERSE]);
+    await time.pass(49);
+    expect(dials(agents)).to.equal(1);
+    await time.pass(1);
+    const [connection] = await connecting;
     expect(notesOf(connection)).to.deep.equal([
       '10.0.0.2:42000: no answer (address of ssh)',
       'connected by 10.0.0.1:41000, receiver dials',
@@ -141,7 +150,8 @@ describe('connectHops', () => {
   it('knows which of two ways with one address and port it was', async () => {
     const agents = fakeAgents(answers({ dial: 'silence' }), 100);
     const connecting = connect(agents, [{ ...RDMA, host: '10.0.0.2' }, DIRECT]);
-    while (agents.sent.filter(({ request }) => request.op === 'dial').length < 2) await nextTurn();
+    await time.pass(25);
+    expect(dials(agents)).to.equal(2);
     agents.say('s1', connected(1, 'send', { peer: '10.0.0.2:42000' }));
     agents.say('s2', connected(1, 'recv'));
     const [connection] = await connecting;
@@ -154,7 +164,9 @@ describe('connectHops', () => {
     const silent = answers({ dial: 'silence' });
     const last: Answer = (request, session) =>
       request.op === 'dial' && hostOf(request) === '10.0.0.9' ? behave('accept', request) : silent(request, session);
-    const [connection] = await connect(fakeAgents(last, 400), ways);
+    const connecting = connect(fakeAgents(last, 400), ways);
+    await time.pass(399);
+    const [connection] = await connecting;
     expect(connectedBy(connection)).to.equal('10.0.0.9:42000, address of ssh');
   });
 
@@ -195,7 +207,9 @@ describe('connectHops', () => {
   });
 
   it('names an address that did not answer', async () => {
-    const error = await failure(connect(fakeAgents(answers({ dial: 'silence' }), 100), [DIRECT]));
+    const connecting = failure(connect(fakeAgents(answers({ dial: 'silence' }), 100), [DIRECT]));
+    await time.pass(100);
+    const error = await connecting;
     expect(error.message).to.contain('10.0.0.2:42000: no answer within 0.1 s');
   });
 
@@ -299,6 +313,10 @@ async function failure(promise: Promise<unknown>): Promise<Error> {
     return error as Error;
   }
   throw new Error('it should have failed');
+}
+
+function dials({ sent }: FakeAgents): number {
+  return sent.filter(({ request }) => request.op === 'dial').length;
 }
 
 function nextTurn(): Promise<void> {

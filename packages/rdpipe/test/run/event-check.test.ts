@@ -7,6 +7,7 @@ import { connected, counters, exited, linkEnded, PLAN } from './sample.ts';
 const PREPARED: AgentEvent = { event: 'prepared', segment: 1 };
 const STARTED: AgentEvent = { event: 'started', stage: 2, pid: 5 };
 const ENDED: AgentEvent = { event: 'segment_ended', segment: 1 };
+const CLOSED: AgentEvent = { event: 'closed', link: 1, end: 'recv' };
 const SIZE: AgentEvent = { event: 'size', link: 2, bytes: 1 };
 
 /** The mistake in the last message of h2, the middle of three. */
@@ -23,7 +24,8 @@ describe('what a host may say', () => {
       ...[PREPARED, connected(1, 'recv'), connected(2, 'send'), SIZE, STARTED, counters(1, 'recv')],
       { event: 'broken', link: 2, end: 'send', message: 'reset' },
       { event: 'resumed', link: 2, end: 'send', epoch: 2, bytes: 5 },
-      ...[{ event: 'stderr', stage: 2, data: '61' } as const, exited(2), linkEnded(1, 'recv'), linkEnded(2, 'send')],
+      ...[{ event: 'stderr', stage: 2, data: '61' } as const, CLOSED, exited(2)],
+      ...[linkEnded(1, 'recv'), linkEnded(2, 'send')],
       ...[ENDED, { event: 'failed', stage: null, code: 'internal', message: '' } as const, { event: 'ended' } as const],
     ];
     expect(complaint(all)).to.equal(undefined);
@@ -44,6 +46,7 @@ describe('what a host may say', () => {
     ['the bytes of the other end', counters(1, 'send')],
     ['the size of what the other end sends', { event: 'size', link: 1, bytes: 1 }],
     ['output that is not the user’s', { event: 'output', link: 1, end: 'recv' }],
+    ['the consumer of another', { event: 'closed', link: 2, end: 'recv' }],
     ['a link without programs', linkEnded(3, 'recv')],
     ['a link that is not there', linkEnded(99, 'recv')],
     ['a stage that is not there', { event: 'stderr', stage: 99, data: '' }],
@@ -62,6 +65,7 @@ describe('what a host may say', () => {
     ['connected', connected(1, 'recv')],
     ['started', PREPARED, STARTED],
     ['exited', PREPARED, STARTED, exited(2)],
+    ['closed', CLOSED],
     ['link_ended', linkEnded(2, 'send')],
     ['segment_ended', PREPARED, ENDED],
   ] as const) {

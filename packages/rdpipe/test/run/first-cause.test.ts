@@ -122,10 +122,14 @@ describe('firstCause', () => {
       expect(judge(PLAN, [['s1', exited(1, { signal: 13, consumer_closed: true })]]).status).to.equal(0);
     });
     it('a sender that lost a consumer which had closed', () => {
+      const closes: Heard = ['s2', { event: 'closed', link: 1, end: 'recv' }];
       const hadClosed: Heard = ['s2', linkEnded(1, 'recv', { result: 'closed', code: 'closed' })];
       const stalled: Heard = ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came')];
-      for (const loss of [peerLost, stalled]) expect(judge(PLAN, [hadClosed, loss]).status).to.equal(0);
-      expect(judge(PLAN, [peerLost, hadClosed]).status).to.equal(125); // by then rdpipe had aborted everything
+      for (const loss of [peerLost, stalled]) {
+        expect(judge(PLAN, [hadClosed, loss]).status).to.equal(0);
+        expect(judge(PLAN, [closes, loss, hadClosed]).status).to.equal(0);
+      }
+      expect(judge(PLAN, [peerLost, closes, hadClosed]).status).to.equal(125); // by then rdpipe had aborted everything
       expect(judge(PLAN, [hadClosed, unreadable]).status).to.equal(125);
     });
     it('a closed link', () => {

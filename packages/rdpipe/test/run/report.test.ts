@@ -144,6 +144,15 @@ describe('makeReport', () => {
         { result: 'closed' },
       ],
       [
+        'whose consumer had closed when its sender lost it, before the receiver ended',
+        [
+          ['s2', { event: 'closed', link: 1, end: 'recv' }],
+          ['s1', linkFailed(1, 'send', 'peer_lost', 'no new connection')],
+          ['s2', linkEnded(1, 'recv', closed)],
+        ],
+        { result: 'closed' },
+      ],
+      [
         'whose consumer had closed when its sender failed by itself',
         [
           ['s2', linkEnded(1, 'recv', closed)],
