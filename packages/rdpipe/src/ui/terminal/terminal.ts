@@ -35,17 +35,18 @@ export function isInForeground(): boolean {
   return foreground === '-1' || foreground === group;
 }
 
-/** Longest wait for the reader of a pipe that is non-blocking. */
+/** Longest wait for the reader of a pipe that is non-blocking, while it takes nothing. */
 const PATIENCE_MS = 5000;
 const PAUSE_MS = 5;
 
 /** Writes everything, waiting where the descriptor is non-blocking and full; gives up on an error. */
-export function writeAll(descriptor: number, bytes: Uint8Array): void {
-  const end = performance.now() + PATIENCE_MS;
+export function writeAll(descriptor: number, bytes: Uint8Array, patienceMs = PATIENCE_MS): void {
+  let end = performance.now() + patienceMs;
   let written = 0;
   while (written < bytes.length) {
     try {
       written += writeSync(descriptor, bytes, written);
+      end = performance.now() + patienceMs;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > end) return;
       pause();
