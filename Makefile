@@ -47,9 +47,14 @@ COMMANDS := rdpipe rdcp rdssh rdstage rdtree $(HOP_NAMES)
 # Missing tools and libraries are named in one line instead of a compiler's hundred of each file. Goals that compile
 # nothing, and questions (`make -q`), do without.
 LIBRARIES := libssl libcrypto libzstd libxxhash jansson
+LINKED := $(filter-out libxxhash,$(LIBRARIES))
 pkg_config = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
 MISSING = $(shell $(PKG_CONFIG) --exists $(LIBRARIES) 2>/dev/null || for library in $(LIBRARIES); do \
   $(PKG_CONFIG) --exists $$library 2>/dev/null || echo lib$${library#lib}; done | sed s/libcrypto/libssl/ | sort -u)
+# A static link also takes the archives of libraries that these use, as zlib, of which pkg-config tells.
+is_archive = $(findstring /,$(shell $(CC) $(CROSS_LDFLAGS) -print-file-name=$(1) 2>/dev/null))
+ARCHIVES = $(patsubst -l%,lib%.a,$(sort $(filter -l%,$(call pkg_config,--static --libs $(LINKED)))))
+MISSING_ARCHIVES = $(if $(STATIC),$(foreach archive,$(ARCHIVES),$(if $(call is_archive,$(archive)),,$(archive))))
 MISSING_TOOLS = $(foreach tool,$(firstword $(CC)) $(lastword $(PKG_CONFIG)),$(if $(shell command -v $(tool)),,$(tool)))
 IS_QUESTION := $(findstring q,$(filter-out --%,$(firstword $(MAKEFLAGS))))
 ifneq ($(if $(IS_QUESTION),,$(filter-out install uninstall clean,$(or $(MAKECMDGOALS),all))),)
@@ -58,6 +63,9 @@ $(error not found: $(strip $(MISSING_TOOLS)); 'npm run build' installs what it n
 endif
 ifneq ($(MISSING),)
 $(error not found: $(MISSING); 'npm run build' installs what it needs; on Debian: apt-get install $(MISSING:%=%-dev))
+endif
+ifneq ($(strip $(MISSING_ARCHIVES)),)
+$(error not found: $(strip $(MISSING_ARCHIVES)), for the static link; on Debian: apt-get install $(patsubst libz-dev,zlib1g-dev,$(patsubst lib%.a,lib%-dev,$(MISSING_ARCHIVES))))
 endif
 endif
 
@@ -82,8 +90,8 @@ ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now
   $(CROSS_LDFLAGS) $(LDFLAGS)
 # Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are.
 # (Of xxhash only the header is used.)
-archive_or = $(if $(findstring /,$(shell $(CC) -print-file-name=$(1).a 2>/dev/null)),-l:$(1).a,$(call pkg_config,--libs $(2)))
-LIBS := $(if $(STATIC),$(call pkg_config,--static --libs libssl libcrypto libzstd jansson),\
+archive_or = $(if $(call is_archive,$(1).a),-l:$(1).a,$(call pkg_config,--libs $(2)))
+LIBS := $(if $(STATIC),$(call pkg_config,--static --libs $(LINKED)),\
   $(call pkg_config,--libs libssl libcrypto) $(call archive_or,libzstd,libzstd) $(call archive_or,libjansson,jansson))
 # The agent takes nothing but SHA-256 of libcrypto, from its archive: it stays small, and starts without that library.
 AGENT_LIBS := $(call archive_or,libjansson,jansson) $(call archive_or,libcrypto,libcrypto)

@@ -9,15 +9,17 @@ import { type Component, makePurl } from './component.ts';
 
 /** By the name of Debian's source package, whose own file on copyright is in the notices as well. */
 const LICENCES: Readonly<Record<string, string>> = {
-  'gcc-12': 'GPL-3.0-or-later WITH GCC-exception-3.1',
-  'gcc-12-cross': 'GPL-3.0-or-later WITH GCC-exception-3.1',
+  gcc: 'GPL-3.0-or-later WITH GCC-exception-3.1',
   glibc: 'LGPL-2.1-or-later',
   jansson: 'MIT',
   libzstd: 'BSD-3-Clause OR GPL-2.0-only',
   openssl: 'Apache-2.0',
   'rdma-core': 'GPL-2.0-only OR Linux-OpenIB',
   xxhash: 'BSD-2-Clause',
+  zlib: 'Zlib',
 };
+/** Of any version: `gcc-12`, `gcc-14-cross`. */
+const GCC = /^gcc-\d+(?:-cross(?:-ports)?)?$/;
 
 /** Packages of which a program has functions of the headers, which no map shows. */
 const HEADERS: readonly (readonly [name: string, programs: RegExp])[] = [
@@ -101,8 +103,7 @@ function describe(name: string, programs: readonly string[]): Component {
   const format = FIELDS.map((field) => `\${${field}}\\n`).join('');
   const { stdout } = execaSync('dpkg-query', ['--show', '--showformat', format, name]);
   const [binary = '', version = '', arch = '', source = '', homepage = ''] = stdout.split('\n');
-  const licence = LICENCES[source];
-  if (licence === undefined) throw new Error(`${source} has no row in LICENCES of scripts/dist/linked-packages.ts`);
+  const licence = licenceOf(source);
   const qualifiers = { arch, distro: distribution(), upstream: source };
   const copyright = readFileSync(`/usr/share/doc/${binary}/copyright`, 'utf8');
   return {
@@ -115,6 +116,13 @@ function describe(name: string, programs: readonly string[]): Component {
     uses: [],
     programs,
   };
+}
+
+/** @throws for a source package that has no row: its licence is to be looked up. */
+export function licenceOf(source: string): string {
+  const licence = LICENCES[source.replace(GCC, 'gcc')];
+  if (licence === undefined) throw new Error(`${source} has no row in LICENCES of scripts/dist/linked-packages.ts`);
+  return licence;
 }
 
 /** As `debian-12`. */

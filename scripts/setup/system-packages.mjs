@@ -12,6 +12,7 @@ const LIBRARY_PACKAGES = [
   'libjansson-dev',
   'libibverbs-dev',
   'librdmacm-dev',
+  'zlib1g-dev', // since Debian 13 libcrypto.a takes it
 ];
 const BUILD_PACKAGES = ['build-essential', 'pkg-config', ...LIBRARY_PACKAGES, 'openssh-client'];
 /** The other CPU, by the architecture of this one. */
@@ -21,6 +22,8 @@ const CROSS = {
 };
 /** By the names that pkg-config knows; where packages are named otherwise they are looked for. */
 const BUILD_LIBRARIES = ['libssl', 'libcrypto', 'libxxhash', 'libzstd', 'jansson'];
+/** Of these the static programs take archives; only the header of xxhash is used. */
+const STATIC_LIBRARIES = BUILD_LIBRARIES.filter((name) => name !== 'libxxhash');
 const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server', 'rsync', 'socat', 'zstd'];
 /** Only measured against: for copies, and for one file to many hosts. */
 const COPIERS = ['fpart', 'rclone'];
@@ -38,6 +41,7 @@ const TEST_PACKAGES = [
   'clang-format',
   'clustershell',
   'cpio',
+  'e2fsprogs',
   'faketime',
   'ffmpeg',
   'fish',
@@ -92,7 +96,13 @@ const FULL_PACKAGES = [
 export async function installPackages(words) {
   const wanted = wantedPackages(words);
   if (!existsSync('/usr/bin/apt-get')) return lookForTools(wanted);
-  const missing = missingPackages(wanted);
+  await installByApt(wanted);
+  const archives = missingArchives();
+  if (archives.length > 0) fail(`${archives.join(', ')} missing, for the static programs; install what has them`);
+}
+
+async function installByApt(wanted) {
+  const missing = offered(missingPackages(wanted));
   if (missing.length === 0) return;
   const names = missing.join(' ');
   const foreign = missingArchitecture(missing);
@@ -104,9 +114,30 @@ export async function installPackages(words) {
     fail(`packages are missing; install them${who}, then try again: ${before}${sudo}apt-get install ${names}`);
   }
   const add = foreign ? [[...asRoot, 'dpkg', '--add-architecture', foreign]] : [];
-  const commands = [...add, [...asRoot, 'apt-get', '-qq', 'update'], [...asRoot, ...aptInstall(missing)]];
+  const update = [...add, [...asRoot, 'apt-get', '-qq', 'update']];
+  const install = (packages) => [...asRoot, ...aptInstall(packages)];
   say(`packages are missing${foreign ? ` (some of ${foreign}, which apt-get is to know from now on)` : ''}: ${names}`);
-  await step(`installing ${missing.length} packages by apt-get`, ...commands);
+  if (missing.every(isForBuild))
+    return step(`installing ${missing.length} packages by apt-get`, ...update, install(missing));
+  await step('reading the lists of apt-get', ...update);
+  const packages = offered(missing);
+  if (packages.length > 0) await step(`installing ${packages.length} packages by apt-get`, install(packages));
+}
+
+function isForBuild(name) {
+  return BUILD_PACKAGES.includes(name) || name.includes(':');
+}
+
+/** Without those for tests that this system has not: Ubuntu has no chromium. Before a first update all may be there. */
+export function offered(packages) {
+  if (output(['apt-get', 'indextargets', '--format', '$(FILENAME)', 'Created-By: Packages']) === '') return packages;
+  const absent = packages.filter((name) => !isForBuild(name) && !hasCandidate(name));
+  if (absent.length > 0) say(`not among the packages of this system, so some tests cannot run: ${absent.join(' ')}`);
+  return packages.filter((name) => !absent.includes(name));
+}
+
+function hasCandidate(name) {
+  return /Candidate: [^(]/.test(output(['env', 'LC_ALL=C', 'apt-cache', 'policy', name]));
 }
 
 function wantedPackages(words) {
@@ -137,9 +168,18 @@ function rootPrefix() {
 function lookForTools(packages) {
   const tools = ['cc', 'make', 'pkg-config', 'ssh'].filter((tool) => !onPath(tool));
   const libraries = BUILD_LIBRARIES.filter((library) => !succeeds(['pkg-config', '--exists', library]));
-  const missing = [...tools, ...libraries];
+  const missing = [...tools, ...libraries, ...missingArchives()];
   if (missing.length === 0) return;
   fail(`no apt-get here, and ${missing.join(', ')} missing; on Debian these packages are used: ${packages.join(' ')}`);
+}
+
+/**
+ * Of the static link: libraries may take others, of which pkg-config knows and the compiler has no file. As `libz.a`.
+ */
+export function missingArchives() {
+  const words = output(['pkg-config', '--static', '--libs', ...STATIC_LIBRARIES]).split(/\s+/);
+  const names = words.filter((word) => word.startsWith('-l')).map((word) => `lib${word.slice(2)}.a`);
+  return [...new Set(names)].filter((name) => !output(['cc', `-print-file-name=${name}`]).includes('/'));
 }
 
 /** A name without an architecture is this system's, whatever others are installed. */
@@ -167,7 +207,12 @@ function missingArchitecture(packages) {
 
 /** The answer of dpkg; empty where there is none. */
 function printed(question) {
-  return spawnSync('dpkg', [question], { encoding: 'utf8' }).stdout?.trim() ?? '';
+  return output(['dpkg', question]);
+}
+
+/** Empty where the command does not start. */
+function output([command, ...args]) {
+  return spawnSync(command, args, { encoding: 'utf8' }).stdout?.trim() ?? '';
 }
 
 /** Without a question, without what is only recommended. */

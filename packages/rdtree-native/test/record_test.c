@@ -10,8 +10,11 @@
 #include <sys/stat.h>
 
 #define CUT_MOST 8192u // the longest record that is cut at each of its bytes
-#define REGULAR                                                                                                        \
+// Versions of clang-format differ here.
+// clang-format off
+#define REGULAR \
   { .mode = S_IFREG | 04755, .uid = 1, .gid = UINT32_MAX, .mtime_ns = 999999999, .mtime_s = INT64_MIN }
+// clang-format on
 
 static struct rd_error error;
 static unsigned char again[ENCODED_MOST];

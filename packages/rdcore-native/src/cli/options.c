@@ -33,12 +33,15 @@ struct option_row {
   const char *help;     // NULL: not shown
 };
 
-#define FLAG(letter, name, member, help)                                                                               \
+// Versions of clang-format differ here.
+// clang-format off
+#define FLAG(letter, name, member, help) \
   { letter, name, BOTH, NULL, NULL, NULL, offsetof(struct rd_options, member), RD_MODE_STANDALONE, help }
-#define MODE(letter, name, users, mode, help)                                                                          \
+#define MODE(letter, name, users, mode, help) \
   { letter, name, users, NULL, NULL, NULL, 0, mode, help }
-#define VALUE(name, users, value, parse, expected, help)                                                               \
+#define VALUE(name, users, value, parse, expected, help) \
   { 0, name, users, value, parse, expected, 0, RD_MODE_STANDALONE, help }
+// clang-format on
 
 static bool parse_connect_timeout(struct rd_options *options, const char *text);
 static bool parse_bind(struct rd_options *options, const char *text);

@@ -21,12 +21,15 @@ struct option_row {
   const char *help;
 };
 
-#define FLAG(name, member, help)                                                                                       \
+// Versions of clang-format differ here.
+// clang-format off
+#define FLAG(name, member, help) \
   { name, NULL, NULL, NULL, offsetof(struct rd_serve_options, member), help }
-#define TEXT(name, value, member, help)                                                                                \
+#define TEXT(name, value, member, help) \
   { name, value, NULL, NULL, offsetof(struct rd_serve_options, member), help }
-#define VALUE(name, value, parse, expected, help)                                                                      \
+#define VALUE(name, value, parse, expected, help) \
   { name, value, parse, expected, 0, help }
+// clang-format on
 
 static bool parse_port(struct rd_serve_options *options, const char *text);
 static bool parse_clients(struct rd_serve_options *options, const char *text);

@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rd_held_write_end {
+  uint32_t number;
+  int fd;
+};
+
 struct rd_held_write_ends {
-  struct rd_held_write_end {
-    uint32_t number;
-    int fd;
-  } * items;
+  struct rd_held_write_end *items;
   size_t count, capacity;
 };
 

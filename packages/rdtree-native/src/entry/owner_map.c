@@ -9,11 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+struct number {
+  uint32_t theirs, ours;
+};
+
 // Sorted by the source's number; only those whose number here is another.
 struct numbers {
-  struct number {
-    uint32_t theirs, ours;
-  } * at;
+  struct number *at;
   size_t count, room;
 };
 

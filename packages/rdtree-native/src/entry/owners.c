@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct name {
+  uint32_t id;
+  bool is_sent;
+  size_t order;
+  char *text;
+};
+
 // Users or groups, sorted by number; of several with one number the first one of the file.
 struct names {
-  struct name {
-    uint32_t id;
-    bool is_sent;
-    size_t order;
-    char *text;
-  } * at;
+  struct name *at;
   size_t count, room;
 };
 

@@ -7,11 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rd_found_name {
+  uint32_t offset;    // of the name in `text`
+  unsigned char type; // DT_DIR, …; DT_UNKNOWN: the file system does not give it
+};
+
 struct rd_names {
-  struct rd_found_name {
-    uint32_t offset;    // of the name in `text`
-    unsigned char type; // DT_DIR, …; DT_UNKNOWN: the file system does not give it
-  } * at;
+  struct rd_found_name *at;
   size_t count, room;
   char *text;
   size_t text_bytes, text_room;

@@ -75,8 +75,8 @@ export function createHistoryKeeper(now: () => number): HistoryKeeper {
     stderr({ stage, host, data }) {
       const before = stderr.get(stage);
       const tail = Buffer.concat([before?.tail ?? Buffer.of(), data]).subarray(-STDERR_MOST_BYTES);
-      // A copy: a part would keep all of what it is a part of.
-      stderr.set(stage, { stage, host, tail: Buffer.from(tail), bytes: (before?.bytes ?? 0) + data.length });
+      // A copy in memory of its own: a part would keep all of what it is a part of, be it a pool of node's.
+      stderr.set(stage, { stage, host, tail: new Uint8Array(tail), bytes: (before?.bytes ?? 0) + data.length });
     },
     warning: ({ message }) => warn(message),
     host_lost: ({ message }) => warn(message),
