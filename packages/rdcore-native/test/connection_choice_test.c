@@ -40,6 +40,7 @@ static void open_side(struct side *side, enum rd_role role, int64_t connect_time
       .encrypt = RD_ENCRYPT_NEVER,
       .buffer_bytes = role == RD_ROLE_RECEIVER ? BUFFER_BYTES : 0,
       .stall_timeout_ms = WAIT_MS,
+      .handshake_ms = WAIT_MS,
       .dialer = {.timeout_ms = connect_timeout_ms},
       .rejected = count_rejected,
       .context = side,
@@ -274,7 +275,7 @@ int main(void) {
   not_chosen(close_at_once, WAIT_MS, "closed the connection");
   not_chosen(begin_with_data, WAIT_MS, "another frame than the PING that chooses this connection");
   not_chosen(begin_with_bye, WAIT_MS, "another frame than the PING that chooses this connection");
-  not_chosen(say_nothing, 1500, "did not use its connection in time");
+  not_chosen(say_nothing, 3000, "did not use its connection in time");
   amid_others();
   out_of_descriptors();
   return test_end("connection_choice");

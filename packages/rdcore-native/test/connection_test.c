@@ -41,7 +41,7 @@ static struct rd_connection *make_end(struct rd_transport *transport, bool sends
                                    .peer = sends ? receiver : sender,
                                    .outgoing = rd_seal_create(false, key_and_iv, 0, &error),
                                    .incoming = rd_seal_create(false, key_and_iv, 0, &error)};
-  struct rd_connection_settings settings = {.stall_timeout_ms = 60000, .compress_level = level, .jobs = jobs};
+  struct rd_connection_settings settings = {.stall_timeout_ms = WAIT_MS, .compress_level = level, .jobs = jobs};
   struct rd_connection *connection = rd_connection_create(transport, &agreement, &settings, &error);
   REQUIRE(connection != NULL);
   return connection;
@@ -71,7 +71,7 @@ static void end_comes_last(enum rd_protection protection, int level, unsigned jo
   unsigned sent = 0, received = 0;
   bool end_sent = false, end_received = false;
   struct rd_rx_frame rx_frame, kept[BLOCKS];
-  for (int64_t until_ms = rd_now_ms() + 60000; !end_received && rd_now_ms() < until_ms;) {
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; !end_received && rd_now_ms() < until_ms;) {
     if (sent < BLOCKS && send_block(ends.sender, sent) > 0) sent++;
     const unsigned char end[RD_END_BYTES] = {0};
     if (sent == BLOCKS && !end_sent)
@@ -95,25 +95,26 @@ static void end_comes_last(enum rd_protection protection, int level, unsigned jo
   part(&ends);
 }
 
-// Before what was sent earlier, and is in work. It shows only when the threads are slower than this one, which one try
-// does not guarantee.
+// Before what was sent earlier, and is in work. It shows only when the threads are slower than this one, which no try
+// guarantees.
 static bool ping_overtakes(enum rd_protection protection) {
   struct ends ends = join(protection, 19, 1);
   struct rd_rx_frame rx_frame;
   for (unsigned block = 0; block < 3; block++) CHECK(send_block(ends.sender, block) == 1);
-  CHECK(!rd_connection_drained(ends.sender));
+  bool in_work = !rd_connection_drained(ends.sender);
   rd_connection_choose(ends.sender);
   int came = rd_connection_receive(ends.receiver, &rx_frame, &error); // PING is dealt with inside
   REQUIRE(came >= 0 && rd_connection_flush(ends.receiver, &error));
   REQUIRE(rd_connection_receive(ends.sender, &rx_frame, &error) == 0);
-  bool answered = came == 0 && rd_connection_rtt_us(ends.sender) > 0;
+  bool answered = in_work && came == 0 && rd_connection_rtt_us(ends.sender) > 0;
   part(&ends); // with all in work
   return answered;
 }
 
 static void keepalive_overtakes(enum rd_protection protection) {
   bool answered = false;
-  for (unsigned times = 0; times < 20 && !answered; times++) answered = ping_overtakes(protection);
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; !answered && rd_now_ms() < until_ms;)
+    answered = ping_overtakes(protection);
   CHECK(answered);
 }
 
@@ -140,11 +141,11 @@ static void disconnected_in_work(enum rd_protection protection, unsigned jobs) {
   struct ends ends = join(protection, 1, jobs);
   struct rd_rx_frame first = {0}, next;
   for (unsigned block = 0; block < 6; block++) {
-    int64_t until_ms = rd_now_ms() + 60000;
+    int64_t until_ms = rd_now_ms() + WAIT_MS;
     while (send_block(ends.sender, block) == 0 && rd_now_ms() < until_ms)
       REQUIRE(rd_connection_flush(ends.sender, &error));
   }
-  int64_t until_ms = rd_now_ms() + 60000;
+  int64_t until_ms = rd_now_ms() + WAIT_MS;
   while (first.bytes == 0 && rd_now_ms() < until_ms) {
     REQUIRE(rd_connection_flush(ends.sender, &error));
     struct rd_rx_frame rx_frame;
@@ -163,7 +164,7 @@ static void small_data_keeps_no_slot(enum rd_protection protection) {
   struct rd_rx_frame kept[ALL];
   unsigned sent = 0, received = 0;
   uint64_t said_bytes = 0, heard_bytes = 0;
-  for (int64_t until_ms = rd_now_ms() + 60000; received < ALL && rd_now_ms() < until_ms;) {
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; received < ALL && rd_now_ms() < until_ms;) {
     size_t bytes = sent % 7 == 0 && sent / 7 < LARGE ? BLOCK_BYTES : RD_SMALL_BYTES - sent;
     if (sent < ALL && rd_connection_send(ends.sender, RD_FRAME_DATA, said_bytes, stream + sent, bytes, &error) > 0) {
       said_bytes += bytes;

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define WAIT_MS 10000
-
 static struct rd_error error;
 
 static struct rd_address address_of(uint16_t port, bool rdma) {

@@ -175,7 +175,6 @@ static void check_aborts(void) {
 // Floods ------------------------------------------------------------------------------------------------------------
 
 #define FLOOD_FRAMES 256u
-#define FLOOD_MS 300
 
 // Sends so many sealed frames with one call, past the transport, and throws away what comes.
 static void flood(struct hostile *hostile, enum rd_frame_type type, const void *payload, size_t bytes) {
@@ -208,8 +207,9 @@ static void check_flood(enum rd_role role, enum rd_frame_type type, size_t bytes
   CHECK(target_wait_event(&target, "connected") != NULL);
   for (int i = 0; i < 100; i++) flood(&hostile, type, zeros, bytes);
   target_command(&target, "{\"op\":\"abort\",\"reason\":\"enough\"}");
-  // One that does not hear it finds that its peer is gone first.
-  for (int64_t until_ms = rd_now_ms() + FLOOD_MS; rd_now_ms() < until_ms;) flood(&hostile, type, zeros, bytes);
+  int64_t until_ms = rd_now_ms() + WAIT_MS;
+  while (target_event(&target, "finished", 0) == NULL && !hostile.over && rd_now_ms() < until_ms)
+    flood(&hostile, type, zeros, bytes);
   hostile_leave(&hostile);
   if (!CHECK(target_ends(&target, RD_CODE_ABORTED))) fprintf(stderr, "a flood of type %d\n", (int)type);
 }

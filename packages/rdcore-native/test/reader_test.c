@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 
 #define RING_BYTES (64u << 10)
-#define WAIT_MS 20000
 
 static struct rd_error error;
 static const struct rd_signing unsigned_stream;

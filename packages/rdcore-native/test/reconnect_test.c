@@ -8,7 +8,7 @@
 
 #include <signal.h>
 
-#define STALL_MS 20000
+#define STALL_MS WAIT_MS
 
 static int compress_level; // of the streams from here on
 
@@ -120,7 +120,7 @@ static void break_at_many_moments(size_t after_bytes, enum rd_role is_dialer, en
 
 // The peer is gone for good: the end that dials knows at once, the end that listens when its time is up.
 static void peer_gone(enum rd_role is_dialer) {
-  struct stream stream = {is_dialer, RD_ENCRYPT_NEVER, 64 << 10, 8000000, 2000, 0};
+  struct stream stream = {is_dialer, RD_ENCRYPT_NEVER, 64 << 10, 8000000, 3000, 0};
   struct proxy proxy = {.breaking = BREAK_CLOSE, .every_bytes = 700000, .breaks = 2, .dies = true};
   struct outcome outcome;
   begin(&outcome, &stream, &proxy);

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define WAIT_MS 20000
-
 // As --encrypt calls it.
 static const char *const protection_words[] = {"never", "auth", "always"};
 

@@ -66,20 +66,24 @@ static inline void target_set_file(struct target *target, const char *path) {
   target_command(target, "{\"op\":\"file\",\"path\":\"%s\",\"append\":false}", hex);
 }
 
-// The line of the first event of this name; NULL: it does not come.
-static inline const char *target_wait_event(struct target *target, const char *event) {
+// The line of the first event of this name; NULL: it did not come within this time.
+static inline const char *target_event(struct target *target, const char *event, int64_t within_ms) {
   char wanted[64];
   snprintf(wanted, sizeof wanted, "{\"event\":\"%s\"", event);
-  for (int64_t until_ms = rd_now_ms() + WAIT_MS; rd_now_ms() < until_ms;) {
+  for (int64_t until_ms = rd_now_ms() + within_ms;;) {
     const char *found = strstr(target->said, wanted);
     if (found != NULL && strchr(found, '\n') != NULL) return found;
-    if (rd_wait_fd(target->agent_fd, POLLIN, 100) != 1) continue;
+    int64_t left_ms = until_ms - rd_now_ms();
+    if (rd_wait_fd(target->agent_fd, POLLIN, left_ms > 0 ? (int)left_ms : 0) != 1) return NULL;
     size_t room = sizeof target->said - 1 - target->said_bytes;
     ssize_t got = rd_read_some(target->agent_fd, target->said + target->said_bytes, room);
     if (got <= 0) return NULL;
     target->said_bytes += (size_t)got;
   }
-  return NULL;
+}
+
+static inline const char *target_wait_event(struct target *target, const char *event) {
+  return target_event(target, event, WAIT_MS);
 }
 
 // Where it listens, from the first time it is asked.

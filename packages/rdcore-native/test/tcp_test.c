@@ -17,7 +17,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 20000 };
 static struct rd_error error;
 
 // A transport whose other end is a bare socket.

@@ -10,6 +10,13 @@
 
 static atomic_uint test_checks, test_failures;
 
+// A limit for hangs: a fast machine needs a thousandth of it. $RDPIPE_TEST_PATIENCE multiplies it.
+#define WAIT_MS test_wait_ms()
+static inline int test_wait_ms(void) {
+  const char *factor = getenv("RDPIPE_TEST_PATIENCE");
+  return (int)(60000 * (factor != NULL && *factor != '\0' ? strtod(factor, NULL) : 1));
+}
+
 // Counts; a failure is printed, and the suite goes on.
 #define CHECK(condition) test_check((condition), #condition, __FILE__, __LINE__)
 // For what the rest of the suite cannot do without: a failure ends it.

@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SLOTS = 3, WAIT_MS = 20000 };
+enum { SLOTS = 3 };
 
 // A way to get two joined ends.
 struct backend {

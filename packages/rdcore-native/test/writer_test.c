@@ -14,7 +14,6 @@
 #define FRAME_BYTES (100u << 10)
 #define FRAMES 4u
 #define SMALL_PIPE_BYTES (64 << 10)
-#define WAIT_MS 20000
 
 static struct rd_error error;
 static const struct rd_signing unsigned_stream;

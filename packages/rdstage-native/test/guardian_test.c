@@ -130,7 +130,7 @@ static void test_supervisor_that_finished(void) {
   CHECK(living() == 1); // the sleeper, a daemon now
   CHECK(sees_end_of_file(agent.stdin_fd));
   close(agent.stdin_fd);
-  CHECK(rd_tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), WAIT_MS));
 }
 
 static void test_hold_that_stays_behind(void) {
@@ -139,13 +139,13 @@ static void test_hold_that_stays_behind(void) {
   CHECK(living() == 2); // the sleeper, which was not ended, and the process that holds its input open
   CHECK(!sees_end_of_file(agent.stdin_fd));
   close(agent.stdin_fd);
-  CHECK(rd_tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), WAIT_MS));
 }
 
 int main(void) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGPIPE, SIG_IGN);
-  alarm(60);
+  alarm((unsigned)WAIT_MS / 1000);
   test_messages();
   test_supervisor_that_died();
   test_supervisor_that_hangs();

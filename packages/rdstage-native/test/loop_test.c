@@ -85,15 +85,16 @@ static void test_timers(void) {
   rd_loop_timer(loop, &never, 30, count_call, &never_calls);
   rd_loop_timer_stop(loop, &never);
   turn(loop);
-  CHECK(soon_calls == 1 && later_calls == 0 && rd_now_ms() - began_ms >= 20);
-  CHECK(soon.function == NULL && later.function != NULL);
-  turn(loop);
+  int64_t passed_ms = rd_now_ms() - began_ms;
+  CHECK(soon_calls == 1 && passed_ms >= 20 && (later_calls == 0 || passed_ms >= 60)); // both, where this was slow
+  CHECK(soon.function == NULL && (later.function == NULL) == (later_calls == 1));
+  if (later_calls == 0) turn(loop);
   CHECK(soon_calls == 1 && later_calls == 1 && never_calls == 0 && rd_now_ms() - began_ms >= 60);
   rd_loop_destroy(loop);
 }
 
 int main(void) {
-  alarm(60);
+  alarm((unsigned)WAIT_MS / 1000);
   test_watches();
   test_many_watches();
   test_timers();

@@ -59,7 +59,7 @@ static void test_finds_every_generation(void) {
   pid_t pid = start_tree(3, false);
   CHECK(count_below(getpid()) == 4);
   CHECK(count_below(pid) == 3);
-  CHECK(rd_tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), WAIT_MS));
   reap_all();
   CHECK(count_below(getpid()) == 0);
 }
@@ -68,7 +68,7 @@ static void test_finds_orphans(void) {
   start_tree(3, true);
   while (count_below(getpid()) > 2) poll(NULL, 0, 5); // two have exited, or are about to
   CHECK(count_below(getpid()) == 2);
-  CHECK(rd_tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), WAIT_MS));
   reap_all();
 }
 
@@ -116,7 +116,7 @@ static void test_freezes_and_thaws(void) {
   CHECK(rd_tree_thaw(getpid(), &error));
   CHECK(waitpid(pid, NULL, WCONTINUED) == pid);
   CHECK(state_of(pid) != 'T');
-  CHECK(rd_tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), WAIT_MS));
   reap_all();
 }
 
@@ -146,7 +146,7 @@ static void test_command_line(void) {
   do rd_process_command(pid, text, sizeof text);
   while (strncmp(text, "sh ", 3) != 0 && waitpid(pid, NULL, WNOHANG) == 0);
   CHECK(strcmp(text, "sh -c sleep 1000; exit a?b") == 0);
-  CHECK(rd_tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), WAIT_MS));
   reap_all();
   rd_process_command(pid, text, sizeof text);
   CHECK(*text == '\0');

@@ -17,7 +17,7 @@
 static struct rd_error why;
 static char program[] = "/tmp/rdstage-test-XXXXXX";
 static int null_fd;
-static int64_t limit_ms = 10000;
+static int64_t limit_ms;
 
 // The verdict on a program that runs this script.
 static bool check(const char *script) {
@@ -51,12 +51,10 @@ static void test_no_answers(void) {
   CHECK(strcmp(why.message, "cannot start /nowhere/rdrecv: no such file or directory") == 0);
 }
 
-// It is ended in time with everything it started, though it writes without end.
+// It is ended with everything it started, though it writes without end.
 static void test_endless(void) {
   limit_ms = 500;
-  int64_t started_ms = rd_now_ms();
-  CHECK(fails("sleep 60 & exec cat /dev/zero", "rdrecv --rdma-check did not end within 0.5 s"));
-  CHECK(rd_now_ms() - started_ms < 10000);
+  CHECK(fails("sleep 1000 & exec cat /dev/zero", "rdrecv --rdma-check did not end within 0.5 s"));
 }
 
 int main(void) {
@@ -66,6 +64,7 @@ int main(void) {
   null_fd = rd_spawn_null_device(&why);
   int signal_fd = rd_spawn_signals(&why);
   REQUIRE(null_fd >= 0 && signal_fd >= 0);
+  limit_ms = WAIT_MS;
   test_answers();
   test_no_answers();
   test_endless();

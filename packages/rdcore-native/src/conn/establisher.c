@@ -30,6 +30,7 @@ struct rd_establisher {
 };
 
 static void accept_connections(struct rd_establisher *establisher, struct rd_listener *listener);
+static int64_t handshake_until_ms(const struct rd_establisher *establisher);
 static void take_dialed(struct rd_establisher *establisher);
 static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, struct rd_transport *transport,
                                             bool is_dialer, int64_t until_ms, struct rd_error *error);
@@ -164,9 +165,14 @@ static void accept_connections(struct rd_establisher *establisher, struct rd_lis
     char peer[RD_PENDING_PEER_BYTES];
     snprintf(peer, sizeof peer, "%s", transport->ops->peer_name(transport));
     // A failure of one connection does not end the listener.
-    if (add_pending(establisher, transport, false, rd_now_ms() + HANDSHAKE_MS, &error) == NULL)
+    if (add_pending(establisher, transport, false, handshake_until_ms(establisher), &error) == NULL)
       reject(establisher, peer, &error);
   }
+}
+
+static int64_t handshake_until_ms(const struct rd_establisher *establisher) {
+  int64_t within_ms = establisher->config.handshake_ms;
+  return rd_now_ms() + (within_ms > 0 ? within_ms : HANDSHAKE_MS);
 }
 
 static void take_dialed(struct rd_establisher *establisher) {
@@ -174,7 +180,7 @@ static void take_dialed(struct rd_establisher *establisher) {
   struct rd_transport *transport;
   const struct rd_address *address;
   while (rd_dialer_next(&establisher->dialer, &transport, &address)) {
-    int64_t until_ms = establisher->dialer.redials ? rd_now_ms() + HANDSHAKE_MS : establisher->dialer.until_ms;
+    int64_t until_ms = establisher->dialer.redials ? handshake_until_ms(establisher) : establisher->dialer.until_ms;
     struct rd_pending_entry *entry = add_pending(establisher, transport, true, until_ms, &error);
     if (entry != NULL) {
       entry->origin = RD_ORIGIN_DIALED;

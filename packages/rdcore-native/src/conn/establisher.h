@@ -23,6 +23,7 @@ struct rd_establisher_config {
   int compress_level;
   bool chain; // the hop is one of a chain
   unsigned jobs;
+  int64_t handshake_ms;           // of a connection that a listener accepted; 0: 5 s
   struct rd_dialer_config dialer; // its timeout also ends an adopted connection
   // Reports a rejected peer of a listener, once for each code; or NULL.
   void (*rejected)(void *context, const char *peer, const struct rd_error *why);
