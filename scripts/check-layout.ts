@@ -101,6 +101,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdstage-native/fuzz': 'Fuzz targets of the agent, with their corpora',
   scripts: 'Set-up, bundle, tests, checks, coverage, fuzzing',
   'scripts/dist': 'The packages that npm run dist makes, each by a file of its own',
+  'scripts/test': 'The parts of npm test: their forms, what a change affects, what a run leaves, its report',
   'scripts/setup': 'The steps of npm run build: system packages, pnpm, dependencies, builds; reasons of failures',
   test: 'Suites against the built programs',
   'test/native': 'rdsend and rdrecv from outside',

@@ -15,11 +15,11 @@ const FLAGS = [
   'CFLAGS=-O0 -g --coverage -fprofile-update=atomic',
   'LDFLAGS=--coverage',
 ];
-const SUITE_MOST_MS = 120_000;
+const SUITE_MOST_MS = 600_000;
 const PROGRAMS = ['node_modules/.bin/mocha', '--parallel', '--jobs', '2', 'test/{native,agent}/**/*.test.ts'];
-const PROGRAMS_MOST_MS = 300_000;
+const PROGRAMS_MOST_MS = 1_200_000;
 const WORST = 10;
-const OF_THE_LAB = /\/(verbs_\w+|transport_verbs)\.c$/;
+const OF_THE_LAB = /\/transport\/verbs\//;
 
 interface Share {
   readonly hit: number;
@@ -50,7 +50,7 @@ function main(): number {
   for (const data of filesBelow(OUT, /\.gcda$/)) rmSync(join(ROOT, data));
   const failed = [...suites(), ...corpora(), PROGRAMS].filter((argv) => !runs(argv));
   for (const [program] of failed) console.error(`coverage: ${program} failed: what it reached may be missing`);
-  const files = filesBelow(OUT, /-native\/src\/\w+\.gcno$/).flatMap(coveredBy);
+  const files = filesBelow(OUT, /-native\/src\/.+\.gcno$/).flatMap(coveredBy);
   print(files);
   return failed.length > 0 ? 1 : 0;
 }
@@ -137,5 +137,5 @@ function percent({ hit, all }: Share): number {
 }
 
 function row(name: string, ...columns: readonly string[]): string {
-  return name.padEnd(40) + columns.map((column) => column.padStart(13)).join('');
+  return name.padEnd(52) + columns.map((column) => column.padStart(13)).join('');
 }

@@ -2,6 +2,7 @@
 // A mocha reporter: the spec output, and counts and failures as JSON in the file $MOCHA_COUNTS.
 const { writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
+const { relative } = require('node:path');
 
 /** The one that runs: on an older node it is not the project's. */
 const mocha = createRequire(process.argv[1])('mocha');
@@ -12,10 +13,17 @@ module.exports = class CountingSpec extends mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
     const failures = [];
-    runner.on(EVENT_TEST_FAIL, (test, error) => failures.push(`${test.fullTitle()}: ${error.message}`));
+    runner.on(EVENT_TEST_FAIL, (test, error) => failures.push(failureOf(test, error)));
     runner.once(EVENT_RUN_END, () => writeCounts(this.stats, failures));
   }
 };
+
+/** Of a hook the title is its describe's: mocha runs no hook alone. */
+function failureOf(test, error) {
+  const title = test.type === 'hook' ? test.parent.fullTitle() : test.fullTitle();
+  const file = test.file === undefined ? undefined : relative('.', test.file);
+  return { words: `${test.fullTitle()}: ${error.message}`, file, title };
+}
 
 function writeCounts({ passes, failures, pending }, failed) {
   const file = process.env.MOCHA_COUNTS;

@@ -5,7 +5,6 @@ import type { Case, Goal } from '../bench/case.ts';
 import { withResults } from '../bench/docs.ts';
 import { type Figures, spreadOf } from '../bench/figures.ts';
 import { LAB_TABLES } from '../bench/lab/tables.ts';
-import { whatLoopbackLacks } from '../bench/loopback/needs.ts';
 import { LOOPBACK_TABLES } from '../bench/loopback/tables.ts';
 import { workBetween } from '../bench/processors.ts';
 import {
@@ -26,10 +25,7 @@ import {
 import { type Ground, runRounds } from '../bench/rounds.ts';
 import { type Column, goalsOf, markdownOf } from '../bench/tables.ts';
 import { wordsOf } from '../bench/words.ts';
-import { expectEveryFigure } from '../support/bench-run.ts';
-import { needs } from '../support/needs.ts';
 
-const SMOKE_MS = 60_000;
 const MIB = 1024 * 1024;
 const SENT = `rdsend: sent ${MIB} bytes to 10.77.0.2:4711 in 0.500 s over rdma rxe0, cipher none\n`;
 
@@ -176,12 +172,6 @@ describe('the benchmark', () => {
       ['ours', 'at most 16 MB/s', '17: a disk', '18.00 (8.00–40.00)', '**missed**'],
       ['ours', 'at most 17 MB/s', '', '18.00 (8.00–40.00)', '**missed**'],
     ]);
-  });
-
-  it('measures on loopback', async function () {
-    needs(this, whatLoopbackLacks());
-    this.timeout(SMOKE_MS);
-    await expectEveryFigure(['pipe', 'compressed'], '--rounds 1 --mib 8', SMOKE_MS);
   });
 
   it('takes the middle of an even number of runs', () => {

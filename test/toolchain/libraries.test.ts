@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The libraries that the programs that are copied to a host need there.
+// The libraries that the programs that are copied to a host need there, and the licences of those that are linked in.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
+import { licenceOf } from '../../scripts/dist/linked-packages.ts';
 import { needsFile, needsTool } from '../support/needs.ts';
 
 const BUILD = join(import.meta.dirname, '../../build');
@@ -25,6 +26,17 @@ describe('a copied program', () => {
       expect(librariesOf(join(BUILD, program))).to.deep.equal(libraries);
     });
   }
+});
+
+describe('the licence of a linked library', () => {
+  it('is known of every version of the compiler', () => {
+    for (const source of ['gcc-12', 'gcc-13', 'gcc-14', 'gcc-14-cross', 'gcc-15-cross-ports'])
+      expect(licenceOf(source), source).to.equal('GPL-3.0-or-later WITH GCC-exception-3.1');
+  });
+
+  it('is looked up before another library is linked', () => {
+    expect(() => licenceOf('gcc-unheard')).to.throw('gcc-unheard has no row in LICENCES');
+  });
 });
 
 /** The loader belongs to the C library. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set-up that cannot go on says why in one line: missing libraries, steps that fail for a known reason.
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -56,6 +56,18 @@ describe('make', () => {
     expect(status).to.equal(2);
   });
 
+  it('names in one line what only the static link lacks, before it compiles', () => {
+    describeLibraries(folder, '-lz -lnowhere');
+    const env = { PKG_CONFIG_LIBDIR: folder };
+    const { status, stdout, stderr } = runProgram(pathOf('make'), ['OUT=build/never', 'STATIC=1'], { cwd: ROOT, env });
+    expect(stdout).to.equal('');
+    expect(stderr.trimEnd().split('\n')).to.have.length(1);
+    expect(stderr).to.match(
+      /not found: (?:.* )?libnowhere\.a, for the static link; .* apt-get install .*libnowhere-dev/,
+    );
+    expect(status).to.equal(2);
+  });
+
   it('names missing tools in one line', () => {
     for (const tool of ['sh', 'sed', 'uname', 'make']) symlinkSync(pathOf(tool), join(folder, tool));
     const { status, stderr } = make({ PATH: folder });
@@ -68,6 +80,47 @@ describe('make', () => {
     return runProgram(pathOf('make'), ['-s', 'OUT=build/never'], { cwd: ROOT, env });
   }
 });
+
+describe("the set-up's look at this system", () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-setup-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('finds the archives that only the static link lacks', () => {
+    describeLibraries(folder, '-lpthread -lnowhere');
+    const { stdout, stderr } = call('missingArchives()', { PKG_CONFIG_LIBDIR: folder });
+    expect(stdout, stderr).to.equal("[ 'libnowhere.a' ]\n");
+  });
+
+  it('leaves out a package for tests that the system has not, and says so', () => {
+    standIn('apt-get', 'echo /var/lib/apt/lists/x_Packages');
+    standIn('apt-cache', 'if [ "$2" = git ]; then echo "  Candidate: 1:2"; else echo "  Candidate: (none)"; fi');
+    const path = { PATH: `${folder}:${process.env.PATH}` };
+    const { stdout, stderr } = call("offered(['chromium', 'git', 'libssl-dev'])", path);
+    expect(stdout).to.equal("[ 'git', 'libssl-dev' ]\n");
+    expect(stderr).to.match(/^setup: not among the packages of this system.*: chromium\n$/);
+  });
+
+  function call(expression: string, env: NodeJS.ProcessEnv) {
+    const script = `import('${ROOT}/scripts/setup/system-packages.mjs').then((setup) => console.log(setup.${expression}))`;
+    return runProgram(process.execPath, ['-e', script], { env });
+  }
+
+  function standIn(program: string, line: string): void {
+    writeFileSync(join(folder, program), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+  }
+});
+
+/** For pkg-config: the libraries of the build, of which libcrypto takes more where it is linked statically. */
+function describeLibraries(folder: string, more: string): void {
+  for (const name of ['libssl', 'libcrypto', 'libzstd', 'libxxhash', 'jansson']) {
+    const text = `Name: ${name}\nDescription: of a test\nVersion: 3.0.0\nLibs:\n`;
+    writeFileSync(join(folder, `${name}.pc`), name === 'libcrypto' ? `${text}Libs.private: ${more}\n` : text);
+  }
+}
 
 function pathOf(tool: string): string {
   return execaSync('sh', ['-c', `command -v ${tool}`]).stdout;

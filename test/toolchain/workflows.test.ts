@@ -19,6 +19,9 @@ interface Step {
 }
 
 interface Job {
+  readonly 'runs-on': string;
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly (string | number)[]>> };
+  readonly container?: string | { readonly image: string };
   readonly permissions?: Readonly<Record<string, string>>;
   readonly 'timeout-minutes'?: number;
   readonly steps: readonly Step[];
@@ -39,6 +42,17 @@ describe('the workflows', () => {
 
   it('run .ci/run for each change, and before a release', () => {
     for (const name of ['ci.yml', 'release.yml']) expect(lines(read(name)), name).to.include('.ci/run');
+  });
+
+  it('run it on each system that README names, with each node that is kept up', () => {
+    const { jobs } = read('ci.yml');
+    const runs = Object.values(jobs).filter((job) => job.steps.some(({ run = '' }) => run.endsWith('.ci/run')));
+    expect(runs.flatMap(systemsOf).sort()).to.deep.equal(['debian:12', 'debian:13', 'ubuntu-24.04']);
+    for (const { strategy, steps } of runs) {
+      expect(strategy?.matrix.node).to.deep.equal([20, 22, 24]);
+      const node = steps.find(({ uses = '' }) => uses.startsWith('actions/setup-node@'));
+      expect(node?.with).to.deep.equal({ 'node-version': '${{ matrix.node }}' });
+    }
   });
 
   it('attach to a tag what npm run dist made, and only if the tag is the version', () => {
@@ -98,6 +112,14 @@ function checks(name: string): void {
     const files = [...words.matchAll(/(?<![\w$/])(?:\.ci|scripts|packages|test)\/[\w./-]+/g)].map(([file]) => file);
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).to.deep.equal([]);
   });
+}
+
+/** The images of its container, or the runner itself. */
+function systemsOf({ container, strategy, 'runs-on': runner }: Job): string[] {
+  const image = typeof container === 'object' ? container.image : (container ?? runner);
+  const [, key] = /\$\{\{ matrix\.(\w+) \}\}/.exec(image) ?? [];
+  if (key === undefined) return [image];
+  return (strategy?.matrix[key] ?? []).map((value) => image.replace(/\$\{\{.*\}\}/, String(value)));
 }
 
 function read(name: string): Workflow {

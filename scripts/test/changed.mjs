@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the suite that what changed since a commit can affect.
+import { execFileSync } from 'node:child_process';
+import { ROOT } from '../setup/step.mjs';
+import { PARTS, partsNamed, partsWithLong } from './parts.mjs';
+
+const EVERYTHING = PARTS.map(({ name }) => name);
+const SYSTEM = ['integration', 'copy', 'terminal', 'faults', 'lab'];
+/** The first row whose pattern fits a file says which parts it can affect, beside setup and check. */
+const AFFECTED = [
+  [/^packages\/rdpipe\/test\//, ['unit', 'oldest-node']],
+  [/^packages\/rdpipe\/man\//, []],
+  [/^packages\/rdpipe\//, ['unit', 'oldest-node', ...SYSTEM]],
+  [/^packages\/rdtree-native\//, ['native', 'copy', 'integration', 'lab']],
+  [/^packages\/\w+-native\/(fuzz|test)\//, ['native', 'lab']],
+  [/^packages\//, ['native', ...SYSTEM]],
+  [/^(Makefile|bin\/)/, ['native', ...SYSTEM]],
+  [/^contrib\//, ['integration', 'terminal']],
+  [/^test\/(native|agent)\//, ['native']],
+  [/^test\/(integration|serve|tools)\//, ['integration']],
+  [/^test\/copy\//, ['copy', 'integration']],
+  [/^test\/terminal\//, ['terminal']],
+  [/^test\/(faults|attacks)\//, ['faults']],
+  [/^test\/lab\//, ['lab']],
+  [/^test\/toolchain\//, []],
+  [/^test\/bench\//, ['integration']],
+  [/^test\/|^scripts\/(setup|test|bundle|mocha|oldest)|^(package\.json|pnpm-|tsconfig|\.mocharc)/, EVERYTHING],
+];
+
+/** `base`: a commit; what is not committed counts, too. */
+export function changedParts(base) {
+  const files = changedFiles(base);
+  if (files.length === 0) throw new Error(`nothing changed since ${base}`);
+  const names = new Set(['setup', 'check', ...files.flatMap(partsOf)]);
+  return partsNamed([...names]);
+}
+
+/** The names of the parts that a file can affect; of documents and of what is about releases none but check. */
+export function partsOf(file) {
+  const long = /^test\/full\/(.*)\.test\.ts$/.exec(file)?.[1];
+  if (long !== undefined) return partsWithLong(long).map(({ name }) => name);
+  return AFFECTED.find(([pattern]) => pattern.test(file))?.[1] ?? [];
+}
+
+/** Committed on this branch, or not committed yet. */
+function changedFiles(base) {
+  const listed = (...words) => execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).split('\0').filter(Boolean);
+  return [
+    ...listed('diff', '--name-only', '-z', '--no-renames', '--merge-base', base),
+    ...listed('ls-files', '--others', '--exclude-standard', '-z'),
+  ];
+}

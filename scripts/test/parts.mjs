@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the test suite: the short form of `npm test`, the long one of `npm run test:full`, and what each covers.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../setup/step.mjs';
+import {
+  command,
+  corpora,
+  cPrograms,
+  cSuites,
+  mocha,
+  mochaInOrder,
+  onOldestNode,
+  sanitized,
+  sideBySide,
+  suiteNames,
+  unitsOnOldestNode,
+} from './steps.mjs';
+
+/**
+ * In the order in which they run. A part without a short form runs in the long one only.
+ * `full` are the files in test/full that its long form adds: each of them belongs to one part (test/toolchain/parts).
+ */
+export const PARTS = [
+  { name: 'setup', short: () => [setUp()], long: () => [setUp('--full', '--cross')] },
+  {
+    name: 'check',
+    full: ['toolchain/*', 'arm64-packages', 'arm64', 'bare-debian', 'packages', 'reproducible'],
+    short: () => [sideBySide(checks()), mocha('test/toolchain')],
+  },
+  { name: 'unit', short: () => [mocha('packages/rdpipe/test')] },
+  {
+    name: 'native',
+    full: ['arm64-suites', 'protocol-violations', 'sizes', 'ssh-front'],
+    short: () => [asan(), cPrograms([...cSuites('asan'), ...corpora()]), mocha('test/{native,agent}')],
+    long: () => [
+      asan(),
+      tsan(),
+      cPrograms([...cSuites('tsan'), ...cSuites('asan'), ...corpora()]),
+      mocha('test/{native,agent}'),
+      ...analyses(),
+    ],
+  },
+  {
+    name: 'integration',
+    full: [
+      'bench',
+      'completion',
+      'integration/*',
+      'launchers',
+      'many-hosts',
+      'quoting',
+      'rdforward-*',
+      'relay',
+      'thousand-agents',
+      'tools',
+    ],
+    short: () => [mocha('test/{integration,serve,tools}')],
+  },
+  { name: 'copy', full: ['copy', 'copy/*'], short: () => [mocha('test/copy')] },
+  { name: 'terminal', full: ['terminal-sizes', 'terminal/*'], short: () => [mocha('test/terminal')] },
+  {
+    name: 'faults',
+    full: [
+      'agent-*',
+      'chain-matrix',
+      'kill-matrix',
+      'message-tampering',
+      'network-*',
+      'reconnect-*',
+      'resources-*',
+      'soak',
+      'unauthenticated-*',
+    ],
+    short: () => [mocha('test/{faults,attacks}')],
+  },
+  { name: 'lab', full: ['rdma*', 'lab/*'], short: () => [overVerbs(), mochaInOrder('test/lab')] },
+  { name: 'oldest-node', long: () => [unitsOnOldestNode('packages/rdpipe/test'), ...programOnOldestNode()] },
+].map(({ full, short, long = short, ...part }) => ({ ...part, full, short, long: full ? withFull(long, full) : long }));
+
+/** The long tests of a part follow its own. */
+function withFull(steps, full) {
+  return () => [...steps(), mochaInOrder(full.map((pattern) => `test/full/${pattern}.test.ts`))];
+}
+
+/** `npm run test:quick`: types, lint, units, and one case each of a pipeline, a copy, a server and a terminal. */
+export const QUICK = [
+  { name: 'setup', steps: () => [setUp()] },
+  { name: 'check', steps: () => [sideBySide(['lint', 'types'].map(check))] },
+  { name: 'unit', steps: () => [mocha('packages/rdpipe/test/{cli,config,copy,model,parse,plan,run,ui}')] },
+  {
+    name: 'end to end',
+    steps: () => [
+      mocha(
+        ['integration/stdin', 'copy/rdcp', 'serve/copies', 'terminal/size-80x24'].map((name) => `test/${name}.test.ts`),
+      ),
+    ],
+  },
+];
+
+/** @throws for a name that no part has. */
+export function partsNamed(names) {
+  const unknown = names.filter((name) => !PARTS.some((part) => part.name === name));
+  if (unknown.length > 0)
+    throw new Error(`no such part: ${unknown.join(' ')}; parts are ${PARTS.map((part) => part.name).join(' ')}`);
+  return PARTS.filter((part) => names.includes(part.name));
+}
+
+/** The parts whose long form has a file of test/full, by its path there without `.test.ts`. */
+export function partsWithLong(file) {
+  const like = (pattern) => new RegExp(`^${pattern.replaceAll('*', '[^/]*')}$`);
+  return PARTS.filter(({ full = [] }) => full.some((pattern) => like(pattern).test(file)));
+}
+
+function setUp(...more) {
+  // make's own variable: the suites are built at -O1, where the compiler warns of less.
+  return command('env', 'WERROR=1', 'node', 'scripts/setup.mjs', '--test', ...more);
+}
+
+/** The parts of `npm run check`, each a step of its own. */
+function checks() {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  return /^for part in ([a-z ]+);/.exec(scripts.check)[1].split(' ').map(check);
+}
+
+function check(part) {
+  return command('npm', 'run', '--silent', `check:${part}`);
+}
+
+function asan() {
+  return sanitized('address,undefined', 'test-programs', 'fuzz-programs');
+}
+
+function tsan() {
+  return sanitized('thread', 'test-programs');
+}
+
+/** Compilers, analyzers and fuzzers that nothing else needs. */
+function analyses() {
+  return ['check:analyze', 'check:valgrind', 'fuzz'].map((script) => command('npm', 'run', '--silent', script));
+}
+
+/** Two suites of C run in the lab, too. */
+function overVerbs() {
+  const names = suiteNames().filter((name) => /\/(transport|connection_flood)_test$/.test(name));
+  return command('make', '-s', '-j2', ...names.map((name) => join('build', 'release', name)));
+}
+
+function programOnOldestNode() {
+  return [onOldestNode('test/{integration,terminal,copy}')];
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a command of the suite in a process group of its own, which is ended whole if it hangs, or with this process.
+import { spawn } from 'node:child_process'; // not execa: the first part installs it
+import { ROOT } from '../setup/step.mjs';
+
+/** For hangs: a test that hangs is ended by its own limit, long before. */
+const HANG_MS = 4 * 3_600_000;
+
+/** Whether it ended with status 0. */
+export function runCommand([program, ...args], env = {}) {
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+  return new Promise((resolve) => {
+    const endGroup = () => process.kill(-child.pid, 'SIGKILL');
+    const timer = setTimeout(() => {
+      console.log(`${program} ${args.join(' ')}: ended, it hung`);
+      endGroup();
+    }, HANG_MS);
+    const interrupted = () => {
+      endGroup();
+      process.exit(130);
+    };
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupted);
+    child.once('error', (error) => finish(console.log(`${program}: ${error.message}`)));
+    child.once('close', (status) => finish(status));
+    function finish(status) {
+      clearTimeout(timer);
+      for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, interrupted);
+      resolve(status === 0);
+    }
+  });
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of which parts of the suite are made: a command, a mocha, several C suites. A step is a function that counts.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OLDEST_NODE } from '../oldest-node.mjs';
+import { ROOT } from '../setup/step.mjs';
+import { add, failed, NOTHING, one } from './counts.mjs';
+import { runCommand } from './run-command.mjs';
+
+const MOCHA = 'node_modules/.bin/mocha';
+/** More than processors: tests wait for their programs now and then. */
+const JOBS = availableParallelism() + 2;
+const SIDE_BY_SIDE = ['--parallel', '--jobs', `${JOBS}`];
+/** Begun first, or the others would be done long before them. */
+const LONG_SUITES = /\/(loops|reconnect|connection_choice|program_violations|sender)_(test|fuzz)$/;
+
+/** A step that only succeeds or fails: one test. */
+export function command(...argv) {
+  return async () => ((await runCommand(argv)) ? one('passed') : failed({ words: argv.join(' ') }));
+}
+
+/** Every `*.test.ts` below a folder, or several (`a/{b,c}`); or files, as patterns. */
+export function mocha(tests, ...options) {
+  return mochaBy([MOCHA], {}, tests, ...SIDE_BY_SIDE, ...options);
+}
+
+/** The same, one file after another: what they start is shared by them all. */
+export function mochaInOrder(tests, ...options) {
+  return mochaBy([MOCHA], {}, tests, ...options);
+}
+
+/** Mocha itself runs on the oldest node. It would read options of newer nodes from its configuration. */
+export function unitsOnOldestNode(tests) {
+  const limit = 300_000 * Number(process.env.RDPIPE_TEST_PATIENCE || 1);
+  const options = ['--no-config', '--extension', 'ts', '--node-option', 'import=tsx', '--timeout', `${limit}`];
+  return mochaBy([OLDEST_NODE.program, OLDEST_NODE.mocha, ...options], {}, tests, ...SIDE_BY_SIDE);
+}
+
+/** The program under test runs on the oldest node, mocha on this one. */
+export function onOldestNode(tests, ...options) {
+  return mochaBy([MOCHA], { RDPIPE_NODE: OLDEST_NODE.program }, tests, ...SIDE_BY_SIDE, ...options);
+}
+
+/** A mocha that died without its counts has failed. */
+function mochaBy(words, env, tests, ...options) {
+  return async () => {
+    const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-test-counts-'));
+    const file = join(scratch, 'counts.json');
+    const files = [tests].flat().map((each) => (each.endsWith('.ts') ? each : `${each}/**/*.test.ts`));
+    const argv = [...words, '--forbid-only', '--reporter', 'scripts/mocha-reporter.cjs', ...options, ...files];
+    const succeeded = await runCommand(argv, { ...env, MOCHA_COUNTS: file });
+    const died = failed({ words: argv.join(' ') });
+    const counts = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : died;
+    rmSync(scratch, { recursive: true });
+    return !succeeded && counts.failed === 0 ? add(counts, died) : counts;
+  };
+}
+
+/** A few at a time: they wait for a silence to be long enough, for a limit to pass. */
+export function sideBySide(steps) {
+  return async () => {
+    const waiting = [...steps];
+    let counts = NOTHING;
+    const work = async () => {
+      for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+        const more = await step();
+        counts = add(counts, more);
+      }
+    };
+    await Promise.all(Array.from({ length: JOBS }, work));
+    return counts;
+  };
+}
+
+/** Builds what C suites need with a sanitizer: `programs` are targets of make. */
+export function sanitized(sanitizer, ...programs) {
+  return command('make', `-j${availableParallelism()}`, 'WERROR=1', `SAN=${sanitizer}`, 'all', ...programs);
+}
+
+/** Runs programs of C, the long ones first: one test each. */
+export function cPrograms(programs) {
+  const long = programs.filter(({ program }) => LONG_SUITES.test(program));
+  return sideBySide([...long, ...programs.filter((each) => !long.includes(each))].map(suite));
+}
+
+/** Every C suite as `variant` (`asan`, `tsan`) built it. */
+export function cSuites(variant) {
+  return suiteNames().map((name) => ({ program: join('build', variant, name), variant, args: [] }));
+}
+
+/** The kept inputs of every fuzz target, with sanitizers but without libFuzzer. */
+export function corpora() {
+  return programsOf('fuzz', 'fuzz').map((name) => {
+    const corpus = join('packages', name.replace(/(\w+)_fuzz$/, 'corpus/$1'));
+    return { program: join('build', 'asan', name), variant: 'asan', args: [corpus] };
+  });
+}
+
+/** Without `packages/` and the suffix: `rdcore-native/test/ring_test`. */
+export function suiteNames() {
+  return programsOf('test', 'test');
+}
+
+/** Their sources are packages/NAME-native/FOLDER/NAME_SUFFIX.c. */
+function programsOf(folder, suffix) {
+  return readdirSync(join(ROOT, 'packages'), { recursive: true })
+    .filter((file) => new RegExp(`^[a-z]+-native/${folder}/\\w+_${suffix}\\.c$`).test(file))
+    .map((file) => file.replace(/\.c$/, ''))
+    .sort();
+}
+
+function suite({ program, variant, args }) {
+  return async () => {
+    const succeeded = await runCommand([program, ...args], { RD_BIN: join(ROOT, 'build', variant) });
+    console.log(`  ${succeeded ? 'ok  ' : 'FAIL'} ${program}`);
+    const words = [`RD_BIN=build/${variant}`, program, ...args].join(' ');
+    return succeeded ? one('passed') : failed({ words });
+  };
+}
