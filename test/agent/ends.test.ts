@@ -15,6 +15,11 @@ const COMMITTING_INSIDE = 'cat | (cat > seen; touch committed)';
 const LEADER_WRITES_INSIDE =
   "exec bash -c 'exec > >(read part; echo $part > seen; read more; : > committed); exec cat'";
 
+/** A hundred times what passes between two pings of `whileHeard`. */
+const SHORT_LEASE_MS = 2000;
+/** An agent says five times in a lease that it is alive. */
+const SIGNS_IN_A_LEASE = 5;
+
 describe('the end of a segment', () => {
   const agents = useAgents();
 
@@ -79,11 +84,10 @@ describe('a reader that goes early', () => {
 
   it('ends producers that are idle, one after another', async () => {
     const agent = await agents.start();
-    const began = Date.now();
     await agent.run(pipeline('sleep 1000', 'cat; sleep 1000', 'true'));
     await agent.finish();
-    expect(Date.now() - began).to.be.lessThan(3000);
-    expect(await exitOf(agent, 1)).to.include({ consumer_closed: true, stopped: false });
+    for (const stage of [1, 2])
+      expect(await exitOf(agent, stage)).to.include({ consumer_closed: true, stopped: false });
   });
 
   it('need not have ended: its closed input is enough', async () => {
@@ -122,11 +126,13 @@ describe('a run that is ended', () => {
   const deaf = "trap '' HUP INT TERM PIPE; while :; do sleep 0.1; done";
   const producer = `setsid sh -c "${deaf}" & (sh -c "${deaf}" &); echo part; touch running; sleep 1000`;
 
-  async function startRun(lease_ms = 60_000): Promise<AgentDriver> {
+  async function startRun(more: Partial<ReturnType<typeof prepare>> = {}): Promise<AgentDriver> {
     const agent = await agents.start();
-    await agent.run({ ...pipeline(producer, COMMITTING), lease_ms });
-    await agents.says('seen', 'part\n');
-    await agents.says('running', '');
+    await agent.run({ ...pipeline(producer, COMMITTING), ...more });
+    await whileHeard(agent, () => {
+      expect(agents.read('seen')).to.equal('part\n');
+      expect(agents.has('running')).to.equal(true);
+    });
     return agent;
   }
 
@@ -181,7 +187,7 @@ describe('a run that is ended', () => {
   }
 
   it('by a supervisor that hangs for longer than the lease leaves nothing', async () => {
-    const agent = await startRun(1000);
+    const agent = await startRun({ lease_ms: SHORT_LEASE_MS });
     process.kill(agent.supervisor, 'SIGSTOP');
     await expectEnd(agent);
   });
@@ -204,21 +210,20 @@ describe('a run that is ended', () => {
   }
 
   it('because nothing was heard for the lease says so', async () => {
-    const agent = await startRun(1000);
+    const agent = await startRun({ lease_ms: SHORT_LEASE_MS });
     expect(await agent.event('failed')).to.include({ stage: null, code: 'peer_stalled' });
     await agent.event('ended');
     await expectEnd(agent);
   });
 
   it('goes on while something is heard within the lease, and tells that it is alive', async () => {
-    const agent = await startRun(500);
-    const until = Date.now() + 1500;
-    await eventually(() => {
-      agent.send({ op: 'ping' });
+    const agent = await startRun({ lease_ms: SHORT_LEASE_MS });
+    const [seen, until] = [agent.all('alive').length, Date.now() + SHORT_LEASE_MS];
+    await whileHeard(agent, () => {
+      expect(agent.all('alive').length).to.be.at.least(seen + SIGNS_IN_A_LEASE);
       expect(Date.now()).to.be.greaterThan(until);
     });
     expect(agent.all('failed')).to.deep.equal([]);
-    expect(agent.all('alive').length).to.be.greaterThan(1500 / (500 / 4) - 1);
     await agent.abort();
   });
 
@@ -259,20 +264,17 @@ describe('a suspended run', () => {
   it('stands still, and longer than its lease, and goes on', async () => {
     const agent = await agents.start();
     const counter = 'i=0; while [ ! -e stop ]; do i=$((i+1)); echo $i > count; sleep 0.02; done';
-    await agent.run({ ...pipeline(`setsid sh -c '${counter}'`), lease_ms: 400 });
-    await eventually(() => expect(agents.has('count')).to.equal(true));
+    await agent.run({ ...pipeline(`setsid sh -c '${counter}'`), lease_ms: SHORT_LEASE_MS });
+    await whileHeard(agent, () => expect(agents.has('count')).to.equal(true));
     agent.send({ op: 'suspend' });
     const commands = () => agents.processes().filter(({ program }) => program !== 'rdstage');
     await eventually(() => expect(commands().map(({ state }) => state)).to.satisfy(isAll('T')));
     const before = agents.read('count');
     const seen = agent.all('alive').length;
-    await eventually(() => expect(agent.all('alive').length).to.be.greaterThan(seen + 8)); // twice the lease
+    await eventually(() => expect(agent.all('alive').length).to.be.greaterThan(seen + SIGNS_IN_A_LEASE));
     expect(agents.read('count')).to.equal(before);
     agent.send({ op: 'resume' });
-    await eventually(() => {
-      agent.send({ op: 'ping' });
-      expect(agents.read('count')).not.to.be.oneOf([before, '']);
-    });
+    await whileHeard(agent, () => expect(agents.read('count')).not.to.be.oneOf([before, '']));
     agent.send({ op: 'abort', reason: 'a test' });
     await agent.event('ended');
     expect(agent.all('failed')).to.deep.equal([]);
@@ -287,6 +289,14 @@ describe('a suspended run', () => {
     expect(agents.has('committed')).to.equal(false);
   });
 });
+
+/** Waits, and speaks meanwhile: so the lease does not end. */
+function whileHeard(agent: AgentDriver, check: () => unknown): Promise<unknown> {
+  return eventually(() => {
+    agent.send({ op: 'ping' });
+    return check();
+  });
+}
 
 function exitOf(agent: AgentDriver, stage: number): ReturnType<AgentDriver['event']> {
   return agent.event('exited', (event) => event.stage === stage);

@@ -219,12 +219,12 @@ describe('a hop', () => {
 
   it('outlives a suspension that is longer than its stall timeout', async () => {
     const producer = 'echo part; while [ ! -e more ]; do sleep 0.05; done; echo rest';
-    const { from, to } = await connect(producer, 'cat > seen', { lease_ms: 1000 }, { stall_timeout_ms: 2000 });
+    const { from, to } = await connect(producer, 'cat > seen', { lease_ms: 5000 }, { stall_timeout_ms: 2000 });
     await agents.says('seen', 'part\n');
     for (const agent of [from, to]) agent.send({ op: 'suspend' });
     const lifeSigns = () => Math.min(from.all('alive').length, to.all('alive').length);
     const before = lifeSigns();
-    await eventually(() => expect(lifeSigns()).to.be.greaterThan(before + 15)); // 200 ms apart
+    await eventually(() => expect(lifeSigns()).to.be.greaterThan(before + 3)); // a second apart
     for (const agent of [from, to]) agent.send({ op: 'resume' });
     writeFileSync(join(agents.folder, 'more'), '');
     await Promise.all([from.finish(), to.finish()]);
@@ -349,6 +349,7 @@ describe('a hop', () => {
     await agents.says('seen', 'part\n');
     const rdsend = pidOf(agents, 'rdsend');
     process.kill(rdsend, 'SIGSTOP');
+    const asked = performance.now();
     from.send({ op: 'abort', reason: 'a test' });
     await eventually(() => {
       const commands = agents.processes().filter(({ program }) => program === 'sleep');
@@ -357,7 +358,10 @@ describe('a hop', () => {
     process.kill(rdsend, 'SIGKILL');
     const killed = { result: 'failed', code: 'internal', message: 'rdsend was killed by signal 9' };
     const ended = await from.event('link_ended');
-    expect(ended).to.include(killed);
+    // A second after the abort the agent kills it itself.
+    const stopped = { result: 'aborted', code: 'aborted', message: 'rdsend was stopped' };
+    const isLate = performance.now() - asked >= 1000;
+    expect(ended).to.include(isLate && ended.result === 'aborted' ? stopped : killed);
     expect(ended.max_rss_kib).to.be.greaterThan(500);
     await to.abort();
   });
@@ -441,7 +445,7 @@ function local(link: number, source: LinkSource, sink: LinkSink): AgentLink {
 }
 
 function openOf(hop: number): HopOpen {
-  const timeouts = { connect_timeout_ms: 10_000, stall_timeout_ms: 20_000 };
+  const timeouts = { connect_timeout_ms: 60_000, stall_timeout_ms: 60_000 };
   return { key: KEY, run: 'test-run', hop, encrypt: 'never', buffer: BUFFER, ...timeouts };
 }
 

@@ -181,10 +181,11 @@ describe("a stage's standard error", () => {
 
   it('makes few messages of many lines that are written one by one', async () => {
     const agent = await agents.start();
-    await agent.run(pipeline('i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); echo $i >&2; done'));
+    const lines = 50_000;
+    await agent.run(pipeline(`i=0; while [ $i -lt ${lines} ]; do i=$((i + 1)); echo $i >&2; done`));
     await agent.finish();
-    expect(agent.stderrOf(1).trimEnd().split('\n')).to.have.length(50000);
-    expect(agent.events.filter(({ event }) => event === 'stderr').length).to.be.below(1000);
+    expect(agent.stderrOf(1).trimEnd().split('\n')).to.have.length(lines);
+    expect(agent.all('stderr').length).to.be.below(lines / 5); // one each 4 ms, and a slow shell takes its time
   });
 
   it('comes before the end of its stage', async () => {

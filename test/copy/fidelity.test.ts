@@ -35,9 +35,8 @@ const ANN = 61_235;
 /** The sessions of this host are a user's who is not root. */
 const AS_ANN = `ForceCommand exec setpriv --reuid ${ANN} --regid ${ANN} --clear-groups sh -c "$SSH_ORIGINAL_COMMAND"`;
 
-describe('rdcp', function () {
-  this.timeout(120_000);
-  const lab = useLab({ hosts: [{ name: 'ann', server: [AS_ANN] }], longestMs: 110_000 });
+describe('rdcp', () => {
+  const lab = useLab({ hosts: [{ name: 'ann', server: [AS_ANN] }] });
   const at = (path: string) => join(lab.folder, path);
 
   before(function () {

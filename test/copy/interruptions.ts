@@ -41,8 +41,8 @@ const FILES_OF_EACH = 40;
 const LARGE_BYTES = 16 * 1024 * 1024;
 /** So that a phase lasts long enough to be met. */
 const SLOWLY = { begin: '--limit 20k', later: '--limit 10M' };
-const LIMITS = '--lease 4 --stall-timeout 3';
-const ANSWER_MS = 30_000;
+/** Peers of what was killed wait for it no longer than the second. */
+const LIMITS = '--lease 15 --stall-timeout 3';
 
 export function nameOf({ phase, program, place }: KillCell): string {
   return `${phase}: ${program} ${place + 1} of ${PROGRAMS[program]}`;
@@ -69,11 +69,13 @@ export async function tryKill(lab: Lab, cell: KillCell): Promise<void> {
 export class InterruptedCopy {
   readonly #lab: Lab;
   readonly #target: string;
+  readonly #largeBytes: number;
   readonly #old = new Map<string, Buffer>();
 
-  constructor(lab: Lab, target = join(lab.folder, 'target')) {
+  constructor(lab: Lab, target = join(lab.folder, 'target'), largeBytes = LARGE_BYTES) {
     this.#lab = lab;
     this.#target = target;
+    this.#largeBytes = largeBytes;
   }
 
   get source(): string {
@@ -82,7 +84,7 @@ export class InterruptedCopy {
 
   prepare(): void {
     makeSmallFiles(this.source, DIRECTORIES, FILES_OF_EACH);
-    writeFileSync(join(this.source, 'large'), bytes(LARGE_BYTES, 1));
+    writeFileSync(join(this.source, 'large'), bytes(this.#largeBytes, 1));
     mkdirSync(join(this.source, 'package-0/empty'));
     mkdirSync(join(this.#target, 'package-1'), { recursive: true });
     for (const path of ['package-1/file-1.js', 'package-1/file-2.js', 'large']) {
@@ -157,7 +159,7 @@ class RunningCopy {
   async reached(phase: Phase): Promise<void> {
     await eventually(() => {
       if (!this.#ended && !this.#is(phase)) throw new Error(`the copy did not reach: ${phase}`);
-    }, ANSWER_MS);
+    });
   }
 
   /** Where some have ended, as scan soon has, one of the others. */

@@ -60,8 +60,7 @@ const RARE_NAMES = [
 ];
 const CLASSES = 'alnum alpha blank cntrl digit graph lower print punct space upper xdigit'.split(' ');
 
-describe('patterns of a copy', function () {
-  this.timeout(120_000);
+describe('patterns of a copy', () => {
   before(function () {
     needsTool(this, 'git');
     execaSync('make', ['-s', 'WERROR=1', PROGRAM], { cwd: ROOT });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The states in which a loss of power during a copy leaves a disk: each file is old or whole, the next run completes.
-import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FragileDisk } from '../support/fragile-disk.ts';
 import type { Lab } from '../support/lab.ts';
+import { lots, processSeed } from '../support/sample.ts';
 import { InterruptedCopy } from './interruptions.ts';
 
 /** Between two states: more than a state takes to be kept, less than a copy. */
@@ -17,8 +17,9 @@ export async function tryPowerLoss(lab: Lab, disk: FragileDisk, states: number):
   const running = copy.start('--limit 6M');
   await running.reached('begin');
   const kept: number[] = [];
+  const next = lots(processSeed());
   while (kept.length < states) {
-    await delay(randomInt(LONGEST_WAIT_MS)); // at random: that is the point
+    await delay(next() % LONGEST_WAIT_MS); // at random: that is the point
     kept.push(disk.keep());
   }
   await running.result;

@@ -5,9 +5,11 @@ import { expect } from 'chai';
 import { configure } from '../support/namespaces.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { join, nft, usePathlessHosts } from '../support/pathless-hosts.ts';
+import { chainStallSoon, limitWords, NEVER } from '../support/run-limits.ts';
 import { CHAIN, startChain } from './chain-run.ts';
 
-const BYTES = 9_000_000;
+/** Far less than what loses a host. */
+const OUTAGE_MS = 1500;
 const NAMES = ['h1', ...CHAIN];
 
 describe('a chain over a network', () => {
@@ -34,18 +36,22 @@ describe('a chain over a network', () => {
     afterEach(() => nft(place.spaceOf('n2'), 'delete table ip cut'));
 
     it('goes on by ssh, and says so', async () => {
-      const run = await startChain(lab, place.options, BYTES, 'command');
+      const run = await startChain(lab, `${limitWords(chainStallSoon())} ${place.options}`, 'command');
       nft(place.spaceOf('n2'), cutFrom('n3'));
-      const { status, stderr } = await run.result;
+      const { status, stderr } = await run.letEnd();
       expect(status, stderr).to.equal(0);
       expect(stderr).to.contain('n2→n3 relayed by ssh through this machine');
       await run.expectCopies([]);
     });
 
     it('loses the second with --relay never', async () => {
-      const run = await startChain(lab, `--require any --relay never ${place.options}`, BYTES, 'command');
+      const run = await startChain(
+        lab,
+        `${limitWords(chainStallSoon())} --require any --relay never ${place.options}`,
+        'command',
+      );
       nft(place.spaceOf('n2'), cutFrom('n3'));
-      const { status, stderr } = await run.result;
+      const { status, stderr } = await run.letEnd();
       expect(status, stderr).to.equal(0);
       expect(stderr).to.contain('lost n3: its neighbours in the chain cannot reach it');
       await run.expectCopies(['n3']);
@@ -53,9 +59,13 @@ describe('a chain over a network', () => {
   });
 
   it('loses a host that has no network any more', async () => {
-    const run = await startChain(lab, `--require any --relay never ${place.options}`, BYTES, 'file');
+    const run = await startChain(
+      lab,
+      `${limitWords(chainStallSoon())} --require any --relay never ${place.options}`,
+      'file',
+    );
     configure(place.spaceOf('n2'), ['link set lan down']);
-    const { status, stderr } = await run.result;
+    const { status, stderr } = await run.letEnd();
     configure(place.spaceOf('n2'), ['link set lan up']);
     expect(status, stderr).to.equal(0);
     expect(stderr).to.contain('lost n2');
@@ -63,11 +73,11 @@ describe('a chain over a network', () => {
   });
 
   it('is whole when the network comes back', async () => {
-    const run = await startChain(lab, place.options, BYTES, 'command');
+    const run = await startChain(lab, `${limitWords(NEVER)} ${place.options}`, 'command');
     configure(place.spaceOf('n3'), ['link set lan down']);
-    await delay(1500);
+    await delay(OUTAGE_MS);
     configure(place.spaceOf('n3'), ['link set lan up']);
-    const { status, stderr } = await run.result;
+    const { status, stderr } = await run.letEnd();
     expect(status, stderr).to.equal(0);
     await run.expectCopies([]);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A chain of four hosts, some of which are lost while the stream goes through it.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import type { Lab } from '../support/lab.ts';
 import { type MarkedProcess, signalProcess } from '../support/processes.ts';
+import type { Result } from '../support/shell.ts';
 
 export const CHAIN = ['n1', 'n2', 'n3', 'n4'] as const;
 
@@ -15,33 +16,40 @@ export const CHAIN = ['n1', 'n2', 'n3', 'n4'] as const;
 export type Output = 'command' | 'file';
 
 export interface ChainRun {
-  readonly result: ReturnType<Lab['start']>['result'];
+  /** It ends after what is under way: some megabytes. */
+  letEnd(): Promise<Result>;
+  readonly result: Promise<Result>;
   /** All others have the whole stream; of the lost ones no command saw its end, and no file was renamed. */
   expectCopies(lost: readonly string[]): Promise<void>;
 }
 
-/** Starts it, and waits until every host has the beginning of the stream. */
-export async function startChain(lab: Lab, options: string, bytes: number, output: Output): Promise<ChainRun> {
-  const content = randomBytes(bytes);
+/** Starts it, and waits until every host has the beginning of the stream, which flows until it is let end. */
+export async function startChain(lab: Lab, options: string, output: Output): Promise<ChainRun> {
   for (const name of await lab.list()) await rm(join(lab.folder, name));
-  await writeFile(join(lab.folder, 'in'), content);
   const out = `${lab.folder}/out.$RDPIPE_HOST`;
-  const part = output === 'file' ? `> ${out}` : `cat > ${out} && echo whole > ${lab.folder}/end.$RDPIPE_HOST`;
-  const stages = `h1:'< ${lab.folder}/in' 'n[1-4]:${part}'`;
+  const source = `cd ${lab.folder}; until test -e end; do head -c 1M /dev/urandom; done | tee sent`;
+  const part = output === 'file' ? `> ${out}` : `cat > ${out} && echo whole > ${lab.folder}/whole.$RDPIPE_HOST`;
+  const stages = `h1:'${source}' 'n[1-4]:${part}'`;
   const running = lab.start(`exec rdpipe --limit 6MB/s ${options} ${stages} > /dev/null`);
   await eventually(() => {
     for (const name of CHAIN) expect(Math.max(...processesOf(lab, name, 'rdrecv').map(writtenBy))).to.be.above(100_000);
   });
+  const sent = join(lab.folder, 'sent');
   const digest = (data: Buffer) => createHash('sha256').update(data).digest('hex');
   return {
     result: running.result,
+    async letEnd() {
+      await writeFile(join(lab.folder, 'end'), '');
+      return running.result;
+    },
     async expectCopies(lost) {
       const names = await lab.list();
+      const content = digest(await readFile(sent));
       for (const name of CHAIN) {
         const isLost = lost.includes(name);
-        const mark = output === 'file' ? `out.${name}` : `end.${name}`;
+        const mark = output === 'file' ? `out.${name}` : `whole.${name}`;
         expect(names.includes(mark), `${mark} among ${names}`).to.equal(!isLost);
-        if (!isLost) expect(digest(await readFile(join(lab.folder, `out.${name}`))), name).to.equal(digest(content));
+        if (!isLost) expect(digest(await readFile(join(lab.folder, `out.${name}`))), name).to.equal(content);
       }
     },
   };

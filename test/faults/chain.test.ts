@@ -4,9 +4,8 @@ import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { signalProcess } from '../support/processes.ts';
+import { chainStallSoon, limitWords, NEVER } from '../support/run-limits.ts';
 import { CHAIN, kill, processesOf, startChain } from './chain-run.ts';
-
-const BYTES = 9_000_000;
 
 describe('a chain of hosts', () => {
   before(function () {
@@ -23,9 +22,9 @@ describe('a chain of hosts', () => {
     ['always', 'n4'],
   ] as const) {
     it(`goes on when all of ${lost.join(' and ')} is killed, with --encrypt ${encrypt}`, async () => {
-      const run = await startChain(lab, `--encrypt ${encrypt} --require any`, BYTES, 'command');
+      const run = await startChain(lab, `${limitWords(NEVER)} --encrypt ${encrypt} --require any`, 'command');
       for (const name of lost) kill(lab, name);
-      const { status, stderr } = await run.result;
+      const { status, stderr } = await run.letEnd();
       expect(status, stderr).to.equal(0);
       for (const name of lost) expect(stderr).to.contain(`lost ${name}`);
       await run.expectCopies(lost);
@@ -34,9 +33,9 @@ describe('a chain of hosts', () => {
 
   for (const program of ['rdrecv', 'rdsend', 'rdstage', 'cat']) {
     it(`goes on when ${program} is killed on n2, and fails in the end`, async () => {
-      const run = await startChain(lab, '', BYTES, 'command');
+      const run = await startChain(lab, limitWords(NEVER), 'command');
       kill(lab, 'n2', program);
-      const { status, stderr } = await run.result;
+      const { status, stderr } = await run.letEnd();
       expect(status, stderr).to.be.greaterThan(0);
       expect(stderr).to.contain('n2');
       await run.expectCopies(['n2']);
@@ -44,19 +43,17 @@ describe('a chain of hosts', () => {
   }
 
   it('renames the files of the hosts that are left', async () => {
-    const run = await startChain(lab, '--require 3', BYTES, 'file');
+    const run = await startChain(lab, `${limitWords(NEVER)} --require 3`, 'file');
     kill(lab, 'n3');
-    const { status, stderr } = await run.result;
+    const { status, stderr } = await run.letEnd();
     expect(status, stderr).to.equal(0);
     await run.expectCopies(['n3']);
   });
 
-  it('goes on when a host falls silent', async function () {
-    this.timeout(60_000);
-    // Not shorter: the others must not seem silent on a busy machine.
-    const run = await startChain(lab, '--require any --stall-timeout 5 --lease 8', BYTES, 'command');
+  it('goes on when a host falls silent', async () => {
+    const run = await startChain(lab, `${limitWords(chainStallSoon())} --require any`, 'command');
     for (const { pid } of processesOf(lab, 'n2')) signalProcess(pid, 'SIGSTOP');
-    const { status, stderr } = await run.result;
+    const { status, stderr } = await run.letEnd();
     for (const { pid } of processesOf(lab, 'n2')) signalProcess(pid, 'SIGKILL');
     expect(status, stderr).to.equal(0);
     expect(stderr).to.contain('lost n2');
@@ -64,7 +61,7 @@ describe('a chain of hosts', () => {
   });
 
   it('ends with all hosts when the first sender is killed', async () => {
-    const run = await startChain(lab, '--require any', BYTES, 'command');
+    const run = await startChain(lab, `${limitWords(NEVER)} --require any`, 'command');
     kill(lab, 'h1');
     const { status, stderr } = await run.result;
     expect(status, stderr).to.equal(125);

@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { type MarkedProcess, signalProcess } from '../support/processes.ts';
+import { leaseSoon, limitWords } from '../support/run-limits.ts';
 
 describe('a run', () => {
   before(function () {
@@ -33,8 +34,7 @@ describe('a run', () => {
 
   it('fails when a host falls silent, which loses its part when it wakes', async () => {
     const consumer = `h2:'cat; touch ${lab.folder}/committed'`;
-    const options = '--stall-timeout 2 --lease 3';
-    const running = lab.start(`exec rdpipe ${options} h1:'echo begun; sleep 1000' ${consumer}`);
+    const running = lab.start(`exec rdpipe ${limitWords(leaseSoon())} h1:'echo begun; sleep 1000' ${consumer}`);
     await running.printed('begun\n');
     const silent = lab.processes().filter((process) => process.home === lab.host('h2').home);
     for (const { pid } of silent) signalProcess(pid, 'SIGSTOP');

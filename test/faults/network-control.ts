@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { useCabledLab } from '../support/cabled-lab.ts';
 import { USER } from '../support/cables.ts';
+import { leaseSoon, NEVER } from '../support/run-limits.ts';
 import { CabledTransfer } from './cabled-transfer.ts';
 import { type Fault, passingFaults, suddenFaults } from './network-faults.ts';
 
@@ -13,9 +14,8 @@ export interface ControlCell {
 }
 
 const WAY = [USER, 'h2', 'control'] as const;
-/** Of a lease of 4 s: docs/protocol.md, section 2.2. */
-const LESS_THAN_THREE_EIGHTHS_MS = 1000;
-const LONGEST_MS = 60_000;
+/** Far less than three eighths of the lease, which end nothing: docs/protocol.md, section 2.2. */
+const OUTAGE_MS = 1000;
 
 export const CONTROL_CELLS: readonly ControlCell[] = (['openssh', 'ssh2'] as const).flatMap((ssh) => [
   ...passingFaults(...WAY)
@@ -30,13 +30,13 @@ export function describeControlCells(chosen: readonly ControlCell[]): void {
     afterEach(() => lab.cables.renew());
     for (const { fault, lasts, ssh } of chosen) {
       const outcome = lasts === 'for 1 s' ? 'goes on' : 'fails everywhere';
-      it(`by ${ssh} ${outcome} when ${fault.name} ${lasts}`, async function () {
-        this.timeout(LONGEST_MS);
-        const transfer = new CabledTransfer(lab, { words: `--ssh ${ssh} ${lab.overData('h1', 'h2')}` });
+      it(`by ${ssh} ${outcome} when ${fault.name} ${lasts}`, async () => {
+        const limits = lasts === 'for ever' ? leaseSoon() : NEVER;
+        const transfer = new CabledTransfer(lab, { limits, words: `--ssh ${ssh} ${lab.overData('h1', 'h2')}` });
         await transfer.moves();
         fault.begin(lab.cables);
         if (lasts === 'for ever') return await transfer.endsBadly(/lost .*h[12]|h[12] .*(silent|lost|closed|reset)/);
-        await delay(LESS_THAN_THREE_EIGHTHS_MS);
+        await delay(OUTAGE_MS);
         lab.cables.mend();
         await transfer.moves();
         await transfer.endsWell();

@@ -3,27 +3,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type CabledLab, useCabledLab } from '../support/cabled-lab.ts';
+import { leaseSoon, NEVER, type RunLimits, stallSoon } from '../support/run-limits.ts';
 import { CabledTransfer } from './cabled-transfer.ts';
 import { blackHole, type Fault, lastingFaults, passingFaults, suddenFaults } from './network-faults.ts';
 
 export interface DataCell {
   readonly fault: Fault;
   /** `three times`: each is over at once. `once and for all`: nothing is as it was. */
-  readonly lasts: 'for 2 s' | 'three times' | 'for ever' | 'once and for all';
+  readonly lasts: 'for a while' | 'three times' | 'for ever' | 'once and for all';
   readonly dialler: 'sender' | 'receiver';
   /** From a command to a command, sealed; or to a file, in the clear. */
   readonly toFile: boolean;
 }
 
 const WAY = ['h1', 'h2', 'data'] as const;
-const SHORTER_THAN_A_STALL_MS = 2000;
-/** Longer than the kernel takes to notice that a cable is back: up to a second. */
-const TO_COME_BACK = { stallTimeout: 5, lease: 6 };
+/** After a connection was reset, another one has to be there within 5 s. */
+const OUTAGE_MS = { silence: 2000, end: 1000 };
 const PORTS = { least: 7000, most: 7099 };
-const LONGEST_MS = 60_000;
 
 export const DATA_CELLS: readonly DataCell[] = [
-  ...cells([...passingFaults(...WAY), blackHole(...WAY)], ['for 2 s', 'for ever']),
+  ...cells([...passingFaults(...WAY), blackHole(...WAY)], ['for a while', 'for ever']),
   ...cells(suddenFaults(...WAY), ['three times']),
   ...cells(lastingFaults(...WAY), ['once and for all']).filter(({ dialler }) => dialler === 'sender'),
 ];
@@ -50,10 +49,9 @@ export function describeDataCells(chosen: readonly DataCell[]): void {
 
 function checkCell(lab: CabledLab, cell: DataCell): void {
   const { fault, lasts, dialler, toFile } = cell;
-  const outcome = lasts === 'for 2 s' || lasts === 'three times' ? 'goes on' : 'fails';
+  const outcome = lasts === 'for a while' || lasts === 'three times' ? 'goes on' : 'fails';
   const hop = `${toFile ? 'to a file' : 'to a command'} that its ${dialler} dialled`;
-  it(`${hop} ${outcome} when ${fault.name} ${lasts}`, async function () {
-    this.timeout(LONGEST_MS);
+  it(`${hop} ${outcome} when ${fault.name} ${lasts}`, async () => {
     const transfer = await begin(lab, cell);
     if (outcome === 'goes on') await goesOn(lab, cell, transfer);
     else await fails(lab, cell, transfer);
@@ -64,18 +62,24 @@ async function begin(lab: CabledLab, { lasts, dialler, toFile }: DataCell): Prom
   if (dialler === 'receiver') lab.cables.refuse('h2', 'data');
   const encrypt = toFile ? 'never' : 'always';
   const words = `--port ${PORTS.least}-${PORTS.most} --encrypt ${encrypt} ${lab.overData('h1', 'h2')}`;
-  const transfer = new CabledTransfer(lab, { words, toFile, ...(lasts === 'for 2 s' ? TO_COME_BACK : {}) });
+  const transfer = new CabledTransfer(lab, { words, toFile, limits: limitsOf(lasts) });
   await transfer.moves();
   const [port = 0] = lab.cables.localPorts('h1', 'h2', 'data');
   expect(port >= PORTS.least && port <= PORTS.most, `h1's port ${port}`).to.equal(dialler === 'receiver');
   return transfer;
 }
 
+/** A host that is destroyed is lost by its lease. */
+function limitsOf(lasts: DataCell['lasts']): RunLimits {
+  if (lasts === 'for ever') return stallSoon();
+  return lasts === 'once and for all' ? leaseSoon() : NEVER;
+}
+
 async function goesOn(lab: CabledLab, { fault, lasts }: DataCell, transfer: CabledTransfer): Promise<void> {
   for (let times = lasts === 'three times' ? 3 : 1; times > 0; times -= 1) {
     fault.begin(lab.cables);
-    if (lasts === 'for 2 s') {
-      await delay(SHORTER_THAN_A_STALL_MS);
+    if (lasts === 'for a while') {
+      await delay(OUTAGE_MS[fault.kind]);
       lab.cables.mend();
     }
     await transfer.moves();

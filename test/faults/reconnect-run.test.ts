@@ -5,66 +5,73 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { useCabledLab } from '../support/cabled-lab.ts';
 import { eventually } from '../support/eventually.ts';
+import { limitWords, NEVER, type RunLimits, stallSoon } from '../support/run-limits.ts';
 import { failed, type Running } from '../support/shell.ts';
-import { LIMITS } from './cabled-transfer.ts';
 import { chainGoesOn } from './reconnect-run.ts';
 
 const MIB = 1024 * 1024;
-const LESS_THAN_A_STALL_MS = 1500;
-const BEGIN_MS = 20_000;
-const LONGEST_MS = 60_000;
+/** An outage. */
+const AWAY_MS = 1500;
 
 describe('a run whose hops break', () => {
   const lab = useCabledLab();
   afterEach(() => lab.cables.renew());
 
-  it('loses nothing, 4 times each', async function () {
-    this.timeout(LONGEST_MS);
-    await chainGoesOn(lab, { bytes: 256 * MIB, times: 4 });
-  });
+  it('loses nothing, 4 times each', () => chainGoesOn(lab, { between: 32 * MIB, times: 4 }));
 
-  it('fails when the word of a complete file is lost, and says that it is complete', async function () {
-    this.timeout(LONGEST_MS);
-    const running = await lastWordIsLost();
+  it('fails when the word of a complete file is lost, and says that it is complete', async () => {
+    const running = await lastWordIsLost(stallSoon());
     failed(await running.result, 125, /h2: file is complete/);
     expect((await lab.read('target')).toString()).to.equal('all\n');
   });
 
-  it('succeeds when that word comes after all', async function () {
-    this.timeout(LONGEST_MS);
-    const running = await lastWordIsLost();
-    await delay(LESS_THAN_A_STALL_MS);
+  it('succeeds when that word comes after all', async () => {
+    const running = await lastWordIsLost(NEVER);
+    await delay(AWAY_MS);
     lab.cables.mend();
     expect((await running.result).status).to.equal(0);
     expect((await lab.read('target')).toString()).to.equal('all\n');
   });
 
-  it('succeeds when its last stage has closed meanwhile', async function () {
-    this.timeout(LONGEST_MS);
-    const consumer = `h2:'cd ${lab.folder}; head -c 1M > seen; until test -e close; do sleep 0.05; done; touch gone'`;
-    const running = start(`h1:'cat /dev/zero' ${consumer}`);
-    await eventually(async () => expect(await lab.read('seen')).to.have.length(MIB), BEGIN_MS);
-    lab.cables.setCable('h2', 'data', 'down');
-    lab.cables.breakConnections('h1', 'h2', 'data');
-    writeFileSync(`${lab.folder}/close`, '');
-    await eventually(() => expect(existsSync(`${lab.folder}/gone`)).to.equal(true));
+  it('succeeds when its last stage has closed meanwhile', async () => {
+    const running = await lastStageCloses();
     lab.cables.mend();
-    const { status, stderr } = await running.result;
-    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    await succeeds(running);
   });
 
+  it('succeeds when its last stage has closed meanwhile, and nothing connects them again', async () => {
+    await succeeds(await lastStageCloses());
+  });
+
+  /** The last stage closes its input when its host is out of reach of h1, which knows that. */
+  async function lastStageCloses(): Promise<Running> {
+    const consumer = `h2:'cd ${lab.folder}; head -c 1M > seen; until test -e close; do sleep 0.05; done; touch gone'`;
+    const running = start(stallSoon(), `h1:'cat /dev/zero' ${consumer}`);
+    await eventually(async () => expect(await lab.read('seen')).to.have.length(MIB));
+    lab.cables.setCable('h2', 'data', 'down');
+    writeFileSync(`${lab.folder}/close`, '');
+    await eventually(() => expect(existsSync(`${lab.folder}/gone`)).to.equal(true));
+    lab.cables.breakConnections('h1', 'h2', 'data');
+    return running;
+  }
+
+  async function succeeds(running: Running): Promise<void> {
+    const { status, stderr } = await running.result;
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+  }
+
   /** The file is there as a whole, but h1 hears nothing any more. */
-  async function lastWordIsLost(): Promise<Running> {
+  async function lastWordIsLost(limits: RunLimits): Promise<Running> {
     const source = `h1:'cd ${lab.folder}; echo all; touch begun; until test -e end; do sleep 0.05; done'`;
-    const running = start(`${source} h2:'> ${lab.folder}/target'`);
-    await eventually(() => expect(existsSync(`${lab.folder}/begun`)).to.equal(true), BEGIN_MS);
+    const running = start(limits, `${source} h2:'> ${lab.folder}/target'`);
+    await eventually(() => expect(existsSync(`${lab.folder}/begun`)).to.equal(true));
     lab.cables.drop('h2', 'h1', 'data');
     writeFileSync(`${lab.folder}/end`, '');
     await eventually(() => expect(existsSync(`${lab.folder}/target`)).to.equal(true));
     return running;
   }
 
-  function start(stages: string): Running {
-    return lab.start(`exec rdpipe ${LIMITS} ${lab.overData('h1', 'h2')} ${stages} > /dev/null`);
+  function start(limits: RunLimits, stages: string): Running {
+    return lab.start(`exec rdpipe ${limitWords(limits)} ${lab.overData('h1', 'h2')} ${stages} > /dev/null`);
   }
 });

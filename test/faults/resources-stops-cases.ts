@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Lab, useLab } from '../support/lab.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { type MarkedProcess, signalProcess } from '../support/processes.ts';
+import { leaseSoon, limitWords } from '../support/run-limits.ts';
 import { failed } from '../support/shell.ts';
 
 interface Target {
@@ -22,7 +23,6 @@ export interface StopCell {
   readonly last: 'command' | 'sink';
 }
 
-const OPTIONS = '--stall-timeout 3 --lease 4';
 const OLD = 'what was there before\n';
 
 const TARGETS: readonly Target[] = [
@@ -50,15 +50,14 @@ export function describeStops(cells: readonly StopCell[]): void {
     const lab = useLab();
 
     for (const { ssh, target, last } of cells)
-      it(`${target.program ?? 'everything'} on ${target.host ?? 'this machine'}, before a ${last}, --ssh ${ssh}`, async function () {
-        this.timeout(60_000);
+      it(`${target.program ?? 'everything'} on ${target.host ?? 'this machine'}, before a ${last}, --ssh ${ssh}`, async () => {
         await lab.write('target', Buffer.from(OLD));
-        const running = lab.start(`exec rdpipe --ssh ${ssh} ${OPTIONS} ${stages(lab.folder, last)}`);
-        await eventually(async () => expect((await lab.read('seen')).toString()).to.match(/^tick\n/), 30_000);
+        const running = lab.start(`exec rdpipe --ssh ${ssh} ${limitWords(leaseSoon())} ${stages(lab.folder, last)}`);
+        await eventually(async () => expect((await lab.read('seen')).toString()).to.match(/^tick\n/));
         const targets = lab.processes().filter((process) => isOf(lab, target, process));
         expect(targets).not.to.deep.equal([]);
         for (const { pid } of targets) signalProcess(pid, 'SIGSTOP');
-        if (target.program === 'node') await eventually(() => expectOnlyHere(lab), 20_000);
+        if (target.program === 'node') await eventually(() => expectOnlyHere(lab));
         else failed(await running.result, 125, target.why);
         for (const { pid } of targets) signalProcess(pid, 'SIGCONT');
         failed(await running.result, 125, target.why);

@@ -7,7 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { expectFlat, FootprintLog, type Growth } from '../support/footprint.ts';
 import { type Lab, useLab } from '../support/lab.ts';
+import { patience } from '../support/patience.ts';
 import { childrenOf, type MarkedProcess } from '../support/processes.ts';
+import { limitWords, NEVER } from '../support/run-limits.ts';
 import { type Result, type Running, succeeded } from '../support/shell.ts';
 
 export interface SoakSize {
@@ -34,7 +36,7 @@ const NATIVE = ['rdsend', 'rdrecv', 'rdstage'];
 
 export function describeSoak(size: SoakSize): void {
   describe('at length', () => {
-    const longestMs = size.longestMinutes * 60_000;
+    const longestMs = patience(size.longestMinutes * 60_000);
     const lab = useLab({ longestMs });
 
     for (const [gib, encrypt] of [
@@ -43,7 +45,7 @@ export function describeSoak(size: SoakSize): void {
     ] as const)
       it(`${gib} GiB go through a hop in flat memory, --encrypt ${encrypt}`, async function () {
         this.timeout(longestMs);
-        const words = `h1:'head -c ${gib}G /dev/zero' h2:'> /dev/null'`;
+        const words = `h1:'head -c ${gib}G /dev/zero; ${untilSeen(lab)}' h2:'> /dev/null'`;
         const { result, growths } = await watched(
           lab,
           size.lookEveryMs,
@@ -56,7 +58,7 @@ export function describeSoak(size: SoakSize): void {
 
     it(`${size.stderrMib} MiB of standard error are passed on in flat memory`, async function () {
       this.timeout(longestMs);
-      const words = `h1:'yes | head -c ${size.stderrMib}M >&2; cat' h2:'cat'`;
+      const words = `h1:'yes | head -c ${size.stderrMib}M >&2; ${untilSeen(lab)}' h2:'cat'`;
       const { result, growths } = await watched(
         lab,
         size.lookEveryMs,
@@ -78,12 +80,17 @@ export function describeSoak(size: SoakSize): void {
       this.timeout(longestMs);
       await expectNothingNew(lab, async (env) => {
         const numbers = Array.from({ length: size.runsAtOnce }, (_, index) => index + 1);
-        const line = (number: number) => `exec rdpipe --connect-timeout 100 h1:'echo ${number}' h2:cat`;
+        const line = (number: number) => `exec rdpipe ${limitWords(NEVER)} h1:'echo ${number}' h2:cat`;
         const results = await Promise.all(numbers.map((number) => lab.sh(line(number), env)));
         for (const [index, result] of results.entries()) succeeded(result, `${index + 1}\n`);
       });
     });
   });
+}
+
+/** Words of a stage's shell: it goes on when everything was looked at often enough. */
+function untilSeen(lab: Lab): string {
+  return `until test -e ${lab.folder}/seen; do sleep 0.1; done`;
 }
 
 /** Runs the line, and looks at its processes again and again. */
@@ -93,7 +100,9 @@ async function watched(lab: Lab, everyMs: number, script: string): Promise<{ res
   const over = new AbortController();
   const result = running.result.finally(() => over.abort());
   while (!over.signal.aborted) {
-    log.look(lab.processes().filter(isOurs));
+    const ours = lab.processes().filter(isOurs);
+    const isEnough = log.look(ours) && ours.some(({ program }) => program === 'rdrecv');
+    if (isEnough) await lab.write('seen', Buffer.alloc(0));
     await delay(everyMs, undefined, { signal: over.signal }).catch(() => {});
   }
   return { result: await result, growths: log.growths() };

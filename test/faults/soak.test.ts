@@ -2,11 +2,11 @@
 import { describeSoak } from './soak-cases.ts';
 
 describeSoak({
-  streamGib: 4,
+  streamGib: 2,
   sealedGib: 2,
   stderrMib: 64,
   lookEveryMs: 40,
   runsInTurn: 12,
   runsAtOnce: 8,
-  longestMinutes: 2,
+  longestMinutes: 5,
 });

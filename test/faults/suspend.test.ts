@@ -5,24 +5,20 @@ import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
 import type { MarkedProcess } from '../support/processes.ts';
+import { leaseSoon, limitWords, NEVER } from '../support/run-limits.ts';
 import type { Running } from '../support/shell.ts';
 
-const LIMITS = '--stall-timeout 2 --lease 3';
-/** Longer than both. */
-const AWAY_MS = 4000;
-/** The first run copies the programs to three hosts. */
-const BEGUN_WITHIN_MS = 20_000;
 const CTRL_C = '\x03';
 const CTRL_Z = '\x1a';
 
-describe('a run that is suspended', function () {
-  this.timeout(60_000);
+describe('a run that is suspended', () => {
   const lab = useLab();
+  const limits = leaseSoon();
 
   for (const client of ['openssh', 'ssh2'] as const) {
     it(`by SIGTSTP stands still on every host, over ${client}, and loses nothing`, async () => {
-      const running = lab.start(`exec rdpipe ${LIMITS} --ssh ${client} ${stages()}`);
-      await eventually(flows, BEGUN_WITHIN_MS);
+      const running = lab.start(`exec rdpipe ${limitWords(limits)} --ssh ${client} ${stages()}`);
+      await eventually(flows);
       running.kill('SIGTSTP');
       await standsStill(running.pid);
       running.kill('SIGCONT');
@@ -33,8 +29,8 @@ describe('a run that is suspended', function () {
 
   it('by Ctrl-Z in a terminal goes on by fg', async () => {
     const terminal = await openTerminal();
-    terminal.write(`rdpipe ${LIMITS} ${stages()}\n`);
-    await eventually(flows, BEGUN_WITHIN_MS);
+    terminal.write(`rdpipe ${limitWords(limits)} ${stages()}\n`);
+    await eventually(flows);
     terminal.write(CTRL_Z);
     await standsStill(rdpipe()?.pid ?? 0);
     terminal.write('fg\n');
@@ -45,8 +41,8 @@ describe('a run that is suspended', function () {
 
   it('by Ctrl-Z in a terminal ends by Ctrl-C after fg', async () => {
     const terminal = await openTerminal();
-    terminal.write(`rdpipe ${LIMITS} ${stages()}\n`);
-    await eventually(flows, BEGUN_WITHIN_MS);
+    terminal.write(`rdpipe ${limitWords(NEVER)} ${stages()}\n`);
+    await eventually(flows);
     terminal.write(CTRL_Z);
     await eventually(() => expect(rdpipe()?.state).to.equal('T'));
     terminal.write('fg\n');
@@ -59,8 +55,8 @@ describe('a run that is suspended', function () {
   });
 
   it('and killed as it stands leaves nothing', async () => {
-    const running = lab.start(`exec rdpipe ${LIMITS} ${stages()}`);
-    await eventually(flows, BEGUN_WITHIN_MS);
+    const running = lab.start(`exec rdpipe ${limitWords(NEVER)} ${stages()}`);
+    await eventually(flows);
     running.kill('SIGTSTP');
     await eventually(() => expect(statesOfWork()).to.deep.equal(new Set(['T'])));
     running.kill('SIGKILL');
@@ -92,7 +88,7 @@ describe('a run that is suspended', function () {
     await eventually(() => expect(statesOfWork()).to.deep.equal(new Set(['T'])));
     await eventually(() => expect(lab.processes().find((process) => process.pid === pid)?.state).to.equal('T'));
     const before = await lab.read('seen');
-    await delay(AWAY_MS);
+    await delay((limits.lease + 1) * 1000); // longer than both
     expect(statesOfWork()).to.deep.equal(new Set(['T']));
     expect((await lab.read('seen')).length).to.equal(before.length);
   }
@@ -101,7 +97,7 @@ describe('a run that is suspended', function () {
     const before = (await lab.read('seen')).length;
     await eventually(async () => expect((await lab.read('seen')).length).to.be.greaterThan(before));
     await lab.write('open', Buffer.alloc(0));
-    await eventually(() => expect(rdpipe()).to.equal(undefined), 20_000);
+    await eventually(() => expect(rdpipe()).to.equal(undefined));
     const made = await lab.read('made');
     expect(made.equals(await lab.read('seen'))).to.equal(true);
     expect(made.equals(await lab.read('target'))).to.equal(true);

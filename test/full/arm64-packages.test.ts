@@ -8,6 +8,7 @@ import { execaSync } from 'execa';
 import { BareDebian, type Typed } from '../support/bare-debian.ts';
 import { useArm64Programs } from '../support/emulation.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
+import { patience } from '../support/patience.ts';
 import { ROOT } from '../support/root.ts';
 
 /** Emulated, dpkg takes minutes. */
@@ -15,7 +16,7 @@ const LONGEST_MS = 1_800_000;
 const PACKAGES = 'root/packages';
 
 describe('the packages on arm64', function () {
-  this.timeout(LONGEST_MS);
+  this.timeout(patience(LONGEST_MS));
   let dist: string;
   let system: BareDebian;
 
@@ -25,7 +26,7 @@ describe('the packages on arm64', function () {
     needsTool(this, 'debootstrap', 'unshare');
     dist = mkdtempSync(join(tmpdir(), 'rdpipe-test-dist-'));
     execaSync('node_modules/.bin/tsx', ['scripts/dist.ts', '--out', dist], { cwd: ROOT });
-    system = await BareDebian.makeWithoutNode(['ca-certificates'], 'arm64');
+    system = await BareDebian.makeWithoutNode(['ca-certificates'], { architecture: 'arm64' });
     cpSync(dist, system.path(PACKAGES), { recursive: true });
   });
   after(() => {

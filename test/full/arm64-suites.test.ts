@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { execa } from 'execa';
 import { createConcurrencyLimit } from '../../packages/rdpipe/src/session/concurrency-limit.ts';
 import { ARM64_BUILD, useArm64Programs } from '../support/emulation.ts';
+import { patience } from '../support/patience.ts';
 import { KEY, useBench } from '../support/programs.ts';
 import { expectBranchesChecked, expectGuards, expectLoadedAnywhere } from '../support/protections.ts';
 import { ROOT } from '../support/root.ts';
@@ -34,7 +35,7 @@ const LARGE_PAGES = { QEMU_PAGESIZE: '65536' };
 const LONG = ['loops', 'reconnect', 'program_violations'];
 /** The suites mostly wait. */
 const AT_ONCE = 4;
-const LONGEST_MS = 900_000;
+const LONGEST_MS = patience(900_000);
 
 interface Case {
   readonly suite: string;

@@ -11,11 +11,10 @@ import { useLab } from '../support/lab.ts';
 import { succeeded } from '../support/shell.ts';
 import { makeTree } from '../support/tree-fixtures.ts';
 
-describe('a host with an arm64 CPU', function () {
-  this.timeout(180_000);
+describe('a host with an arm64 CPU', () => {
   useArm64Programs('all');
   const arm = useArm64Host('arm');
-  const lab = useLab({ hosts: [arm.spec], longestMs: 120_000 });
+  const lab = useLab({ hosts: [arm.spec] });
 
   it('gets the programs for its CPU, and its stage joins one of another', async () => {
     succeeded(await lab.sh("echo hi | rdpipe h1:'tr a-z A-Z' arm:rev"), 'IH\n');

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { CHAIN, kill, startChain } from '../faults/chain-run.ts';
 import { useLab } from '../support/lab.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
+import { limitWords, NEVER } from '../support/run-limits.ts';
 
 const LOST = [
   ['n1'],
@@ -18,10 +19,8 @@ const LOST = [
   ['n2', 'n4'],
   ['n1', 'n2', 'n3'],
 ];
-/** Of the time that the stream takes: the last ones are at its end, while files are written to the disk. */
-const MOMENTS = [0, 0.3, 0.6, 0.9, 1, 1.02];
-const BYTES = 6_000_000;
-const STREAM_MS = 1000;
+/** While the stream flows; or about its end, when it was let end: while files are written to the disk. */
+const MOMENTS = { 'in mid-stream': [0, 300, 600], 'at its end': [1200, 1400, 1430] };
 
 describe('the kill matrix of chains', () => {
   before(function () {
@@ -32,10 +31,14 @@ describe('the kill matrix of chains', () => {
   for (const output of ['command', 'file'] as const) {
     for (const encrypt of ['never', 'always']) {
       for (const lost of LOST) {
-        for (const moment of MOMENTS) {
-          it(`${output}, --encrypt ${encrypt}, ${lost.join(' and ')} at ${moment}`, async () => {
-            const run = await startChain(lab, `--encrypt ${encrypt} --require any`, BYTES, output);
-            await delay(STREAM_MS * moment);
+        for (const [when, moment] of Object.entries(MOMENTS).flatMap(([when, all]) =>
+          all.map((ms) => [when, ms] as const),
+        )) {
+          const isLate = when === 'at its end';
+          it(`${output}, --encrypt ${encrypt}, ${lost.join(' and ')} ${when}, after ${moment} ms`, async () => {
+            const run = await startChain(lab, `${limitWords(NEVER)} --encrypt ${encrypt} --require any`, output);
+            if (isLate) void run.letEnd();
+            await delay(moment);
             const killed = lost.filter((name) => {
               try {
                 kill(lab, name);
@@ -44,11 +47,11 @@ describe('the kill matrix of chains', () => {
                 return false; // it was done
               }
             });
-            const { status, stderr } = await run.result;
+            const { status, stderr } = await run.letEnd();
             expect(status, stderr).to.equal(0);
             // One that was killed at the end may have been done.
             await run.expectCopies(killed).catch(async (error) => {
-              if (moment < 0.9) throw error;
+              if (!isLate) throw error;
               await run.expectCopies([]);
             });
           });

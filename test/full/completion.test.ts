@@ -2,7 +2,6 @@
 // The Tab key in real shells, for every line.
 import { LINES, testTab } from '../terminal/tab-key.ts';
 
-describe('Tab', function () {
-  this.timeout(300_000);
+describe('Tab', () => {
   testTab(LINES);
 });

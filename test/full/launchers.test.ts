@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { useLab } from '../support/lab.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
+import { patience } from '../support/patience.ts';
 import { failed, succeeded } from '../support/shell.ts';
 import { type Allocation, SLURM_TOOLS, type Slurm, startSlurm } from '../support/slurm.ts';
 
 const RUN = 'rdpipe --launcher slurm';
 
-describe('a run in a job of Slurm', function () {
-  this.timeout(180_000);
-  const lab = useLab({ longestMs: 150_000 });
+describe('a run in a job of Slurm', () => {
+  const lab = useLab({ longestMs: patience(600_000) });
   let slurm: Slurm;
   let job: Allocation;
 

@@ -5,11 +5,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
+import { patience } from '../support/patience.ts';
+import { limitWords, NEVER } from '../support/run-limits.ts';
 
 const NAMES = Array.from({ length: 32 }, (_, index) => `n${index + 1}`);
+/** 32 logins at once take their time. */
+const RDPIPE = `rdpipe ${limitWords(NEVER)}`;
 
 describe('32 hosts', () => {
-  const lab = useLab({ hosts: NAMES.map((name) => ({ name })), longestMs: 300_000 });
+  const lab = useLab({ hosts: NAMES.map((name) => ({ name })), longestMs: patience(300_000) });
   const digest = (data: Buffer) => createHash('sha256').update(data).digest('hex');
 
   for (const bytes of [64 * 1024, 1024 ** 2, 64 * 1024 ** 2]) {
@@ -17,7 +21,7 @@ describe('32 hosts', () => {
       const content = randomBytes(bytes);
       await writeFile(join(lab.folder, 'in'), content);
       const stages = `h1:'< ${lab.folder}/in' 'n[1-32]:> ${lab.folder}/out.$RDPIPE_HOST'`;
-      const { status, stderr } = await lab.sh(`rdpipe --encrypt always ${stages}`);
+      const { status, stderr } = await lab.sh(`${RDPIPE} --encrypt always ${stages}`);
       expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
       for (const name of NAMES) {
         expect(digest(await readFile(join(lab.folder, `out.${name}`))), name).to.equal(digest(content));
@@ -26,14 +30,14 @@ describe('32 hosts', () => {
   }
 
   it('answer with a line each', async () => {
-    const { text, status, stderr } = await lab.sh(`rdpipe 'n[1-32]:echo $RDPIPE_RANK'`);
+    const { text, status, stderr } = await lab.sh(`${RDPIPE} 'n[1-32]:echo $RDPIPE_RANK'`);
     expect(status, stderr).to.equal(0);
     const lines = text.trimEnd().split('\n');
     expect(lines.sort()).to.deep.equal(NAMES.map((name, rank) => `${name}: ${rank}`).sort());
   });
 
   it('are fed each by one of 32 others', async () => {
-    const { text, status, stderr } = await lab.sh(`rdpipe 'n[1-32]:seq 100' 'n[1-32]:tail -1' ':sort -u'`);
+    const { text, status, stderr } = await lab.sh(`${RDPIPE} 'n[1-32]:seq 100' 'n[1-32]:tail -1' ':sort -u'`);
     expect({ text, status }, stderr).to.deep.equal({ text: '100\n', status: 0 });
   });
 });

@@ -2,12 +2,13 @@
 // Every message of a hop, changed on its way in every manner there is in wire/tampering.ts.
 import { CHANGES, checkTampering, nameOf, TAMPERED_MESSAGES } from '../attacks/wire/tampering.ts';
 import { inParallel } from '../support/in-parallel.ts';
+import { patience } from '../support/patience.ts';
 import { useBench } from '../support/programs.ts';
 
 const AT_ONCE = 4;
 
 describe('any message that is tampered with', function () {
-  this.timeout(600_000);
+  this.timeout(patience(600_000));
   const bench = useBench();
 
   for (const message of TAMPERED_MESSAGES)

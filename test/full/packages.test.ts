@@ -5,8 +5,9 @@ import { arch, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
-import { BareDebian, type Typed } from '../support/bare-debian.ts';
+import { BareDebian, releasesFromHere, type Typed } from '../support/bare-debian.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
+import { patience } from '../support/patience.ts';
 import { linesOfBlock } from '../support/readme.ts';
 import { ROOT } from '../support/root.ts';
 
@@ -30,28 +31,38 @@ const USES = [
   'rdpipe demo',
 ];
 
-describe('the packages in a bare Debian', function () {
-  this.timeout(LONGEST_MS);
+describe('the packages', function () {
+  this.timeout(patience(LONGEST_MS));
   let dist: string;
-  let system: BareDebian;
 
-  before(async function () {
+  before(function () {
     needsRoot(this);
     needsTool(this, 'debootstrap', 'npm', 'unshare');
     dist = mkdtempSync(join(tmpdir(), 'rdpipe-test-dist-'));
     execaSync('npm', ['run', '--silent', 'dist', '--', '--cpu', CPU, '--out', dist], { cwd: ROOT });
-    system = await BareDebian.makeWithoutNode(PACKAGES);
+  });
+  after(() => {
+    if (dist !== undefined) rmSync(dist, { recursive: true });
+  });
+
+  for (const [name, release] of releasesFromHere())
+    describe(`in a bare ${name}`, () => inBareDebian(release, () => dist));
+});
+
+/** `dist`: the folder that holds them. */
+function inBareDebian(release: string, dist: () => string): void {
+  let system: BareDebian;
+
+  before(async () => {
+    system = await BareDebian.makeWithoutNode(PACKAGES, { release });
     // The one question of apt's.
     writeFileSync(system.path('etc/apt/apt.conf.d/yes'), 'APT::Get::Assume-Yes "true";\n');
     succeeded(await system.type('root', 'apt-get -qq update'));
     system.addUser('ann', false);
     system.addUser('bob', true);
-    for (const home of ['root', 'home/ann', 'home/bob']) cpSync(dist, system.path(home), { recursive: true });
+    for (const home of ['root', 'home/ann', 'home/bob']) cpSync(dist(), system.path(home), { recursive: true });
   });
-  after(() => {
-    system?.remove();
-    if (dist !== undefined) rmSync(dist, { recursive: true });
-  });
+  after(() => system?.remove());
 
   it('are installed by apt, with the node of Debian, for everybody', async () => {
     const before = filesOf('usr');
@@ -94,7 +105,7 @@ describe('the packages in a bare Debian', function () {
       .filter((file) => /rd(?:pipe|cp|send|recv|stage|tree|hop)/.test(file.slice(system.path('').length)))
       .sort();
   }
-});
+}
 
 /** README names the packages of the processor that most have. */
 function forThisCpu(line: string): string {

@@ -3,12 +3,13 @@
 // sanitizers too.
 import { expect } from 'chai';
 import { execa } from 'execa';
+import { patience } from '../support/patience.ts';
 import { ROOT } from '../support/root.ts';
 
 const VARIANTS = { release: [], asan: ['SAN=address,undefined'] };
 
 describe('rdsend and rdrecv against a peer that holds the key', function () {
-  this.timeout(600_000);
+  this.timeout(patience(600_000));
 
   for (const [variant, options] of Object.entries(VARIANTS))
     it(`end with an error after each protocol violation (${variant})`, async () => {

@@ -9,7 +9,7 @@ import { succeeded } from '../support/shell.ts';
 const CLIENTS = ['echo 500', 'half-close', 'peer-resets', 'stall 20', 'bulk 8'];
 
 /** Of silence: longer than the limits on it that the runs have. */
-const LEASE_S = 3;
+const LEASE_S = 5;
 const IDLE_MS = 7000;
 
 describe('forwarded connections', () => {

@@ -7,7 +7,7 @@ import { titleOf } from '../support/kill-matrix/cells.ts';
 import { everyFew } from '../support/sample.ts';
 
 describe('the kill matrix over RDMA', () => {
-  const lab = useVirtualHosts({ longestMs: 120_000 });
+  const lab = useVirtualHosts();
   let before: string[] = [];
 
   it('begins with devices that', async () => {

@@ -6,21 +6,17 @@ import { reportOf } from '../support/report.ts';
 import { ROOT } from '../support/root.ts';
 
 const MIB = 1024 * 1024;
-/** The host starts again, twice. */
-const LONGEST_MS = 240_000;
 /** TCP, which knows no nodes, has its turn after a quarter of it. */
 const PATIENCE = '--connect-timeout 60';
 const PROCESSORS = 'grep Cpus_allowed_list';
 
 describe('--numa on a host of two nodes', () => {
-  const lab = useVirtualHosts({ longestMs: LONGEST_MS });
-  before(async function () {
-    this.timeout(LONGEST_MS);
+  const lab = useVirtualHosts();
+  before(async () => {
     await lab.killHost('h2');
     await lab.restartHost('h2', { nodes: 2, cpus: 2 });
   });
-  after(async function () {
-    this.timeout(LONGEST_MS);
+  after(async () => {
     await lab.killHost('h2');
     await lab.restartHost('h2');
   });

@@ -9,6 +9,7 @@ import { succeededOver } from '../lab/report.ts';
 import { type HostName, useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 import { eventsOf } from '../support/copy-server.ts';
 import { eventually } from '../support/eventually.ts';
+import { TEST_MS } from '../support/patience.ts';
 import { ROOT } from '../support/root.ts';
 import { type Running, succeeded } from '../support/shell.ts';
 
@@ -17,9 +18,6 @@ const ADDRESS = '10.77.0.2';
 const PORT = 10470;
 /** Of hops that end at the server. */
 const HOP_PORTS = [21_700, 21_706] as const;
-const LONGEST_MS = 120_000;
-/** For programs in node on emulated hosts, where others use the machine. */
-const PATIENCE_MS = 90_000;
 /** scan, compare, read and write have three hops. */
 const ALL_RDMA = ['rdma', 'rdma', 'rdma'];
 /** So that strangers come meanwhile. */
@@ -27,12 +25,12 @@ const SLOWLY = '--limit 2M';
 const KEY = `--keyfile ${DISK}/key`;
 
 describe('a serving receiver over RDMA', () => {
-  const lab = useVirtualHosts({ longestMs: LONGEST_MS });
+  const lab = useVirtualHosts();
   useCopyDisks(lab);
   const tree = () => join(lab.homes, 'served-tree');
 
   before(async function () {
-    this.timeout(2 * LONGEST_MS);
+    this.timeout(2 * TEST_MS);
     makeServedTree(tree());
     const key = randomBytes(32).toString('hex');
     writeFileSync(join(lab.homes, 'key'), `${key}\n`, { mode: 0o600 });
@@ -54,7 +52,7 @@ describe('a serving receiver over RDMA', () => {
         `rdcp --connect-timeout 120 --keyfile ~/key --json ${SLOWLY} -aAX h1:${DISK}/source/ rd://${ADDRESS}/third/`,
       ),
     ];
-    await eventually(async () => expect(await printed('begin')).to.have.length(1), PATIENCE_MS);
+    await eventually(async () => expect(await printed('begin')).to.have.length(1));
     await comeAsStrangers();
     for (const copy of copies) succeededOver(await copy, '', ALL_RDMA);
     for (const path of ['pushed', 'third']) await expectCopyOn(lab, tree(), 'h2', `${SERVED}/${path}`);
@@ -69,7 +67,7 @@ describe('a serving receiver over RDMA', () => {
   async function serve(): Promise<Running> {
     const words = `--serve ${SERVED} ${KEY} --json --ports ${HOP_PORTS.join('-')}`;
     const running = lab.start(`exec on h2 'echo $$ > ${DISK}/pid; exec ${ROOT}/bin/rdrecv ${words}' 2> events`);
-    await eventually(async () => expect(await printed('serving')).to.have.length(1), PATIENCE_MS);
+    await eventually(async () => expect(await printed('serving')).to.have.length(1));
     return running;
   }
 
@@ -90,6 +88,6 @@ describe('a serving receiver over RDMA', () => {
     expect(refused.stderr).to.include('the server holds another key');
     succeeded(await lab.sh(`head -c 3000 /dev/urandom > /dev/tcp/${ADDRESS}/${PORT}`), '');
     const knock = `timeout 10 rping -c -a ${ADDRESS} -C 1 -p $port > /dev/null 2>&1`;
-    await lab.on('h3', `for port in $(seq ${HOP_PORTS.join(' ')}); do ${knock}; done; true`, LONGEST_MS);
+    await lab.on('h3', `for port in $(seq ${HOP_PORTS.join(' ')}); do ${knock}; done; true`);
   }
 });

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long tests of RDMA: much data, a network that loses packets, small packets, and every process of a chain killed.
 import { expect } from 'chai';
-import { beginStream, failsSoon, LIMITS } from '../lab/mid-stream.ts';
+import { beginStream, failsByItself, LIMITS } from '../lab/mid-stream.ts';
 import { succeededOver } from '../lab/report.ts';
 import { type HostName, useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 
 const MIB = 1024 * 1024;
 /** For 256 MiB at emulated speed. */
-const LONGEST_MS = 120_000;
+const LONGEST_MS = 240_000;
 
 describe('256 MiB over RDMA', () => {
-  const lab = useVirtualHosts({ longestMs: 2 * LONGEST_MS });
-  before(async function () {
-    this.timeout(LONGEST_MS);
-    await lab.on('h1', `head -c ${256 * MIB} /dev/urandom > /tmp/source`, LONGEST_MS);
+  const lab = useVirtualHosts({ longestMs: LONGEST_MS });
+  before(async () => {
+    await lab.on('h1', `head -c ${256 * MIB} /dev/urandom > /tmp/source`);
   });
   after(() => lab.on('h1', 'rm /tmp/source'));
   afterEach(async () => {
@@ -62,7 +61,7 @@ describe('256 MiB over RDMA', () => {
   }
 
   function digest(host: HostName, file: string): Promise<string> {
-    return lab.on(host, `sha256sum < ${file}`, LONGEST_MS);
+    return lab.on(host, `sha256sum < ${file}`);
   }
 
   async function each(hosts: readonly HostName[], command: string): Promise<void> {
@@ -86,12 +85,10 @@ describe('a chain of three over RDMA', () => {
     it(`fails when ${program} on ${host} is killed`, async () => {
       const last = "h3:'head -c 1000000 | tail -c 1; cat > /dev/null; touch /tmp/committed'";
       const running = lab.start(`exec rdpipe ${LIMITS} h1:'cat /dev/zero' h2:cat ${last}`);
-      await running.printed('\0', 40_000);
-      const started = Date.now();
+      await running.printed('\0');
       await lab.on(host, `kill -KILL $(pgrep -o -x ${program})`);
       const { status, stderr } = await running.result;
-      expect(Date.now() - started, stderr).to.be.lessThan(20_000);
-      expect(status).to.equal(125);
+      expect(status, stderr).to.equal(125);
       expect(stderr)
         .to.match(/^rdpipe: /)
         .and.to.include(host);
@@ -108,14 +105,14 @@ describe('an RDMA hop in mid-stream', () => {
   it('fails when an ssh session is killed', async () => {
     const running = await beginStream(lab);
     await lab.on('h2', 'kill -KILL $(ps -o ppid= $(pgrep -o -x rdstage))');
-    await failsSoon(running, /lost.*h2/);
+    await failsByItself(running, /lost.*h2/);
   });
 
   it('fails when a host dies', async () => {
     const running = await beginStream(lab);
     await lab.killHost('h2');
     try {
-      await failsSoon(running, /h2/);
+      await failsByItself(running, /h2/);
     } finally {
       await lab.restartHost('h2');
     }

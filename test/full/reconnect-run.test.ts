@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { chainGoesOn } from '../faults/reconnect-run.ts';
 import { useCabledLab } from '../support/cabled-lab.ts';
+import { patience } from '../support/patience.ts';
 
 const GIB = 1024 ** 3;
 const LONGEST_MS = 600_000;
@@ -10,8 +11,8 @@ describe('5 GiB through a chain whose connections break 50 times', () => {
 
   for (const encrypt of ['always', 'never']) {
     it(`arrive as they were, --encrypt ${encrypt}`, async function () {
-      this.timeout(LONGEST_MS);
-      await chainGoesOn(lab, { bytes: 5 * GIB, times: 50, words: `--encrypt ${encrypt}` });
+      this.timeout(patience(LONGEST_MS));
+      await chainGoesOn(lab, { between: (5 * GIB) / 50, times: 50, words: `--encrypt ${encrypt}` });
     });
   }
 });

@@ -6,7 +6,11 @@ import { eventually } from '../support/eventually.ts';
 import { configure, inside } from '../support/namespaces.ts';
 import { join, makeRouter, nft, type PathlessHosts, usePathlessHosts } from '../support/pathless-hosts.ts';
 import { signalProcess } from '../support/processes.ts';
+import { expiring } from '../support/run-limits.ts';
 import { failed, succeeded } from '../support/shell.ts';
+
+/** It expires where a firewall drops what comes. */
+const CONNECT = `--connect-timeout ${expiring(8)}`;
 
 /** Neither is reached from elsewhere; both reach `between`, which passes their packets on. */
 const FIREWALLS = usesOf('that drop each other’s packets', {
@@ -58,12 +62,11 @@ const TRANSLATE = `table ip router {
   chain out { type nat hook postrouting priority 100; oifname wan masquerade; }
 }`;
 
-describe('hosts that do not reach each other', function () {
-  this.timeout(120_000);
+describe('hosts that do not reach each other', () => {
   for (const { title, use, data } of [FIREWALLS, ROUTERS]) {
     describe(title, () => {
       const place = use();
-      const run = (options: string) => `rdpipe --connect-timeout 8 ${data} ${options} ${place.options}`;
+      const run = (options: string) => `rdpipe ${CONNECT} ${data} ${options} ${place.options}`;
 
       it('are joined by ssh, both ways', async () => {
         for (const [from, to] of BOTH_WAYS) {
@@ -106,7 +109,7 @@ describe('hosts that do not reach each other', function () {
   describe('in trouble', () => {
     const place = FIREWALLS.use();
     const { lab } = place;
-    const run = (options: string) => `rdpipe --connect-timeout 8 ${FIREWALLS.data} ${options} ${place.options}`;
+    const run = (options: string) => `rdpipe ${CONNECT} ${FIREWALLS.data} ${options} ${place.options}`;
     const stream = (options: string) =>
       lab.start(`${run(`-q ${options}`)} h1:'cat /dev/zero' h2:'head -c 1 >${lab.folder}/first; cat >/dev/null'`);
     const listeners = () => ['h1', 'h2', 'between'].flatMap((host) => listenersIn(place.spaceOf(host)));
@@ -143,7 +146,7 @@ describe('hosts that do not reach each other', function () {
     });
 
     it('end with one first cause when the path to another host is cut', async () => {
-      const running = stream(`${BY_HOST} --stall-timeout 4`);
+      const running = stream(`${BY_HOST} --stall-timeout ${expiring(4)}`);
       await isFlowing();
       configure(place.spaceOf('h2'), ['link set wan down']);
       const result = await running.result;

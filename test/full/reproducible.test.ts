@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { execa, execaSync } from 'execa';
 import { differences } from '../support/differences.ts';
 import { needsTool } from '../support/needs.ts';
+import { patience } from '../support/patience.ts';
 import { ROOT } from '../support/root.ts';
 
 /** Everything of a build's surroundings that may differ between two maintainers. */
@@ -27,7 +28,7 @@ const SURROUNDINGS: readonly Surroundings[] = [
 ];
 
 describe('a release that is built twice', function () {
-  this.timeout(3_600_000);
+  this.timeout(patience(3_600_000));
   let scratch: string;
 
   before(async function () {

@@ -6,8 +6,7 @@ import { expect } from 'chai';
 import { expectAsSsh, LINES, placeStandIns } from '../native/ssh-lines.ts';
 
 describe('the front of rdssh', () => {
-  it('gives every command line of the table the configuration that ssh gives it', function () {
-    this.timeout(120_000);
+  it('gives every command line of the table the configuration that ssh gives it', () => {
     expect(LINES.length).to.be.at.least(200);
     const folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
     placeStandIns(folder);

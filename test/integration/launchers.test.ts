@@ -24,8 +24,7 @@ function rdpipe(...hosts: readonly Host[]): string {
   return ['rdpipe', ...hosts.map((host) => `--launcher ${host}=${LAUNCHERS[host]}`)].join(' ');
 }
 
-describe('a run over launchers', function () {
-  this.timeout(60_000);
+describe('a run over launchers', () => {
   const lab = useLab();
   const folder = mkdtempSync(join(tmpdir(), 'rdpipe-launchers-'));
   let container: Container | undefined;
@@ -78,7 +77,7 @@ describe('a run over launchers', function () {
       const stages = HOSTS.slice(1).map((host) => `${host}:cat`);
       const running = start(`exec ${rdpipe(...HOSTS)} c1:'${FOREVER}' ${stages.join(' ')}`);
       await running.printed('begun');
-      expect(lab.processes('sleep')).to.have.length(1);
+      await eventually(() => expect(lab.processes('sleep')).to.have.length(1));
       // Ctrl-C reaches the whole group; what kills with -9 knows one process.
       if (signal === 'SIGINT') process.kill(-running.pid, signal);
       else running.kill(signal);

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import type { Report } from '../../packages/rdpipe/src/model/report.ts';
+import { eventually } from '../support/eventually.ts';
 import { configure } from '../support/namespaces.ts';
 import { join, usePathlessHosts } from '../support/pathless-hosts.ts';
 
@@ -45,17 +46,22 @@ describe('hosts without a direct path', () => {
 
   it('carries a hundred megabytes past node, unchanged', async () => {
     const bytes = 100 * MIB;
-    const make = `head -c ${bytes} /dev/urandom | tee >(sha256sum >'${lab.folder}/sent') | cat`;
+    // It is not over before the test has looked.
+    const waits = `until test -e '${lab.folder}/seen'; do sleep 0.05; done`;
+    const make = `head -c ${bytes} /dev/urandom | tee >(sha256sum >'${lab.folder}/sent') | cat; ${waits}`;
     const run = lab.start(
       `rdpipe --json --shell bash ${place.options} h1:"${make.replaceAll('"', '\\"')}" h2:'sha256sum' 2>events`,
     );
-    let most = 0;
-    const watch = setInterval(() => {
-      for (const pid of nodesOf(run.pid)) most = Math.max(most, bytesThrough(pid));
-    }, 50);
-    const { text, status } = await run.result.finally(() => clearInterval(watch));
+    const counted = new RegExp(`"kind":"counters","link":\\d+,"end":"recv","bytes":${bytes},`);
+    await Promise.race([
+      eventually(async () => expect((await lab.read('events')).toString()).to.match(counted)),
+      run.result,
+    ]);
+    const most = Math.max(...nodesOf(run.pid).map(bytesThrough));
+    await lab.write('seen', Buffer.alloc(0));
+    const { text, status } = await run.result;
     expect(status, (await lab.read('events')).toString()).to.equal(0);
-    expect(text).to.equal((await lab.read('sent')).toString());
+    await eventually(async () => expect((await lab.read('sent')).toString()).to.equal(text));
     expect(most).to.be.within(1, 20 * MIB);
     const report: Report = JSON.parse((await lab.read('events')).toString().trimEnd().split('\n').at(-1) ?? '');
     const hop = report.hops.find(({ from, to }) => from === 'h1' && to === 'h2');

@@ -61,7 +61,7 @@ describe('the start of a run', () => {
   it('calls a stand-in in PATH for everything, which may call ssh itself', async () => {
     succeeded(await lab.sh('rdpipe behind:true'), ''); // copies the programs
     await lab.write('ssh', Buffer.from(STAND_IN));
-    succeeded(await lab.sh('chmod 755 ssh; PATH=$PWD:$PATH timeout -k 1 20 rdpipe behind:"echo hi"'), 'hi\n');
+    succeeded(await lab.sh('chmod 755 ssh; PATH=$PWD:$PATH rdpipe behind:"echo hi"'), 'hi\n');
     await expectCallsOfJump();
   });
 

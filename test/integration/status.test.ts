@@ -82,7 +82,7 @@ describe('the exit status', () => {
   });
 
   it('does not wait for a daemon that a stage left behind with its descriptors closed', async () => {
-    const daemon = 'setsid sleep 30 </dev/null >/dev/null 2>&1 & echo $! > pid';
+    const daemon = 'setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! > pid';
     const result = await lab.sh(`cd ${lab.folder}; rdpipe h1:'cd ${lab.folder}; ${daemon}; echo hi' h2:cat`);
     succeeded(result, 'hi\n');
     succeeded(await lab.sh('kill "$(cat pid)"'), '');

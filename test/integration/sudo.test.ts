@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
-import { isRunning } from '../support/processes.ts';
+import { isRunning, signalProcess } from '../support/processes.ts';
 import { reportOf } from '../support/report.ts';
 
 const USER = 'rdpipe-ann';
@@ -61,9 +61,11 @@ describe('a stage under sudo', () => {
       });
       const { cause, message, leftBehind } = reportOf(result);
       expect({ status: result.status, cause }, result.stderr).to.deep.equal({ status: 3, cause: 'stage' });
-      expect(leftBehind.map(({ host, command }) => [host, command.replace(/ .*/, '')])).to.have.deep.members(
-        named.map((program) => ['sudoer', program]),
-      );
+      expect(new Set(leftBehind.map(({ host }) => host))).to.deep.equal(new Set(['sudoer']));
+      // On a slow machine the shell may not have ended yet where it will.
+      const programs = leftBehind.map(({ command }) => command.replace(/ .*/, ''));
+      expect(programs).to.include.members([...named]);
+      expect(['cat', 'sh']).to.include.members(programs);
       expect(message).to.match(/^stage 1 \(h1: .*\) exited 3/);
       for (const { pid, command } of leftBehind) expect(message).to.contain(`${pid} (${command}) on sudoer`);
       expect(message).to.match(/: end it there$/);
@@ -87,10 +89,8 @@ describe('a stage under sudo', () => {
 
   /** They still run. We may end them: a shell before what it runs, so that it does nothing more. */
   async function endAll(left: readonly { readonly pid: number }[]): Promise<void> {
-    expect(left.filter(({ pid }) => isRunning(pid)))
-      .to.have.length.above(0)
-      .and.to.deep.equal(left);
-    for (const { pid } of [...left].sort((a, b) => a.pid - b.pid)) process.kill(pid, 'SIGKILL');
+    expect(left.filter(({ pid }) => isRunning(pid))).to.have.length.above(0);
+    for (const { pid } of [...left].sort((a, b) => a.pid - b.pid)) signalProcess(pid, 'SIGKILL');
     await lab.expectNothingLeft();
     expect(await lab.list()).not.to.include('committed');
   }

@@ -14,6 +14,7 @@ import { runPipeline } from '../../packages/rdpipe/src/run/run.ts';
 import { hostRef, startTestHosts, type TestHosts } from '../../packages/rdpipe/test/session/ssh-hosts.ts';
 import { AGENT } from '../support/agent-driver.ts';
 import { needsFile } from '../support/needs.ts';
+import { EVENT_MS } from '../support/patience.ts';
 
 const PROGRAMS = ['scan', 'compare', 'read', 'write'] as const;
 
@@ -41,7 +42,14 @@ describe('a pipeline of tree stages', () => {
   }
 
   async function copy(options: readonly string[], settings: Partial<TreeSettings> = {}): Promise<Copied> {
-    const invocation = parseArgv(['-F', hosts.configFile, ...options, 'h1:true']);
+    const invocation = parseArgv([
+      '-F',
+      hosts.configFile,
+      '--connect-timeout',
+      `${EVENT_MS / 1000}`,
+      ...options,
+      'h1:true',
+    ]);
     if (invocation.kind !== 'run') throw new Error('no run');
     const stages = PROGRAMS.map((role, index) => stage(index + 1, role, settings)) as [TreeStage, ...TreeStage[]];
     const input = {

@@ -12,7 +12,6 @@ describe('raw video', () => {
 
   it('reaches the player frame by frame, and the report says how fast', async function () {
     needsTool(this, 'ffmpeg');
-    this.timeout(60_000);
     const studio = `h1:'ffmpeg -nostdin -loglevel error ${SOURCE} -f rawvideo -'`;
     const player = `h2:'ffmpeg -nostdin -loglevel error ${RAW} -i - -f framemd5 -'`;
     const played = await lab.sh(`rdpipe -v ${studio} ${player}`);

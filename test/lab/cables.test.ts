@@ -1,34 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A host's cable is pulled in mid-stream, for control and data alike. Soft-RoCE gives a connection up after some 2 s of
-// silence.
+// silence. One that stays so is in test/full.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { beginStream, failsSoon } from './mid-stream.ts';
 import { succeededOver } from './report.ts';
 import { useVirtualHosts } from './use-virtual-hosts.ts';
 
 const MIB = 1024 * 1024;
 const SHORTER_THAN_A_STALL_MS = 2000;
-/** It takes some 2 s to be given up, and as long again to be made again. */
-const TIME_TO_MEND = '--stall-timeout 8 --lease 12';
+/** It takes some 2 s to be given up, and as long again to be made again: on a busy machine much longer. */
+const TIME_TO_MEND = '--stall-timeout 60 --lease 90';
 /** More than pipes and windows hold. */
 const HELD_BYTES = 4 * MIB;
-const PATIENCE_MS = 40_000;
 
 describe('an RDMA hop whose cable is pulled', () => {
   const lab = useVirtualHosts();
-
-  it('fails when it stays so', async () => {
-    const running = await beginStream(lab);
-    lab.setCable('h2', 'down');
-    try {
-      await failsSoon(running, /h2/);
-    } finally {
-      lab.setCable('h2', 'up');
-    }
-    await lab.on('h2', 'test ! -e /tmp/committed');
-  });
 
   it('goes on when it comes back, and loses nothing', async () => {
     const source = `while test ! -e /tmp/stop; do head -c 1M /dev/urandom; sleep 0.1; done | tee /tmp/source`;
@@ -51,7 +38,7 @@ describe('an RDMA hop whose cable is pulled', () => {
   });
 
   async function moves(from: number): Promise<void> {
-    await eventually(async () => expect(await received()).to.be.greaterThan(from + HELD_BYTES), PATIENCE_MS);
+    await eventually(async () => expect(await received()).to.be.greaterThan(from + HELD_BYTES));
   }
 
   async function received(): Promise<number> {

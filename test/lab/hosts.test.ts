@@ -3,13 +3,10 @@
 // More of it is in test/full.
 import { expect } from 'chai';
 import { protectionOf } from '../../packages/rdpipe/src/model/cipher.ts';
-import { failed } from '../support/shell.ts';
 import { succeededOver } from './report.ts';
 import { useVirtualHosts } from './use-virtual-hosts.ts';
 
 const SHOUT = "'tr a-z A-Z'";
-/** Of what `seq 1000000` prints. */
-const MD5_OF_SEQ = '8a7095c1c23bfadc311fe6b16d950582';
 
 describe('a pipeline over virtual hosts', () => {
   const lab = useVirtualHosts();
@@ -23,38 +20,4 @@ describe('a pipeline over virtual hosts', () => {
     expect(after.sent).to.be.greaterThan(before.sent);
     expect(after.received).to.be.greaterThan(before.received);
   });
-
-  it('runs over RDMA by IPv6 addresses', async () => {
-    const result = await lab.sh(`echo hi | rdpipe --json h1v6:${SHOUT} h2v6:rev`);
-    succeededOver(result, 'IH\n', ['tcp', 'rdma', 'tcp']);
-  });
-
-  it('seals what RDMA carries when told to', async () => {
-    const result = await lab.sh("rdpipe --json --encrypt always h1:'echo hi' h2:rev");
-    const { hops } = succeededOver(result, 'ih\n', ['rdma', 'tcp']);
-    expect(hops.map(({ cipher }) => protectionOf(cipher))).to.deep.equal(['seal', 'seal']);
-  });
-
-  it('leaves what RDMA carries without a MAC when told to', async () => {
-    const result = await lab.sh("rdpipe --json --encrypt never h1:'echo hi' h2:rev");
-    const { hops } = succeededOver(result, 'ih\n', ['rdma', 'tcp']);
-    expect(hops.map(({ cipher }) => protectionOf(cipher))).to.deep.equal(['none', 'none']);
-  });
-
-  for (const compress of ['none', 'zstd'])
-    it(`authenticates many frames over RDMA, --compress ${compress}`, async () => {
-      const options = `--encrypt auth --compress ${compress}`;
-      const result = await lab.sh(`rdpipe --json ${options} h1:'seq 1000000' h2:'md5sum | cut -c 1-32'`);
-      const { hops } = succeededOver(result, `${MD5_OF_SEQ}\n`, ['rdma', 'tcp']);
-      expect(hops.map(({ cipher }) => protectionOf(cipher))).to.deep.equal(['mac', 'mac']);
-    });
-
-  it('says in its plan what goes over RDMA and why', async () => {
-    const { text, status } = await lab.sh('rdpipe -n h1:true h2:true');
-    expect(status).to.equal(0);
-    expect(text).to.match(/rdma rxe0 .*, authenticated, not encrypted \(the default of RDMA\)/);
-  });
-
-  it('never falls back from --transport rdma', async () =>
-    failed(await lab.sh('echo hi | rdpipe --transport rdma h1:cat h2:cat'), 125, /rdma/i));
 });

@@ -20,11 +20,7 @@ import type { Running } from '../support/shell.ts';
 import type { HostName, VirtualLab } from './use-virtual-hosts.ts';
 
 const FOLDER = '/tmp/cell';
-const LIMITS = '--lease 8 --stall-timeout 4 --connect-timeout 60 --stderr off';
-/** The first run on a host copies the programs there. */
-const REACHED_WITHIN_MS = 60_000;
-/** For a host's answer, where others use the machine. */
-const ANSWER_MS = 60_000;
+const LIMITS = '--lease 20 --stall-timeout 6 --connect-timeout 60 --stderr off';
 const KNOWN_FILES = /^(?:gate|source|feeder|target|(?:started|seen|waiting|committed)\.\d)$/;
 
 const PHASES_HERE: readonly (typeof PHASES)[number][] = ['idle', 'flowing', 'blocked'];
@@ -40,7 +36,7 @@ export function rdmaCells(): RdmaCell[] {
 /** Leaves nothing of it in the hosts' files; that nothing runs there is seen to after each test. */
 export async function runRdmaCell(lab: VirtualLab, cell: RdmaCell): Promise<void> {
   const hosts = hostsOf(cell.shape) as HostName[];
-  for (const host of hosts) await lab.on(host, preparation(cell), ANSWER_MS);
+  for (const host of hosts) await lab.on(host, preparation(cell));
   const feeder = sourceWaits(cell) ? startSource(lab, cell) : undefined;
   try {
     const running = lab.start(`exec rdpipe ${LIMITS} --transport rdma ${stageWords(cell, FOLDER)} > /dev/null`);
@@ -54,7 +50,7 @@ export async function runRdmaCell(lab: VirtualLab, cell: RdmaCell): Promise<void
     expect((await traces.list()).filter((name) => !KNOWN_FILES.test(name))).to.deep.equal([]);
   } finally {
     await feeder?.end();
-    for (const host of hosts) await lab.on(host, `rm -rf ${FOLDER}`, ANSWER_MS);
+    for (const host of hosts) await lab.on(host, `rm -rf ${FOLDER}`);
   }
 }
 
@@ -91,7 +87,7 @@ function startSource(lab: VirtualLab, cell: Cell): Feeder {
   let ended: Promise<unknown> | undefined;
   return {
     async end() {
-      ended ??= lab.on('h1', `kill $(cat ${FOLDER}/feeder)`, ANSWER_MS).then(() => running.result);
+      ended ??= lab.on('h1', `kill $(cat ${FOLDER}/feeder)`).then(() => running.result);
       await ended;
     },
   };
@@ -101,7 +97,7 @@ async function reachPhase(lab: VirtualLab, cell: Cell, running: Running): Promis
   const endedEarly = running.result.then(({ status, stderr }) => {
     throw new Error(`the run ended before its phase, with ${status}: ${stderr}`);
   });
-  await Promise.race([eventually(() => isReached(lab, cell), REACHED_WITHIN_MS), endedEarly]);
+  await Promise.race([eventually(() => isReached(lab, cell)), endedEarly]);
 }
 
 async function isReached(lab: VirtualLab, { phase, shape }: Cell): Promise<void> {
@@ -120,9 +116,8 @@ async function isReached(lab: VirtualLab, { phase, shape }: Cell): Promise<void>
 }
 
 async function kill(lab: VirtualLab, { target: { role, host }, signal }: RdmaCell): Promise<void> {
-  const rows = (await lab.on(host, 'ps -e -o pid=,ppid=,args= ww', ANSWER_MS))
-    .split('\n')
-    .map((row) => row.trim().split(/ +/));
+  const list = await lab.on(host, 'ps -e -o pid=,ppid=,args= ww');
+  const rows = list.split('\n').map((row) => row.trim().split(/ +/));
   const processes = rows.map(([pid, parent, ...words]) => ({
     pid: Number(pid),
     parent: Number(parent),
@@ -131,7 +126,7 @@ async function kill(lab: VirtualLab, { target: { role, host }, signal }: RdmaCel
   }));
   const [found] = ofAgent(processes, role);
   if (found === undefined) throw new Error(`no ${role} on ${host}`);
-  await lab.on(host, `kill -${signal.replace('SIG', '')} ${found.pid}`, ANSWER_MS);
+  await lab.on(host, `kill -${signal.replace('SIG', '')} ${found.pid}`);
 }
 
 /** Of each stage's files, on its host; of long ones the beginning and the end. */
@@ -140,7 +135,7 @@ async function tracesOn(lab: VirtualLab, { shape }: Cell): Promise<Traces> {
   return {
     processes: () => lab.processes(),
     async list() {
-      const lists = await Promise.all(hosts.map((host) => lab.on(host, `ls -A ${FOLDER}`, ANSWER_MS)));
+      const lists = await Promise.all(hosts.map((host) => lab.on(host, `ls -A ${FOLDER}`)));
       return lists.flatMap((names) => names.trim().split('\n'));
     },
     async read(name) {

@@ -4,6 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { inside } from '../support/namespaces.ts';
+import { COMMAND_MS } from '../support/patience.ts';
 import { isRunning } from '../support/processes.ts';
 import { ROOT } from '../support/root.ts';
 import { startProgram } from '../support/start-program.ts';
@@ -27,7 +28,6 @@ export interface BootFiles {
   readonly initramfs: string;
 }
 
-const BOOT_MS = 90_000;
 /** guest/start's last word. */
 const READY = 'lab: ready';
 // Without erms and fsrm string copies go a byte at a time under emulation: half the bandwidth.
@@ -52,7 +52,7 @@ export async function machineIsReady(place: Place, number: number, pid: number):
     if (console.includes(READY)) return;
     if (!isRunning(pid)) return;
     throw new Error(`h${number} is not ready: ${lastLines(console)}`);
-  }, BOOT_MS);
+  }, COMMAND_MS);
   if (!isRunning(pid)) throw new Error(`h${number} has ended: ${lastLines(readText(errorsOf(place, number)))}`);
 }
 

@@ -44,6 +44,6 @@ function common(folder: string): string[] {
     `UserKnownHostsFile ${join(folder, 'known_hosts')}`,
     'GlobalKnownHostsFile /dev/null',
     'BatchMode yes',
-    'ConnectTimeout 10',
+    'ConnectTimeout 60',
   ];
 }

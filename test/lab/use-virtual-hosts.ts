@@ -8,8 +8,9 @@ import { execa } from 'execa';
 import { eventually } from '../support/eventually.ts';
 import { inside } from '../support/namespaces.ts';
 import { needs } from '../support/needs.ts';
+import { COMMAND_MS, patience, TEST_MS } from '../support/patience.ts';
 import { isRunning, signalProcess } from '../support/processes.ts';
-import { NOTHING_LEFT_MS, Workplace } from '../support/workplace.ts';
+import { Workplace } from '../support/workplace.ts';
 import { DEFAULT_OPTIONS, nameOfOwnLab, type RunningLab, startLab, stopLab } from './hosts.ts';
 import { type MachineOptions, machineIsReady, startMachine } from './machine.ts';
 import { whatIsMissing } from './needs.ts';
@@ -17,7 +18,7 @@ import { setLink, tapOf } from './network.ts';
 import { configFileIn, lastingSsh } from './ssh-files.ts';
 
 export interface VirtualHostsOptions {
-  /** For one command line, default a minute. */
+  /** For one command line, if it is more than any other has. */
   readonly longestMs?: number;
 }
 
@@ -30,10 +31,7 @@ const NAMES = ['h1', 'h2', 'h3'] as const;
 export type HostName = (typeof NAMES)[number];
 
 /** With the download of a kernel, once. */
-const START_MS = 180_000;
-const ANSWER_MS = 20_000;
-/** The time that a test may take beside its command line. */
-const BESIDE_MS = 30_000;
+const START_MS = patience(900_000);
 
 let started: Promise<RunningLab> | undefined;
 after(() => {
@@ -41,7 +39,7 @@ after(() => {
 });
 
 export function useVirtualHosts(options: VirtualHostsOptions = {}): VirtualLab {
-  const longestMs = options.longestMs ?? 60_000;
+  const longestMs = options.longestMs === undefined ? COMMAND_MS : patience(options.longestMs);
   const lab = new VirtualLab(longestMs);
   before(async function () {
     needs(this, whatIsMissing());
@@ -50,7 +48,7 @@ export function useVirtualHosts(options: VirtualHostsOptions = {}): VirtualLab {
     lab.open(await started);
   });
   beforeEach(function () {
-    this.currentTest?.timeout(longestMs + BESIDE_MS);
+    this.currentTest?.timeout(longestMs + TEST_MS);
     lab.beginTest();
   });
   afterEach(() => lab.expectNothingLeft());
@@ -79,11 +77,11 @@ export class VirtualLab extends Workplace {
   #allowSlowHosts(): void {
     const folder = join(this.homes, '.config', 'rdpipe');
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'config.toml'), '[defaults]\nconnect-timeout = 40\n');
+    writeFileSync(join(folder, 'config.toml'), '[defaults]\nconnect-timeout = 60\n');
   }
 
   /** Returns what a command prints on a host, as root; fails unless it ends with status 0. */
-  async on(host: HostName, command: string, withinMs = ANSWER_MS): Promise<string> {
+  async on(host: HostName, command: string, withinMs = COMMAND_MS): Promise<string> {
     const { stdout } = await this.#ssh(['-T', host, command], withinMs);
     return stdout;
   }
@@ -131,7 +129,7 @@ export class VirtualLab extends Workplace {
   }
 
   async #expectNothingOn(host: HostName): Promise<void> {
-    await eventually(async () => expect(await this.processesOn(host), host).to.deep.equal([]), NOTHING_LEFT_MS);
+    await eventually(async () => expect(await this.processesOn(host), host).to.deep.equal([]));
   }
 
   /** For what is undone after tests, which are skipped where the hosts do not run. */
@@ -139,7 +137,7 @@ export class VirtualLab extends Workplace {
     if (this.#lab !== undefined) await this.on(host, command);
   }
 
-  async #ssh(words: readonly string[], withinMs = ANSWER_MS): Promise<{ readonly stdout: string }> {
+  async #ssh(words: readonly string[], withinMs = COMMAND_MS): Promise<{ readonly stdout: string }> {
     const { place } = this.#running;
     const [program = '', ...rest] = [...inside(place.namespace), ...lastingSsh(place), ...words];
     return execa(program, rest, { timeout: withinMs, stripFinalNewline: false });

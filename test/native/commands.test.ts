@@ -3,13 +3,13 @@
 import { existsSync, rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { type Ended, KEY, type Program, useBench } from '../support/programs.ts';
+import { type Ended, KEY, PATIENT, type Program, useBench } from '../support/programs.ts';
 
 /** Says so when it has seen the end of its input. */
 const COMMITTER = ['--', 'sh', '-c', 'cat > seen; touch committed'];
 
 describe('rdsend and rdrecv run commands', () => {
-  const bench = useBench();
+  const bench = useBench(PATIENT);
 
   beforeEach(() => {
     for (const name of ['seen', 'committed']) rmSync(bench.path(name), { force: true });
@@ -37,7 +37,7 @@ describe('rdsend and rdrecv run commands', () => {
 
   for (const killed of ['sender', 'receiver'] as const)
     it(`so it is when the ${killed} is killed`, async () => {
-      const { sender, receiver } = await start(['--', 'sh', '-c', 'seq 1000; sleep 60'], COMMITTER);
+      const { sender, receiver } = await start(['--', 'sh', '-c', 'seq 1000; sleep 1000'], COMMITTER);
       await eventually(() => expect(existsSync(bench.path('seen'))).to.equal(true));
       const consumers = await childrenOf(receiver.pid);
       (killed === 'sender' ? sender : receiver).child.kill('SIGKILL');
@@ -64,7 +64,7 @@ describe('rdsend and rdrecv run commands', () => {
   });
 
   it('a consumer that has enough ends an idle producer', async () => {
-    const { sent, received } = await run(['--', 'sh', '-c', 'echo hello; sleep 60'], ['--', 'head', '-c', '5']);
+    const { sent, received } = await run(['--', 'sh', '-c', 'echo hello; sleep 1000'], ['--', 'head', '-c', '5']);
     expect(received.status).to.equal(0);
     expect(received.stdout.toString()).to.equal('hello');
     expect(sent.signal).to.equal('SIGPIPE');

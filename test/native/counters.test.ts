@@ -6,15 +6,15 @@ import { expect } from 'chai';
 import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
 import type { Message } from '../support/agent-socket.ts';
 import { BreakingProxy } from '../support/breaking-proxy.ts';
-import { KEY, useBench } from '../support/programs.ts';
+import { KEY, PATIENT, useBench } from '../support/programs.ts';
 
 const BYTES = 6_000_000;
-const BUFFER = 1 << 20;
+const OPEN: Message = { buffer: 1 << 20, connect_timeout_ms: 60_000, stall_timeout_ms: 60_000 };
 /** The most that headers and tags add to DATA. */
 const AROUND = 1.01;
 
 describe('the counters of a hop', () => {
-  const bench = useBench();
+  const bench = useBench(PATIENT);
 
   for (const encrypt of ENCRYPTS) {
     const how = ENCRYPT_WORDS[encrypt];
@@ -45,7 +45,7 @@ describe('the counters of a hop', () => {
   });
 
   it('add up what connections carried', async () => {
-    const hop = new Hop(bench, { dialler: 'sender', encrypt: 'never', bytes: BYTES, open: { buffer: BUFFER } });
+    const hop = new Hop(bench, { dialler: 'sender', encrypt: 'never', bytes: BYTES, open: OPEN });
     const proxy = await BreakingProxy.before(await hop.listen());
     try {
       proxy.breakEvery(BYTES / 2, 1, 'closed', 'both');
@@ -72,7 +72,7 @@ describe('the counters of a hop', () => {
 
   async function carry(options: { encrypt: Encrypt; bytes?: number; shrinks?: boolean; open?: Message }) {
     const bytes = options.bytes ?? BYTES;
-    const hop = new Hop(bench, { dialler: 'sender', ...options, bytes, open: { buffer: BUFFER, ...options.open } });
+    const hop = new Hop(bench, { dialler: 'sender', ...options, bytes, open: { ...OPEN, ...options.open } });
     hop.dial(await hop.listen());
     expect(await Promise.all([endOf(hop.dialler), endOf(hop.listener)])).to.deep.equal(['ok', 'ok']);
     expect(hop.sunk?.equals(hop.content)).to.equal(true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mode on which two ends by hand agree: the stronger of their wishes.
 import { expect } from 'chai';
-import { KEY, useBench } from '../support/programs.ts';
+import { KEY, PATIENT, useBench } from '../support/programs.ts';
 
 const WISHES = ['never', 'auto', 'auth', 'always'] as const;
 type Wish = (typeof WISHES)[number];
@@ -15,7 +15,7 @@ const CIPHERS = [
 ] as const;
 
 describe('--encrypt by hand', () => {
-  const bench = useBench();
+  const bench = useBench(PATIENT);
 
   for (const from of WISHES)
     for (const to of WISHES)

@@ -2,14 +2,18 @@
 // Peers that die, stall or guess, and consumers that leave.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import { KEY, type Program, useBench } from '../support/programs.ts';
+import { KEY, PATIENT, type Program, useBench } from '../support/programs.ts';
 
 const OTHER_KEY = 'cd'.repeat(32);
+/** Of silence: three times as long as a live peer is silent. */
+const STALL_S = 3;
+/** Also where silence is excused until another connection has failed. */
+const LONGER_THAN_A_STALL_MS = 1000 * STALL_S + 2000;
 
 describe('rdsend and rdrecv when something goes wrong', () => {
-  const bench = useBench();
+  const bench = useBench(PATIENT);
 
   it('reject a wrong key, and a peer of another protocol, and keep waiting', async () => {
     const receiver = bench.rdrecv(['0', KEY]);
@@ -83,22 +87,21 @@ describe('rdsend and rdrecv when something goes wrong', () => {
 
   for (const stopped of ['sender', 'receiver'] as const)
     it(`a stopped ${stopped} is a stall`, async () => {
-      const { sender, receiver } = await connected(['--stall-timeout', '2']);
+      const { sender, receiver } = await connected(['--stall-timeout', `${STALL_S}`]);
       const [frozen, survivor] = stopped === 'sender' ? [sender, receiver] : [receiver, sender];
       frozen.child.kill('SIGSTOP');
       const { status, stderr } = await survivor.ended;
       expect(status).to.equal(5);
-      expect(stderr).to.match(/nothing came from .* for 2 s/);
+      expect(stderr).to.match(/nothing came from .* for 3 s/);
       frozen.child.kill('SIGCONT');
       expect((await frozen.ended).status).to.equal(5);
     });
 
   it('being stopped oneself is no stall of the peer', async () => {
-    const started = Date.now();
-    const { sender, receiver } = await connected(['--stall-timeout', '5']);
+    const { sender, receiver } = await connected(['--stall-timeout', `${STALL_S}`]);
     sender.child.kill('SIGSTOP');
     receiver.child.kill('SIGSTOP');
-    await eventually(() => expect(Date.now() - started).to.be.at.least(6000));
+    await delay(LONGER_THAN_A_STALL_MS);
     receiver.child.kill('SIGCONT');
     sender.child.kill('SIGCONT');
     sender.child.stdin?.end('end');
@@ -107,17 +110,18 @@ describe('rdsend and rdrecv when something goes wrong', () => {
   });
 
   it('a consumer that does not read is no stall', async () => {
-    const receiver = bench.bash(`rdrecv --stall-timeout 2 0 ${KEY} | { sleep 4; wc -c; }`);
-    const sender = bench.bash(
-      `head -c 30M /dev/zero | rdsend --stall-timeout 2 127.0.0.1 ${await receiver.port()} ${KEY}`,
-    );
+    const options = `${PATIENT} --stall-timeout ${STALL_S}`;
+    const receiver = bench.bash(`rdrecv ${options} 0 ${KEY} | { sleep ${STALL_S + 2}; wc -c; }`);
+    const sender = bench.bash(`head -c 30M /dev/zero | rdsend ${options} 127.0.0.1 ${await receiver.port()} ${KEY}`);
     expect((await sender.ended).status).to.equal(0);
     expect((await receiver.ended).stdout.toString().trim()).to.equal(`${30 * 1024 * 1024}`);
   });
 
   it('a consumer that closes ends both by SIGPIPE, as in a local pipe', async () => {
-    const receiver = bench.bash(`rdrecv 0 ${KEY} | head -c 5; exit \${PIPESTATUS[0]}`);
-    const sender = bench.bash(`yes | rdsend 127.0.0.1 ${await receiver.port()} ${KEY}; exit \${PIPESTATUS[1]}`);
+    const receiver = bench.bash(`rdrecv ${PATIENT} 0 ${KEY} | head -c 5; exit \${PIPESTATUS[0]}`);
+    const sender = bench.bash(
+      `yes | rdsend ${PATIENT} 127.0.0.1 ${await receiver.port()} ${KEY}; exit \${PIPESTATUS[1]}`,
+    );
     const [sent, received] = await Promise.all([sender.ended, receiver.ended]);
     expect([sent.status, received.status, sent.stderr]).to.deep.equal([141, 141, '']);
     expect(received.stdout.toString()).to.equal('y\ny\ny');
@@ -126,7 +130,9 @@ describe('rdsend and rdrecv when something goes wrong', () => {
   for (const kind of ['pipe', 'socket'] as const)
     it(`a consumer that leaves an idle stream (${kind}) ends both`, async () => {
       const receiver =
-        kind === 'pipe' ? bench.bash(`rdrecv 0 ${KEY} | head -c 5; exit \${PIPESTATUS[0]}`) : bench.rdrecv(['0', KEY]);
+        kind === 'pipe'
+          ? bench.bash(`rdrecv ${PATIENT} 0 ${KEY} | head -c 5; exit \${PIPESTATUS[0]}`)
+          : bench.rdrecv(['0', KEY]);
       const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
       sender.child.stdin?.write('hello');
       if (kind === 'socket') await once(receiver.child.stdout ?? expect.fail(), 'data');
@@ -147,8 +153,8 @@ describe('rdsend and rdrecv when something goes wrong', () => {
 
   it('an output that somebody made non-blocking is waited for', async () => {
     const nonBlocking = 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK); exec @ARGV';
-    const receiver = bench.bash(`perl -e '${nonBlocking}' rdrecv 0 ${KEY} | { sleep 1; wc -c; }`);
-    const sender = bench.bash(`head -c 20M /dev/zero | rdsend 127.0.0.1 ${await receiver.port()} ${KEY}`);
+    const receiver = bench.bash(`perl -e '${nonBlocking}' rdrecv ${PATIENT} 0 ${KEY} | { sleep 1; wc -c; }`);
+    const sender = bench.bash(`head -c 20M /dev/zero | rdsend ${PATIENT} 127.0.0.1 ${await receiver.port()} ${KEY}`);
     expect((await sender.ended).status).to.equal(0);
     expect((await receiver.ended).stdout.toString().trim()).to.equal(`${20 * 1024 * 1024}`);
   });

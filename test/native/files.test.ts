@@ -14,7 +14,7 @@ import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
 import { needsRoot, needsSightOfPrograms, needsTool } from '../support/needs.ts';
-import { digestOf, KEY, useBench } from '../support/programs.ts';
+import { digestOf, KEY, PATIENT, useBench } from '../support/programs.ts';
 
 /** Nothing of the file stays in memory. */
 const FORGET = 'dd of=in oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null';
@@ -25,7 +25,7 @@ const MEMORIES = [
 ] as const;
 
 describe('rdsend and rdrecv read and write files', () => {
-  const bench = useBench();
+  const bench = useBench(PATIENT);
   const target = bench.path('d/target');
   const text = 'line\n'.repeat(100_000);
 
@@ -103,8 +103,8 @@ describe('rdsend and rdrecv read and write files', () => {
     needsTool(this, 'losetup');
     const script = `head -c 2M /dev/zero | tr '\\0' x > disk; truncate -s 2M in
       device=$(losetup --find --show disk) || exit; trap 'losetup --detach $device' EXIT
-      rdrecv 0 $1 $device 2> port & until port=$(grep -soE '[0-9]+$' port); do sleep 0.01; done
-      rdsend 127.0.0.1 $port $1 in && wait $! && cmp in $device && cmp in disk`;
+      rdrecv ${PATIENT} 0 $1 $device 2> port & until port=$(grep -soE '[0-9]+$' port); do sleep 0.01; done
+      rdsend ${PATIENT} 127.0.0.1 $port $1 in && wait $! && cmp in $device && cmp in disk`;
     const { status, stderr } = await bench.bash(script, KEY).ended;
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
   });
@@ -113,7 +113,7 @@ describe('rdsend and rdrecv read and write files', () => {
     it(`a large file as standard input is read from where it stands, at ${offset}`, async () => {
       await bench.bash(`head -c 9438291 /dev/urandom > in; ${FORGET}`).ended;
       const receiver = bench.rdrecv(['0', KEY, target]);
-      const script = 'exec < in; head -c $2 > /dev/null; rdsend -q 127.0.0.1 $1 $3; wc -c';
+      const script = `exec < in; head -c $2 > /dev/null; rdsend -q ${PATIENT} 127.0.0.1 $1 $3; wc -c`;
       const sent = await bench.bash(script, `${await receiver.port()}`, `${offset}`, KEY).ended;
       expect((await receiver.ended).status).to.equal(0);
       expect([sent.stderr, sent.stdout.toString().trim()]).to.deep.equal(['', '0']);

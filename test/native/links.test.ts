@@ -5,12 +5,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { needsRoot } from '../support/needs.ts';
-import { KEY, useBench } from '../support/programs.ts';
+import { KEY, PATIENT, useBench } from '../support/programs.ts';
 
 const ANN = 1234;
 
 describe('a sink in a shared directory', () => {
-  const bench = useBench();
+  const bench = useBench(PATIENT);
   const make = (script: string) =>
     void execaSync('sh', ['-ec', `rm -rf all own; mkdir all own; chmod 1777 all; ${script}`], { cwd: bench.folder });
 
@@ -55,8 +55,9 @@ describe('a sink in a shared directory', () => {
 
   it('a pipe that only the kernel finds is written', async () => {
     const { status, stdout, stderr } = await bench.bash(
-      `exec 3> >(cat); rdrecv 0 $0 /dev/fd/3 2> port & until port=$(grep -soE '[0-9]+$' port); do sleep 0.01; done
-       echo hi | rdsend -q 127.0.0.1 $port $0; wait $!`.replaceAll('$0', KEY),
+      `exec 3> >(cat); rdrecv ${PATIENT} 0 $0 /dev/fd/3 2> port &
+       until port=$(grep -soE '[0-9]+$' port); do sleep 0.01; done
+       echo hi | rdsend -q ${PATIENT} 127.0.0.1 $port $0; wait $!`.replaceAll('$0', KEY),
     ).ended;
     expect({ status, stderr, text: stdout.toString() }).to.deep.equal({ status: 0, stderr: '', text: 'hi\n' });
   });

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metadata that a sink leaves, compared with that of a shell's `>`: owner, mode, ACL, extended attributes.
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
 import { useFaultyFs, useTmpfs } from '../support/faulty-fs.ts';
-import { needs, needsRoot, needsTool } from '../support/needs.ts';
-import { BIN, KEY, useBench } from '../support/programs.ts';
-import { runProgram } from '../support/run-program.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
+import { BIN, KEY, PATIENT, useBench } from '../support/programs.ts';
 
 const ANN = 1234;
 const AS_ANN = ['setpriv', `--reuid=${ANN}`, `--regid=${ANN}`, '--clear-groups'];
@@ -48,7 +38,7 @@ const FILES_OF_ROOT = [
 ] as const;
 
 describe('a sink leaves what a shell leaves', () => {
-  const bench = useBench();
+  const bench = useBench(PATIENT);
 
   before(function () {
     needsTool(this, 'getfacl', 'setfacl', 'getfattr', 'setfattr');
@@ -173,7 +163,7 @@ describe('a sink leaves what a shell leaves', () => {
   async function expectRefused(make: string, what: string): Promise<void> {
     const target = bench.path('d/f');
     execaSync('sh', ['-ec', `echo old > $1; chmod 777 "\${1%/*}"; ${make}`, 'sh', target]);
-    const [program = '', ...words] = [...AS_ANN, join(BIN, 'rdrecv'), '0', KEY, target];
+    const [program = '', ...words] = [...AS_ANN, bench.program('rdrecv'), '0', KEY, target];
     const received = await bench.start(program, words, ['ignore', 'pipe', 'pipe']).ended;
     expect(received.status).to.equal(7);
     expect(received.stderr).to.equal(
@@ -192,9 +182,7 @@ describe('a sink leaves what a shell leaves', () => {
   function needsAnn(test: Mocha.Context): void {
     needsRoot(test);
     needsTool(test, 'setpriv');
-    chmodSync(bench.folder, 0o755);
-    const seen = `test -x '${BIN}/rdrecv' && test -x '${bench.folder}'`;
-    needs(test, succeeds([...AS_ANN, 'sh', '-c', seen]) ? undefined : 'other users may not enter this checkout');
+    bench.letOthersIn();
   }
 });
 
@@ -214,8 +202,4 @@ function openFiles(pid: number, folder: string): Stats[] {
     .filter((path) => readlinkSync(path).includes(`${folder}/`))
     .map((path) => statSync(path))
     .filter((status) => status.isFile());
-}
-
-function succeeds([program = '', ...words]: readonly string[]): boolean {
-  return runProgram(program, words).status === 0;
 }

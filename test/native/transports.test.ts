@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choosing a transport by hand, on a machine with RDMA or without it: over RDMA no program listens here.
 import { expect } from 'chai';
-import { KEY, useBench } from '../support/programs.ts';
+import { KEY, PATIENT, useBench } from '../support/programs.ts';
 
 const SHORT = ['--connect-timeout', '0.5'];
 
 describe('rdsend and rdrecv choose a transport', () => {
-  const bench = useBench();
+  const bench = useBench(PATIENT);
 
   it('rdma never falls back to TCP', async () => {
     const receiver = bench.rdrecv(['--transport', 'tcp', '0', KEY]);

@@ -14,7 +14,7 @@ import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
 import { needsTool } from '../support/needs.ts';
-import { type Ended, KEY, type Program, useBench } from '../support/programs.ts';
+import { type Ended, KEY, PATIENT, type Program, useBench } from '../support/programs.ts';
 import { makeTree } from '../support/tree-fixtures.ts';
 
 /** rsync's list of what differs is empty: contents, modes, owners, times, hard links, ACLs, attributes. */
@@ -24,7 +24,7 @@ const NO_TREE = 'rdrecv: what came is no tree of files: rdrecv takes it to a FIL
 const LARGE = 'head -c 64M /dev/urandom > from/large';
 
 describe('rdsend and rdrecv carry trees', () => {
-  const bench = useBench();
+  const bench = useBench(PATIENT);
 
   beforeEach(() => {
     execaSync('rm', ['-rf', ...['from', 'to', 'whole'].map((name) => bench.path(name))]);
@@ -189,9 +189,9 @@ describe('rdsend and rdrecv carry trees', () => {
   });
 
   it('a target without room is the end of both', async () => {
-    const script = `mount -t tmpfs -o size=64k tmpfs to && { rdrecv 0 $1 to 2> told & }
+    const script = `mount -t tmpfs -o size=64k tmpfs to && { rdrecv ${PATIENT} 0 $1 to 2> told & }
       until port=$(grep -soE '[0-9]+$' told); do sleep 0.01; done
-      rdsend 127.0.0.1 $port $1 from; echo $?; wait $!; echo $?`;
+      rdsend ${PATIENT} 127.0.0.1 $port $1 from; echo $?; wait $!; echo $?`;
     await bench.bash(LARGE).ended;
     const { stdout, stderr } = await inOwnMounts(script);
     expect(stdout.toString()).to.equal('9\n7\n');
@@ -235,7 +235,7 @@ describe('rdsend and rdrecv carry trees', () => {
     const sender =
       program === undefined
         ? bench.rdsend(words)
-        : bench.start(program, [...before, 'rdsend', ...words], ['ignore', 'ignore', 'pipe']);
+        : bench.start(program, [...before, 'rdsend', ...PATIENT.split(' '), ...words], ['ignore', 'ignore', 'pipe']);
     return { sender, receiver };
   }
 

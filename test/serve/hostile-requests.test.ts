@@ -7,15 +7,16 @@ import { type CopyServer, type Talker, useCopyPlace } from '../support/copy-serv
 import { eventually } from '../support/eventually.ts';
 import { childrenOf } from '../support/processes.ts';
 
-const HEAD = { op: 'prepare', segment: 1, lenient: false, lease_ms: 60_000, connect_timeout_ms: 5000 };
+/** No limit of the agent strikes in between. */
+const LIMIT_MS = 600_000;
+const HEAD = { op: 'prepare', segment: 1, lenient: false, lease_ms: LIMIT_MS, connect_timeout_ms: LIMIT_MS };
 const NULLS = [
   { link: 0, kind: 'null' },
   { link: 1, kind: 'null' },
 ];
 const hex = (text: string) => Buffer.from(text).toString('hex');
 
-describe('a hostile client of a serving receiver', function () {
-  this.timeout(60_000);
+describe('a hostile client of a serving receiver', () => {
   const place = useCopyPlace();
   let server: CopyServer;
   beforeEach(async () => {
@@ -111,8 +112,8 @@ function hop(link: number, end: 'send' | 'recv', party: object) {
     hop: 1,
     encrypt: 'tcp',
     buffer: 1 << 20,
-    connect_timeout_ms: 5000,
-    stall_timeout_ms: 10_000,
+    connect_timeout_ms: LIMIT_MS,
+    stall_timeout_ms: LIMIT_MS,
     bind: null,
     ports: [0, 0],
     poll: false,

@@ -2,7 +2,7 @@
 // The life of a serving receiver: limits, keys that are read again, signals, memory, its own death.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { allGone, useCopyPlace } from '../support/copy-server.ts';
+import { allGone, eventsOf, useCopyPlace } from '../support/copy-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { childrenOf, signalProcess } from '../support/processes.ts';
 
@@ -11,8 +11,12 @@ const ROUNDS = 60;
 /** Of the server itself, which reads nothing of its clients. */
 const GROWTH_MOST_KIB = 1024;
 
-describe('the life of a serving receiver', function () {
-  this.timeout(120_000);
+interface Average {
+  readonly seconds: number;
+  readonly received_per_s: number;
+}
+
+describe('the life of a serving receiver', () => {
   const place = useCopyPlace();
   before(() => {
     mkdirSync(place.path('tree'));
@@ -56,12 +60,15 @@ describe('the life of a serving receiver', function () {
 
   it('lets sessions finish after TERM, and takes no more', async () => {
     const server = await place.serve();
+    // It stays in its session for as long as it takes to see that; the copy, too, unless it is done by then.
+    const { socket } = await place.client(server);
     const running = place.start('--limit', '4M', 'big', server.url('drained'));
     await eventually(() => expect(server.stderr()).to.include('begins to write'));
     signalProcess(server.pid, 'SIGTERM');
-    await eventually(() => expect(server.stderr()).to.include('takes no more clients; 1 sessions go on'));
+    await eventually(() => expect(server.stderr()).to.match(/takes no more clients; [12] sessions go on/));
     expect((await place.rdcp('tree/file', server.url('x'))).stderr).to.include('connection refused');
     expect(await running.ended).to.include({ status: 0 });
+    socket.end();
     expect(await server.ended).to.include({ status: 0 });
     expect(server.stderr()).to.include('ended to write drained: complete');
   });
@@ -72,7 +79,7 @@ describe('the life of a serving receiver', function () {
   ] as const)
     it(`ends sessions by ${how}`, async () => {
       const server = await place.serve(...words);
-      const running = place.start('--limit', '200k', 'big', server.url('cut'));
+      const running = place.start('--limit', '20k', 'big', server.url('cut'));
       await eventually(() => expect(server.stderr()).to.include('begins to write'));
       const pids = childrenOf(server.pid);
       signalProcess(server.pid, 'SIGTERM');
@@ -86,7 +93,7 @@ describe('the life of a serving receiver', function () {
 
   it('ends all of its sessions when it is killed', async () => {
     const server = await place.serve();
-    const running = place.start('--limit', '200k', 'big', server.url('orphan'));
+    const running = place.start('--limit', '20k', 'big', server.url('orphan'));
     await eventually(() => expect(server.stderr()).to.include('begins to write'));
     const pids = childrenOf(server.pid).flatMap((pid) => [pid, ...childrenOf(pid)]);
     signalProcess(server.pid, 'SIGKILL');
@@ -112,13 +119,14 @@ describe('the life of a serving receiver', function () {
   it('prints averages while there is traffic', async () => {
     const server = await place.serve('--json');
     expect(await place.rdcp('big', server.url('averaged'))).to.include({ status: 0 });
-    const line = await eventually(() => {
-      const [found] = /\{"event":"averages".*\}/.exec(server.stderr()) ?? [];
-      if (found === undefined) throw new Error(server.stderr());
-      return JSON.parse(found);
-    }, 15_000);
-    expect(line.averages.map(({ seconds }: { seconds: number }) => seconds)).to.deep.equal([10, 60, 300]);
-    expect(line.averages[0].received_per_s).to.be.at.least(BIG_BYTES / 10);
+    const lines = await eventually(() => {
+      const averages = eventsOf(server.stderr(), 'averages').map((event) => event.averages as readonly Average[]);
+      // Those over 10 s come every 10 s: a slow copy is in several. They have 6 digits.
+      const received = averages.reduce((sum, [ten]) => sum + (ten?.received_per_s ?? 0) * 10, 0);
+      expect(received, server.stderr()).to.be.at.least(BIG_BYTES * 0.9999);
+      return averages;
+    });
+    for (const line of lines) expect(line.map(({ seconds }) => seconds)).to.deep.equal([10, 60, 300]);
   });
 });
 

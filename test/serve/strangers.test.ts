@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strangers at a serving receiver's port: they get nothing, and hold up no client that has a key.
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
-import { type CopyServer, Talker, useCopyPlace } from '../support/copy-server.ts';
+import { type CopyServer, helloOf, Talker, useCopyPlace } from '../support/copy-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { childrenOf } from '../support/processes.ts';
 
@@ -15,8 +15,7 @@ const HANDSHAKE_MS = 5000;
 const FLOOD = 500;
 const BIG_BYTES = 60_000_000;
 
-describe('a stranger at a serving receiver', function () {
-  this.timeout(120_000);
+describe('a stranger at a serving receiver', () => {
   const place = useCopyPlace();
   before(() => {
     mkdirSync(place.path('tree'));
@@ -24,19 +23,25 @@ describe('a stranger at a serving receiver', function () {
     writeFileSync(place.path('big'), Buffer.alloc(BIG_BYTES, 'a stream that takes a while\n'));
   });
 
-  it('gets the same answer for a wrong key and an unknown name', async () => {
+  it('gets the same bytes for a wrong key and an unknown name', async () => {
     const server = await place.serve();
-    const codes = [];
+    const answers = [];
     for (const [key, name] of [
       [Buffer.alloc(32, 1), 'default'],
       [place.key, 'nobody'],
       [Buffer.alloc(32, 1), 'x'.repeat(100)],
       [place.key, ''],
     ] as const) {
-      const failure = await place.client(server, key, name).then(() => undefined, codeOf);
-      codes.push(failure);
+      const socket = place.keep(connectTcp(server.port, '127.0.0.1'));
+      const answer = await answerTo(socket, await helloOf(key, name));
+      answers.push(answer.toString('hex'));
+      expect(['ERR_SSL_TLSV1_ALERT_DECRYPT_ERROR', 'ERR_SSL_SSLV3_ALERT_ILLEGAL_PARAMETER']).to.include(
+        await place.client(server, key, name).then(() => undefined, codeOf),
+      );
     }
-    expect(new Set(codes)).to.deep.equal(new Set(['ERR_SSL_SSLV3_ALERT_ILLEGAL_PARAMETER']));
+    expect(new Set(answers)).to.have.property('size', 1);
+    // A fatal alert alone: decrypt_error, or illegal_parameter by OpenSSL before 3.5.
+    expect(answers[0]).to.match(/^150303000202(?:33|2f)$/);
     await eventually(() => expect(server.stderr()).to.match(/refused .* holds another key/));
   });
 
@@ -68,9 +73,15 @@ describe('a stranger at a serving receiver', function () {
     const sockets = Array.from({ length: 10 }, () => place.keep(connectTcp(server.port, '127.0.0.1')));
     for (const socket of sockets.slice(0, 5)) socket.write('\x16\x03\x01');
     await Promise.all(sockets.map((socket) => closing(socket.resume())));
-    expect(Date.now() - began).to.be.within(HANDSHAKE_MS - 100, 4 * HANDSHAKE_MS);
-    await eventually(() => expect(server.stderr()).to.match(/no handshake within 5 s/));
-    expect(server.stderr().split('\n').length).to.be.below(6);
+    expect(Date.now() - began).to.be.at.least(HANDSHAKE_MS - 100);
+    const lines = await eventually(() => {
+      const found = [...server.stderr().matchAll(/refused (a|\d+) connections?.*: no handshake within 5 s$/gm)];
+      const counted = found.reduce((sum, [, count]) => sum + (count === 'a' ? 1 : Number(count)), 0);
+      expect(counted, server.stderr()).to.equal(sockets.length);
+      return found.length;
+    });
+    // One a second at most.
+    expect(lines).to.be.below(sockets.length / 2);
   });
 
   it('does not stop a session that works, nor clients that come, with 500 others', async () => {
@@ -78,10 +89,14 @@ describe('a stranger at a serving receiver', function () {
     const copy = place.rdcp('--limit', '20M', 'big', server.url('flooded'));
     await eventually(() => expect(server.stderr()).to.match(/begins to write flooded/));
     const flood = floodOf(server, place.keep.bind(place));
-    const other = await place.rdcp('tree/file', server.url('beside'));
-    expect(other.status, other.stderr).to.equal(0);
+    await eventually(async () => {
+      const other = await place.rdcp('tree/file', server.url('beside'));
+      // A client that is slower than the flood says what to do.
+      if (other.status !== 0) expect(other.stderr).to.include('(try again)');
+      expect(other.status).to.equal(0);
+    });
     await flood;
-    expect(childrenOf(server.pid).length).to.be.at.most(STRANGERS_MOST + 8);
+    expect(childrenOf(server.pid).filter((pid) => !isKilled(pid)).length).to.be.at.most(STRANGERS_MOST + 8);
     const { status, stderr } = await copy;
     expect(status, stderr).to.equal(0);
   });
@@ -118,11 +133,20 @@ function closing(socket: Socket): Promise<void> {
   });
 }
 
-/** All that comes until the far end closes, or for a while. */
-async function answerTo(socket: Socket, bytes: string): Promise<Buffer> {
+/** It has SIGKILL, of which a busy machine has not yet made it end. */
+function isKilled(pid: number): boolean {
+  try {
+    return /^(?:Sig|Shd)Pnd:\s+[\da-f]*[13579bdf][\da-f]{2}$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return true; // it has gone
+  }
+}
+
+/** All that comes until the far end closes. */
+async function answerTo(socket: Socket, bytes: string | Buffer): Promise<Buffer> {
   const got: Buffer[] = [];
   socket.on('data', (data) => got.push(data));
-  socket.end(bytes, 'latin1');
+  socket.end(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   await closing(socket);
   return Buffer.concat(got);
 }

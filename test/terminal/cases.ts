@@ -8,11 +8,13 @@ import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
 import { type Shown, type TerminalSize, Tmux } from '../support/tmux.ts';
 
-const LONG_WITHIN_MS = 60_000;
+/** The numbers of a copy, and the file that it is at. */
+const ROWS_OF_COPY = /^\d files {2}(?:[\d.]+ MiB of 16.0 MiB {2})?\d+% .*\n {2}\S+\/[1-4]$/m;
+/** Of a copy that is to be seen in its midst: a slow machine sees only a slow one. */
+const LIMITS = ['4M', '1M', '250K'];
 
 export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalSize): void {
-  describe(`the ${copy === 'installed' ? 'installed' : 'built'} rdpipe at ${size.columns}x${size.rows}`, function () {
-    this.timeout(90_000);
+  describe(`the ${copy === 'installed' ? 'installed' : 'built'} rdpipe at ${size.columns}x${size.rows}`, () => {
     before(function () {
       needsTool(this, 'tmux', 'less');
     });
@@ -49,7 +51,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     it('shows a row a hop while a stream flows, and leaves the last ones', () =>
       onTerminal(async (terminal) => {
         await terminal.start(`rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.folder}/out'`);
-        await terminal.shows(/^h1→h2 .*[kM]B[\s\S]*^h2→h3 .*[kM]B/m, LONG_WITHIN_MS);
+        await terminal.shows(/^h1→h2 .*[kM]B[\s\S]*^h2→h3 .*[kM]B/m);
         await letGo();
         const shown = await terminal.ended();
         expect(shown.status).to.equal(0);
@@ -60,28 +62,39 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     it('shows a copy in two rows while it runs, and its sums in one line', () =>
       onTerminal(async (terminal) => {
         await lab.sh('mkdir tree; for i in 1 2 3 4; do head -c 4M /dev/zero | tr "\\0" "$i" > tree/$i; done');
-        await terminal.start(`rdcp -r --limit 4M h1:${lab.folder}/tree h2:${lab.folder}/new`);
-        await terminal.shows(/^\d files {2}(?:[\d.]+ MiB of 16.0 MiB {2})?\d+% .*\n {2}\S+\/[1-4]$/m, LONG_WITHIN_MS);
-        const shown = await terminal.ended(LONG_WITHIN_MS);
-        expect(shown.status).to.equal(0);
-        expect(shown.lines).to.have.length(1);
-        expect(shown.lines[0]).to.match(/^Copied 4 files, 16.0 MiB in /);
+        let screen = '';
+        for (const limit of LIMITS) {
+          await lab.sh('rm -rf new');
+          await terminal.start(`rdcp -r --limit ${limit} h1:${lab.folder}/tree h2:${lab.folder}/new`);
+          screen = await terminal.shows(new RegExp(`${ROWS_OF_COPY.source}|^status `, 'm'));
+          const shown = await terminal.ended();
+          expect(shown.status).to.equal(0);
+          expect(shown.lines).to.have.length(1);
+          expect(shown.lines[0]).to.match(/^Copied 4 files, 16.0 MiB in /);
+          if (ROWS_OF_COPY.test(screen)) break;
+        }
+        expect(screen).to.match(ROWS_OF_COPY);
       }));
 
     it('ends a copy by Ctrl-C with one line, and goes on with it', () =>
       onTerminal(async (terminal) => {
         await lab.sh('mkdir -p tree/d; echo x > tree/d/x; head -c 32M /dev/zero | tr "\\0" x > tree/large');
         const line = (more: string) => `rdcp -r ${more} h1:${lab.folder}/tree/ h2:${lab.folder}/new`;
-        await terminal.start(line('--limit 4M'));
-        await terminal.shows(/ (?:[3-9]|1\d)% .*\n/, LONG_WITHIN_MS);
-        await terminal.press('C-c');
-        const shown = await terminal.ended(LONG_WITHIN_MS);
+        let shown: Shown = { status: 0, lines: [] };
+        for (const limit of LIMITS) {
+          await lab.sh('rm -rf new');
+          await terminal.start(line(`--limit ${limit}`));
+          await terminal.shows(/ (?:[3-9]|[1-9]\d)% .*\n|^status /m);
+          await terminal.press('C-c');
+          shown = await terminal.ended();
+          if (shown.status !== 0) break;
+        }
         expect(shown.status).to.equal(130);
         expect(shown.lines.filter((text) => text.startsWith('rdcp: '))).to.deep.equal(['rdcp: ended by SIGINT']);
         await eventually(() => expect(lab.processes('rdtree')).to.deep.equal([]));
         const left = (await lab.sh('find new -type f')).text.trimEnd().split('\n');
         expect(left.filter((path) => !/^new\/(\.rdcp-[0-9a-f]{32}|d\/x)$/.test(path))).to.deep.equal([]);
-        const again = await terminal.run(line(''), LONG_WITHIN_MS);
+        const again = await terminal.run(line(''));
         expect(again.status).to.equal(0);
         expect((await lab.sh('cmp tree/large new/large; find new -name ".rdcp*"')).text).to.equal('');
       }));
@@ -115,7 +128,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
 
     it('runs the demo', () =>
       onTerminal(async (terminal) => {
-        const shown = await terminal.run('rdpipe demo', LONG_WITHIN_MS);
+        const shown = await terminal.run('rdpipe demo');
         expect(shown.status, shown.lines.join('\n')).to.equal(0);
         expect(shown.lines).to.include('IH');
         expect(shown.lines.join('\n')).to.match(/^Bandwidth [\d.]+ [MG]B\/s/m);
@@ -123,7 +136,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
 
     it('examines hosts with doctor', () =>
       onTerminal(async (terminal) => {
-        const shown = await terminal.run('rdpipe doctor h1 h2', LONG_WITHIN_MS);
+        const shown = await terminal.run('rdpipe doctor h1 h2');
         expect(shown.status, shown.lines.join('\n')).to.be.oneOf([0, 1]);
         expect(shown.lines.join('\n')).to.match(/h1/).and.to.match(/h2/);
         expect(shown.lines.join('\n')).not.to.match(/internal error|connecting/);
@@ -131,7 +144,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
 
     it('measures with bench', () =>
       onTerminal(async (terminal) => {
-        const shown = await terminal.run('rdpipe bench --rounds 1 --size 4M h1 h2', LONG_WITHIN_MS);
+        const shown = await terminal.run('rdpipe bench --rounds 1 --size 4M h1 h2');
         expect(shown.status).to.equal(0);
         expect(shown.lines.join('\n')).to.match(/MB\/s/);
       }));

@@ -5,7 +5,6 @@ import { LINES, testTab } from './tab-key.ts';
 
 const LINES_AT_ONCE = 7;
 
-describe('Tab', function () {
-  this.timeout(120_000);
+describe('Tab', () => {
   testTab(sample(LINES, LINES_AT_ONCE));
 });

@@ -9,15 +9,12 @@ import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
 import { Tmux } from '../support/tmux.ts';
 
-/** The first run copies the programs to the hosts. */
-const BEGUN_WITHIN_MS = 30_000;
 const CTRL_C = 'C-c';
 const CTRL_Z = 'C-z';
 /** A last stage that takes everything and is silent until the file `go` is there. */
 const QUIET = 'cat > /dev/null; until test -e "$go"; do sleep 0.05; done; printf "one\\ntwo\\n"';
 
-describe('rows on the terminal that the output comes to', function () {
-  this.timeout(90_000);
+describe('rows on the terminal that the output comes to', () => {
   const { lab, open, raw } = useScreens();
 
   it('are there until the first byte of it, and leave nothing', async () => {
@@ -27,9 +24,11 @@ describe('rows on the terminal that the output comes to', function () {
     go();
     await screen.shows(/^one\ntwo\n\$$/m);
     expect(await screen.screen()).not.to.contain('→');
-    const written = raw();
-    // The cursor stands at the beginning of the first row: what is below it goes, then the output comes.
-    expect(written).to.contain('\x1b8one\r\ntwo\r\n');
+    // The cursor is at the beginning of the first row: what is below it goes, then the output comes.
+    const written = await eventually(() => {
+      expect(raw()).to.contain('\x1b8one\r\ntwo\r\n');
+      return raw();
+    });
     expect(written.slice(written.indexOf('one\r\n'))).not.to.contain('→');
   });
 
@@ -48,13 +47,10 @@ describe('rows on the terminal that the output comes to', function () {
     const screen = await open(80, 24);
     await screen.type(`rdpipe h1:'while sleep 0.1; do head -c 100K /dev/zero; done' h2:'echo begun; cat > /dev/null'`);
     await screen.shows(/^begun$/m);
-    const began = Date.now();
-    // The second look: at the first one the output has just begun.
-    await screen.shows(/^begun\nrdpipe: h1→h2 +[\d.]+ MiB .*\nrdpipe: h2→this machine +6 B /m, 40_000);
-    expect(Date.now() - began).to.be.greaterThan(5000);
+    // Not at the first look, for the output has just begun then.
+    await screen.shows(/^begun\n(?:rdpipe: .*\n)*rdpipe: h1→h2 +[\d.]+ MiB .*\nrdpipe: h2→this machine +6 B /m);
     await screen.press(CTRL_C);
     await screen.shows(/SIGINT/);
-    expect((await screen.screen()).match(/rdpipe: h1→h2/g)).to.have.lengthOf(1);
   });
 
   it('do not hold back output when rdpipe cannot answer', async () => {
@@ -78,10 +74,7 @@ describe('rows on the terminal that the output comes to', function () {
     it(`are not drawn where ${what}`, async () => {
       const screen = await open(80, 24);
       await screen.type(`rdpipe h1:'head -c 5M /dev/zero' ${last}:'go=${lab.folder}/go; ${QUIET}'`);
-      await eventually(
-        () => expect(lab.processes('sleep').length + lab.processes('sh').length).to.be.greaterThan(0),
-        BEGUN_WITHIN_MS,
-      );
+      await eventually(() => expect(lab.processes('sleep').length + lab.processes('sh').length).to.be.greaterThan(0));
       go();
       await screen.shows(shown);
       expect(raw()).not.to.contain('→');
@@ -100,8 +93,7 @@ describe('rows on the terminal that the output comes to', function () {
   }
 });
 
-describe('rows on a terminal', function () {
-  this.timeout(90_000);
+describe('rows on a terminal', () => {
   const { lab, open } = useScreens();
   /** Moves some data, and then stands still. */
   const STANDS = `h1:'head -c 5M /dev/zero; exec sleep 600' h2:cat h3:'cat > /dev/null'`;
@@ -146,7 +138,7 @@ describe('rows on a terminal', function () {
   it('are not drawn in the background, where somebody types', async () => {
     const screen = await open(80, 24);
     await screen.type(`rdpipe ${STANDS} > /dev/null &`);
-    await eventually(() => expect(lab.processes('sleep')).to.have.length(1), BEGUN_WITHIN_MS);
+    await eventually(() => expect(lab.processes('sleep')).to.have.length(1));
     await screen.type('seq 3');
     await screen.shows(/^1\n2\n3\n\$$/m);
     expect(await screen.screen()).not.to.contain('→');

@@ -2,4 +2,3 @@
 import { describeTerminal } from './cases.ts';
 
 describeTerminal('checkout', { columns: 80, rows: 24 });
-describeTerminal('installed', { columns: 80, rows: 24 });

@@ -6,8 +6,7 @@ import { type Lab, useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
 import { Tmux } from '../support/tmux.ts';
 
-describe('rdssh at a terminal', function () {
-  this.timeout(60_000);
+describe('rdssh at a terminal', () => {
   const lab = useLab();
   describe('types', () => tests(lab));
 });
@@ -30,11 +29,12 @@ function tests(lab: Lab): void {
 
   it('lines, until Ctrl-D', () =>
     onTerminal(async (terminal) => {
-      await terminal.start('rdssh h1 "while read x; do echo got \\$x; done; echo end"');
+      await terminal.start('rdssh h1 "echo on; while read x; do echo got \\$x; done; echo end"');
+      await terminal.shows(/^on$/m);
       await terminal.type('abc');
       await terminal.shows(/^got abc$/m);
       await terminal.press('C-d');
-      expect(await terminal.ended()).to.deep.equal({ status: 0, lines: ['abc', 'got abc', 'end'] });
+      expect(await terminal.ended()).to.deep.equal({ status: 0, lines: ['on', 'abc', 'got abc', 'end'] });
       // The shell reads again what is typed.
       expect(await terminal.run('echo hi')).to.deep.equal({ status: 0, lines: ['hi'] });
     }));

@@ -5,15 +5,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Lab, useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
+import { patience } from '../support/patience.ts';
 import { succeeded } from '../support/shell.ts';
 import type { Sizes, Use } from './programs.ts';
 
 const MIB = 1 << 20;
 
-export function describePrograms(all: readonly Use[], { mib }: Sizes, longestMs: number): void {
+export function describePrograms(all: readonly Use[], { mib }: Sizes, longestMs?: number): void {
   describe('rdssh is the ssh of', function () {
-    this.timeout(longestMs);
-    const lab = useLab({ longestMs });
+    if (longestMs !== undefined) this.timeout(patience(longestMs));
+    const lab = useLab(longestMs === undefined ? {} : { longestMs });
     describe('programs of others', () => tests(lab, all, mib));
   });
 }

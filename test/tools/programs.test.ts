@@ -7,5 +7,4 @@ const QUICK = /^(rsync, |git|sftp)/;
 describePrograms(
   uses(SMALL).filter(({ title }) => QUICK.test(title)),
   SMALL,
-  60_000,
 );

@@ -9,10 +9,9 @@ import { ROOT } from '../support/root.ts';
 import { startZfs, type Zfs } from '../support/zfs.ts';
 
 export function describeSyncoid(): void {
-  describe('rdssh under the name of ssh is the ssh of', function () {
-    this.timeout(300_000);
+  describe('rdssh under the name of ssh is the ssh of', () => {
     const shimmed = 'ForceCommand PATH=$HOME/bin:$PATH exec sh -c "$SSH_ORIGINAL_COMMAND"';
-    const lab = useLab({ longestMs: 200_000, hosts: [{ name: 'pools', server: [shimmed] }] });
+    const lab = useLab({ hosts: [{ name: 'pools', server: [shimmed] }] });
     describe('programs that take no other name', () => tests(lab));
   });
 }

@@ -3,7 +3,7 @@ import { gaveUp, type HostileLab } from './hostile-lab.ts';
 import type { Lie } from './lies.ts';
 
 /** The run fails for the liar's sake, and nothing of it is left (which the lab looks after). */
-export async function expectLieFound({ behave, rdpipe }: HostileLab, { behaviour, why }: Lie): Promise<void> {
+export async function expectLieFound({ behave, rdpipe }: HostileLab, { behaviour, why, limits }: Lie): Promise<void> {
   behave(behaviour);
-  gaveUp(await rdpipe("--encrypt always h1:'seq 1000' h2:cat h3:'wc -l'"), why);
+  gaveUp(await rdpipe("--encrypt always h1:'seq 1000' h2:cat h3:'wc -l'", limits?.()), why);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a hostile host without end. In each flood it is the second of two hosts, and its stage runs.
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Behaviour, HostileAgent } from '../../support/hostile-agent.ts';
@@ -8,6 +9,7 @@ import { gaveUp, type HostileLab } from './hostile-lab.ts';
 
 export interface Flood {
   readonly name: string;
+  /** It has said that it is prepared. */
   readonly behaviour: Behaviour;
   /** The words with which rdpipe gives the host up by itself; absent: it bears the flood. */
   readonly why?: RegExp;
@@ -27,7 +29,6 @@ export const FLOODS: readonly Flood[] = [
   {
     name: 'a line byte by byte',
     behaviour: async (agent) => {
-      await begin(agent);
       for (;;) await trickle(agent);
     },
   },
@@ -53,7 +54,6 @@ function counters(): object {
 function flood(name: string, event: object, why?: RegExp, ears: 'open' | 'deaf' = 'open'): Flood {
   const bytes = Buffer.from(`${JSON.stringify(event)}\n`.repeat(Math.max(1, Math.floor(32_768 / 100))));
   const behaviour: Behaviour = async (agent) => {
-    await begin(agent);
     if (ears === 'deaf') agent.goDeaf();
     for (;;) await agent.write(bytes);
   };
@@ -74,24 +74,27 @@ async function trickle(agent: HostileAgent): Promise<void> {
 /** Of node with this program, and what a second of a flood may leave for the collector. */
 const MOST_KIB = 160 * 1024;
 const LASTS_MS = 3000;
-const GIVEN_UP_WITHIN_MS = 10_000;
 
-/** rdpipe's memory stays where it is while the flood goes on; then the host hangs up, and rdpipe ends. */
+/**
+ * rdpipe's memory stays where it is while the flood goes on; then the host hangs up, and rdpipe ends. Where rdpipe
+ * gives the host up, that ends a flood which would last for ever.
+ */
 export async function expectFloodBorne(hostile: HostileLab, { behaviour, why }: Flood, options: string): Promise<void> {
-  hostile.behave(behaviour);
-  const begun = Date.now();
+  let begun = false;
+  hostile.behave(async (agent) => {
+    await begin(agent);
+    begun = true;
+    await behaviour(agent);
+  });
   const running = hostile.start(`${options} -q --stderr off h1:'sleep 1000' h2:cat`);
-  if (why !== undefined) {
-    gaveUp(await running.result, why);
-    expect(Date.now() - begun, 'rdpipe does not wait for its end').to.be.lessThan(GIVEN_UP_WITHIN_MS);
-    return;
-  }
-  const until = Date.now() + LASTS_MS;
+  if (why !== undefined) return gaveUp(await running.result, why);
+  const ended = running.result.then(({ status, stderr }) => expect.fail(`ended with ${status}: ${stderr}`));
+  await Promise.race([ended, eventually(() => expect(begun).to.equal(true))]);
   let mostKib = 0;
-  await eventually(() => {
+  for (const until = Date.now() + LASTS_MS; Date.now() < until; ) {
+    await Promise.race([ended, delay(20)]);
     mostKib = Math.max(mostKib, residentKib(running.pid));
-    if (Date.now() < until) throw new Error('the flood goes on');
-  }, LASTS_MS * 2);
+  }
   hostile.hangUp();
   gaveUp(await running.result);
   expect(mostKib)

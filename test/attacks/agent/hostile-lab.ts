@@ -6,21 +6,18 @@ import { expect } from 'chai';
 import { type Behaviour, HostileProgram } from '../../support/hostile-agent.ts';
 import { type Lab, useLab } from '../../support/lab.ts';
 import { MARK_VARIABLE } from '../../support/processes.ts';
+import { limitWords, NEVER, type RunLimits } from '../../support/run-limits.ts';
 import type { Result, Running } from '../../support/shell.ts';
 
 export interface HostileLab {
   readonly lab: Lab;
-  /** Options before the stages: h2 is hostile, and nothing lasts long. */
-  options(): string;
   behave(behaviour: Behaviour): void;
-  /** `rdpipe OPTIONS` and these words, to its end. */
-  rdpipe(words: string): Promise<Result>;
+  /** rdpipe with these words, to its end: h2 is hostile. By default no limit of time expires. */
+  rdpipe(words: string, limits?: RunLimits): Promise<Result>;
   start(words: string): Running;
   /** The connections of all that are hostile now. */
   hangUp(): void;
 }
-
-const SHORT = '--connect-timeout 4 --lease 4 --stall-timeout 3';
 
 export function useHostileLab(): HostileLab {
   const lab = useLab();
@@ -34,14 +31,14 @@ export function useHostileLab(): HostileLab {
   });
   afterEach(() => program.hangUp());
   after(() => program?.close());
-  const options = () => `--config '${lab.homes}/hostile.toml' ${SHORT}`;
+  const start = (words: string, limits = NEVER) =>
+    lab.start(`exec rdpipe --config '${lab.homes}/hostile.toml' ${limitWords(limits)} ${words}`);
   return {
     lab,
-    options,
     behave: (behaviour) => program.behave(behaviour),
-    rdpipe: (words) => lab.sh(`exec rdpipe ${options()} ${words}`),
+    rdpipe: (words, limits) => start(words, limits).result,
     hangUp: () => program.hangUp(),
-    start: (words) => lab.start(`exec rdpipe ${options()} ${words}`),
+    start,
   };
 }
 

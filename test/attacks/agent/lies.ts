@@ -2,24 +2,30 @@
 // The lies of a hostile host, and when it tells them. In each of them h2 stands between two honest hosts.
 import type { AgentEvent } from '../../../packages/rdpipe/src/model/protocol.ts';
 import type { Behaviour, HostileAgent } from '../../support/hostile-agent.ts';
+import { connectSoon, leaseSoon, type RunLimits } from '../../support/run-limits.ts';
 
 export interface Lie {
   readonly name: string;
   readonly behaviour: Behaviour;
   /** The words of the one line, beside the host's name. */
   readonly why: RegExp;
+  /** By default none of the run expires. */
+  readonly limits?: () => RunLimits;
 }
 
 /** Before it has introduced itself. */
 const GREETINGS: readonly Lie[] = [
-  lie('is silent', /its login shell did not start it within/, (agent) => agent.gone()),
+  { ...lie('is silent', /its login shell did not start it within/, (agent) => agent.gone()), limits: connectSoon },
   lie('hangs up at once', /cannot start the agent/, async () => {}),
   lie('prints without end', /prints endlessly/, (agent) => flood(agent, Buffer.from('welcome\n'.repeat(4096)))),
   lie('prints a line without end', /prints endlessly/, (agent) => flood(agent, Buffer.alloc(65_536, 'x'))),
-  lie('knows another nonce', /no answer|cannot start/, async (agent) => {
-    await agent.write(`rdstage/1 ${'0'.repeat(32)} {}\n`);
-    await agent.gone();
-  }),
+  {
+    ...lie('knows another nonce', /no answer|cannot start/, async (agent) => {
+      await agent.write(`rdstage/1 ${'0'.repeat(32)} {}\n`);
+      await agent.gone();
+    }),
+    limits: connectSoon,
+  },
   hello('is no JSON', '{"v":1', /valid hello/),
   hello('is not UTF-8', Buffer.from('"\xff"', 'latin1'), /valid hello/),
   hello('is nested without end', '['.repeat(500_000), /valid hello/),
@@ -200,13 +206,14 @@ const HANG_UPS = (
 
 /** From some moment on nothing is heard of it, though its connection stands: the lease ends that. */
 const SILENCES = (['prepared', 'started', 'segment_ended'] as const).map((moment) => {
-  return lie(`falls silent before ${moment}`, /it sent nothing|lost/, (agent) => {
+  const silence = lie(`falls silent before ${moment}`, /it sent nothing|lost/, (agent) => {
     let isSilent = false;
     return agent.stand((event) => {
       isSilent ||= event.event === moment;
       return isSilent ? undefined : JSON.stringify(event);
     });
   });
+  return { ...silence, limits: leaseSoon };
 });
 
 export const LIES: readonly Lie[] = [

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { AgentSocket, type Message } from '../../support/agent-socket.ts';
 import { type Bench, KEY, type Program } from '../../support/programs.ts';
+import { expiring, NEVER_MS } from '../../support/run-limits.ts';
 
 export type Role = 'sender' | 'receiver';
 
@@ -13,8 +14,10 @@ export const ENCRYPT_WORDS = { always: 'sealed', auth: 'authenticated', never: '
 export type Encrypt = keyof typeof ENCRYPT_WORDS;
 export const ENCRYPTS = Object.keys(ENCRYPT_WORDS) as readonly Encrypt[];
 
-export const STALL_TIMEOUT_MS = 2000;
-const DIAL_TIMEOUT_MS = 1500;
+/** For `open`, where a test waits until an end gives up a silent peer, or a dial that nothing answers. */
+export function soonLost(): Message {
+  return { stall_timeout_ms: expiring(2000), connect_timeout_ms: expiring(1500) };
+}
 
 export interface HopOptions {
   readonly dialler: Role;
@@ -134,8 +137,8 @@ const OPEN: Message = {
   run: 'a-run',
   hop: 1,
   buffer: 64 << 10,
-  connect_timeout_ms: DIAL_TIMEOUT_MS,
-  stall_timeout_ms: STALL_TIMEOUT_MS,
+  connect_timeout_ms: NEVER_MS,
+  stall_timeout_ms: NEVER_MS,
   bind: '127.0.0.1',
   ports: [0, 0],
 };

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { type Bench, BIN, type Ended, KEY } from '../../support/programs.ts';
+import { expiring, NEVER } from '../../support/run-limits.ts';
 import { type Meddler, Relay } from './relay.ts';
 
 /** As `--encrypt` has it. On loopback `auto` leaves the payload in clear. */
@@ -14,17 +15,18 @@ export interface HandHop {
   readonly source: string;
   /** Default: standard output. */
   readonly sink?: string;
+  /** The receiver gives up a sender that does not come back. */
+  readonly soonLost?: boolean;
   /** The same for all connections of the hop. */
   readonly meddler: (relay: Relay) => Meddler;
 }
 
-const STALL_TIMEOUT = ['--stall-timeout', '2'];
-
 export async function endsOf(
   bench: Bench,
-  { encrypt, source, sink, meddler }: HandHop,
+  { encrypt, source, sink, soonLost = false, meddler }: HandHop,
 ): Promise<{ readonly sender: Ended; readonly receiver: Ended; readonly relay: Relay }> {
-  const options = ['--encrypt', encrypt, '--transport', 'tcp', '--buffer', '64KiB', ...STALL_TIMEOUT];
+  const stall = soonLost ? expiring(2) : NEVER.stall;
+  const options = ['--encrypt', encrypt, '--transport', 'tcp', '--buffer', '64KiB', '--stall-timeout', `${stall}`];
   const receiver = bench.rdrecv([...options, '0', KEY, ...(sink === undefined ? [] : [sink])]);
   const relay = await Relay.before(await receiver.port());
   relay.meddle(meddler(relay));

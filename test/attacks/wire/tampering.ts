@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Bench } from '../../support/programs.ts';
-import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type Role } from './hop.ts';
+import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type Role, soonLost } from './hop.ts';
 import { type FrameType, HEADER_BYTES, LENGTH_BYTES, type Passing, Relay } from './relay.ts';
 
 export interface TamperedMessage {
@@ -101,7 +101,7 @@ export function nameOf({ dialler, encrypt, target }: TamperedMessage): string {
 
 /** Two ends meet, one message is tampered with, and the promises are looked at. */
 export async function checkTampering(bench: Bench, tampering: Tampering): Promise<void> {
-  const hop = new Hop(bench, { ...tampering, bytes: STREAM_BYTES });
+  const hop = new Hop(bench, { ...tampering, bytes: STREAM_BYTES, open: soonLost() });
   const port = await hop.listen();
   const relay = await Relay.before(port);
   let tampered = false;

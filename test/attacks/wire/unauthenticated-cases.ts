@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Bench } from '../../support/programs.ts';
 import { ConnectionFlood, listenAs } from './connection-flood.ts';
-import { Hop, type Role } from './hop.ts';
+import { Hop, type Role, soonLost } from './hop.ts';
 import { UNAUTHENTICATED_PEERS, type UnauthenticatedPeer } from './unauthenticated-peers.ts';
 
 /** Of docs/protocol.md, section 1.2: connectors that a listener holds. */
@@ -59,7 +59,7 @@ async function checkCrowded(bench: Bench, listens: Role, peer: UnauthenticatedPe
 
 /** A dialler that reaches an unauthenticated peer reports it, and finds its own peer at the next address. */
 async function checkDeceived(bench: Bench, dialler: Role, peer: UnauthenticatedPeer): Promise<void> {
-  const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 300_000 });
+  const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 300_000, open: soonLost() });
   const port = await hop.listen();
   await hop.dialler.agent.heard('ready');
   const trap = await listenAs(peer.behave);

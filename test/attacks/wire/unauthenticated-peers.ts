@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peers without the key, and what each sends on a connection.
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import { lots, processSeed } from '../../support/sample.ts';
 import type { Behaviour } from './connection-flood.ts';
 import { HEADER_BYTES, LENGTH_BYTES } from './relay.ts';
 
@@ -17,7 +17,7 @@ export interface UnauthenticatedPeer {
   readonly behave: Behaviour;
 }
 
-const NOISE = randomBytes(1 << 20);
+const NOISE = noise(1 << 20);
 
 /** A handshake record whose one message says that it has 0xffffff bytes. */
 const HUGE_GREETING = Buffer.concat([Buffer.from('1603010200' + '01ffffff', 'hex'), Buffer.alloc(508)]);
@@ -44,6 +44,12 @@ export const UNAUTHENTICATED_PEERS: readonly UnauthenticatedPeer[] = [
   { ...says('sends half of a TLS greeting', message(frame(1, clientHello.subarray(0, 60)))), size: 100 },
   says('announces a TLS greeting of 16 MiB', message(frame(1, HUGE_GREETING))),
 ];
+
+/** By the seed that the run prints. */
+function noise(bytes: number): Buffer {
+  const next = lots(processSeed());
+  return Buffer.from(Uint32Array.from({ length: bytes / 4 }, next).buffer);
+}
 
 function says(name: string, bytes: Buffer): UnauthenticatedPeer {
   return { name, size: 20, connections: 200, behave: (socket) => void socket.write(bytes) };

@@ -190,6 +190,7 @@ export const ENVIRONMENT = `Variables that rdpipe and rdcp read:
   NO_COLOR           no colours
   TERM               dumb: no rows that are drawn again
   RDPIPE_NODE        the node that runs rdpipe (node, nodejs in PATH)
+  RDPIPE_TAB_SECONDS the longest that Tab waits for paths of a host (0.3)
   XDG_CONFIG_HOME    where the configuration file is (~/.config)
   XDG_RUNTIME_DIR    where sockets of ssh are, for a run and for --persist
                      (/tmp for a run; ~/.cache/rdpipe for --persist)

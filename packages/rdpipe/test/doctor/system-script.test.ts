@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { needsTool } from '../../../../test/support/needs.ts';
+import { EVENT_MS } from '../../../../test/support/patience.ts';
 import { type AskOptions, askSystem, decodeSystem, systemScript } from '../../src/doctor/system-script.ts';
 import { SessionError } from '../../src/model/errors.ts';
 import { createLocalSession } from '../../src/session/local.ts';
 
-const OPTIONS = { timeoutMs: 20_000, signal: new AbortController().signal };
+const OPTIONS = { timeoutMs: EVENT_MS, signal: new AbortController().signal };
 const QUESTIONS = { agentPid: process.pid, sudo: false };
 
 describe('the questions to a host', () => {

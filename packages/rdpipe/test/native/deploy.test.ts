@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { needsFile, needsRoot, needsTool } from '../../../../test/support/needs.ts';
+import { EVENT_MS } from '../../../../test/support/patience.ts';
 import { SessionError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { Agent } from '../../src/native/agent.ts';
@@ -69,7 +70,7 @@ describe('an agent that is not on its host yet', () => {
       agentPath: undefined,
       sudo: false,
       leaseMs: 60_000,
-      startTimeoutMs: 10_000,
+      startTimeoutMs: EVENT_MS,
       userDescriptors: false,
       emit: (event) => told.push(event),
       signal: new AbortController().signal,

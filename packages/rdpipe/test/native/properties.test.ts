@@ -18,6 +18,7 @@ const EVENTS: readonly object[] = [
   { event: 'failed', stage: null, code: 'internal', message: 'x' },
   { event: 'left_behind', pid: 7, command: 'sudo' },
   { event: 'resumed', link: 1, end: 'send', epoch: 2, bytes: 5 },
+  { event: 'closed', link: 1, end: 'recv' },
 ];
 
 /** A message that is right but for one field. */

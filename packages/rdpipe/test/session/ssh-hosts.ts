@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { EVENT_MS } from '../../../../test/support/patience.ts';
 import { type HostSpec, type SshHosts, startSshHosts } from '../../../../test/support/sshd.ts';
 import type { HostRef } from '../../src/model/pipeline.ts';
 import { locateSsh } from '../../src/session/openssh/program.ts';
@@ -37,7 +38,7 @@ export function settingsFor(hosts: SshHosts, changes: Partial<SessionSettings> =
     persistS: 0,
     connects: 8,
     options: [],
-    connectTimeoutMs: 15_000,
+    connectTimeoutMs: EVENT_MS,
     silenceMs: 60_000,
     dieWithParent: [fileURLToPath(new URL('../fixtures/die-with-parent', import.meta.url))],
     askpass: '/bin/false',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { placeStandIns } from '../../../../../test/support/exec-stand-in.ts';
 import { needsRoot, needsTool } from '../../../../../test/support/needs.ts';
+import { EVENT_MS } from '../../../../../test/support/patience.ts';
 import { type Container, PODMAN_TOOLS, startContainer } from '../../../../../test/support/podman.ts';
 import { type Allocation, SLURM_TOOLS, type Slurm, startSlurm } from '../../../../../test/support/slurm.ts';
 import { SessionError } from '../../../src/model/errors.ts';
@@ -16,7 +17,7 @@ import { hostRef } from '../ssh-hosts.ts';
 
 const opened: Sessions[] = [];
 
-async function open(launcher: Launcher, names: readonly string[], connectTimeoutMs = 10_000): Promise<Sessions> {
+async function open(launcher: Launcher, names: readonly string[], connectTimeoutMs = EVENT_MS): Promise<Sessions> {
   const settings: SessionSettings = {
     client: 'auto',
     launcher: () => launcher,
@@ -96,8 +97,7 @@ function usePath(folder: () => string): void {
   });
 }
 
-describe('a session by podman', function () {
-  this.timeout(60_000);
+describe('a session by podman', () => {
   let container: Container | undefined;
   const folder = mkdtempSync(join(tmpdir(), 'rdpipe-podman-'));
 
@@ -142,8 +142,7 @@ describe('a session by a program like kubectl', () => {
   });
 });
 
-describe('a session by Slurm', function () {
-  this.timeout(60_000);
+describe('a session by Slurm', () => {
   const SLURM: Launcher = { kind: 'slurm' };
   let slurm: Slurm | undefined;
   let job: Allocation;

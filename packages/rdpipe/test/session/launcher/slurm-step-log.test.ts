@@ -5,15 +5,19 @@ import { expect } from 'chai';
 import { eventually } from '../../../../../test/support/eventually.ts';
 import { startChild } from '../../../src/session/child-channel.ts';
 import { watchLog } from '../../../src/session/launcher/slurm/step-log.ts';
+import { time } from '../../frozen-time.ts';
 
 const STEP = 'slurmstepd-n1: error: *** STEP 1.0 ON n1 CANCELLED AT 2026-11-23T04:33:24 DUE TO TIME LIMIT ***';
 const ABORTED = 'srun: Job step aborted: Waiting up to 4 seconds for job step to finish.';
 const TASK = 'srun: error: n1: task 0: Killed';
 
 /** The reasons of a step whose srun is a shell that runs the script, and those of its nodes. */
-async function reasonsOf(script: string): Promise<readonly [string, readonly string[]]> {
+async function reasonsOf(script: string, onLost = () => {}): Promise<readonly [string, readonly string[]]> {
   const nodes: string[] = [];
-  const log = watchLog(startChild(['sh', '-c', script]), (node, reason) => nodes.push(`${node}: ${reason}`));
+  const log = watchLog(startChild(['sh', '-c', script]), (node, reason) => {
+    nodes.push(`${node}: ${reason}`);
+    onLost();
+  });
   log.setStep('1.0');
   return [await log.ended, nodes];
 }
@@ -33,6 +37,7 @@ describe('the messages of a Slurm step', () => {
   before(() => {
     process.env.PATH = `${folder}:${path}`;
   });
+  afterEach(() => time.reset());
   after(() => {
     process.env.PATH = path;
     rmSync(folder, { recursive: true, force: true });
@@ -40,6 +45,7 @@ describe('the messages of a Slurm step', () => {
 
   it('have the line of the step as the reason, before that of a task and after it', async () => {
     const reason = 'STEP 1.0 ON n1 CANCELLED AT 2026-11-23T04:33:24 DUE TO TIME LIMIT';
+    time.freeze(); // The reasons of nodes wait only so long for that of the step.
     expect(await reasonsOf(printed(STEP, ABORTED, TASK))).to.deep.equal([reason, []]);
     expect(await reasonsOf(printed(ABORTED, TASK, STEP))).to.deep.equal([reason, []]);
   });
@@ -51,6 +57,7 @@ describe('the messages of a Slurm step', () => {
   });
 
   it('may lack the line of the step: then Slurm is asked for the state of the job', async () => {
+    time.freeze(); // Slurm may take its time.
     place('RUNNING');
     expect(await reasonsOf(printed(ABORTED, TASK))).to.deep.equal(['STEP 1.0 CANCELLED', []]);
     place('TIMEOUT');
@@ -61,7 +68,9 @@ describe('the messages of a Slurm step', () => {
   });
 
   it('tell of one node that is lost while the others go on', async () => {
-    const [, nodes] = await reasonsOf(`${printed(TASK)}\nsleep 0.8`);
+    const told = join(folder, 'told');
+    const goesOn = `until test -e '${told}'; do sleep 0.05; done`;
+    const [, nodes] = await reasonsOf(`${printed(TASK)}\n${goesOn}`, () => writeFileSync(told, ''));
     expect(nodes).to.deep.equal(['n1: n1: task 0: Killed']);
   });
 

@@ -17,6 +17,7 @@ import { makePrivateDir, type PrivateDir } from '../../../src/session/private-di
 import { createPrompter, type Prompter } from '../../../src/session/prompts/prompter.ts';
 import type { Terminal } from '../../../src/session/prompts/terminal.ts';
 import type { SessionSettings } from '../../../src/session/settings.ts';
+import { time } from '../../frozen-time.ts';
 import { textOf } from '../conformance.ts';
 import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../ssh-hosts.ts';
 import { type AskingHost, startAskingHost } from './asking-host.ts';
@@ -169,13 +170,15 @@ describe('a question', () => {
         return undefined;
       },
     };
-    const asker = (await createWith(terminal)).attach('h1', startDeadline(60_000));
+    const deadline = startDeadline(60_000);
+    const asker = (await createWith(terminal)).attach('h1', deadline);
     const events = Promise.all([once(questions, 'asked').then(() => child.kill()), once(questions, 'withdrawn')]);
     const { child } = startProgram([process.execPath, '--import', 'tsx', ASKPASS_SOURCE, 'Touch the key'], {
       env: asker.env,
       stdio: 'ignore',
     });
     await events;
+    deadline.stop();
   });
 
   it('is not asked without a terminal', async () => {
@@ -251,13 +254,20 @@ for (const client of ['openssh', 'ssh2'] as const) {
 
     it('does not run out of time while a person thinks', async () => {
       const answers = person('s3cret', '4711');
+      const connectTimeoutMs = 60_000;
       const terminal: Terminal = {
         async ask(...question) {
-          await delay(3000);
+          await time.pass(2 * connectTimeoutMs);
           return answers.ask(...question);
         },
       };
-      await open('h1', terminal, { options: toAskingHost(), connectTimeoutMs: 5000 });
+      time.freeze();
+      try {
+        await open('h1', terminal, { options: toAskingHost(), connectTimeoutMs });
+      } finally {
+        time.reset();
+      }
+      expect(answers.asked).to.have.length(2);
     });
 
     it('gets the passphrase of a key', async () => {

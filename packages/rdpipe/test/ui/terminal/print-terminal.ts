@@ -1,6 +1,7 @@
 /** Writes to its own standard error as rdpipe does; `flood` after making it non-blocking, as another program might. */
 import { readFileSync } from 'node:fs';
-import { openTerminal } from '../../../src/ui/terminal/terminal.ts';
+import { EVENT_MS } from '../../../../../test/support/patience.ts';
+import { openTerminal, writeAll } from '../../../src/ui/terminal/terminal.ts';
 
 const O_NONBLOCK = 0o4000;
 
@@ -9,7 +10,7 @@ const terminal = openTerminal(process.env);
 
 if (process.argv[2] === 'flood') {
   if (blocks()) terminal.write('the pipe blocks');
-  terminal.write('x'.repeat(1_000_000));
+  writeAll(2, Buffer.from('x'.repeat(1_000_000)), EVENT_MS);
 } else {
   terminal.write(
     `${JSON.stringify({ terminal: terminal.stream !== undefined, color: terminal.color, blocks: blocks() })}\n`,

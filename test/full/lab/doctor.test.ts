@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `rdpipe doctor` on hosts with RDMA: that all is well, and each thing that is not, with what mends it; more of
-// these are in test/full.
+// these are in rdma-doctor.
 import { expect } from 'chai';
-import { examine, expectFailure, wrong } from './examination.ts';
-import { useVirtualHosts } from './use-virtual-hosts.ts';
+import { examine, expectFailure, wrong } from '../../lab/examination.ts';
+import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
 
 describe('rdpipe doctor on virtual hosts', () => {
   const lab = useVirtualHosts();

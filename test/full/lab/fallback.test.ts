@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts on which RDMA cannot be: TCP carries the hop then and the report says why, unless the user wanted RDMA. Those
-// where it can be only with less memory are in test/full.
+// where it can be only with less memory are in rdma-memlock.
 import { expect } from 'chai';
-import { failed } from '../support/shell.ts';
-import { succeededOver } from './report.ts';
-import { useVirtualHosts } from './use-virtual-hosts.ts';
+import { succeededOver } from '../../lab/report.ts';
+import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
+import { failed } from '../../support/shell.ts';
 
 describe('a host without an RDMA device', () => {
   const lab = useVirtualHosts();

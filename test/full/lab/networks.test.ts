@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two hosts with a second network, over their second interfaces: which one a hop takes, and what becomes of one that
-// leads nowhere. More of them is in test/full.
+// leads nowhere. More of them is in rdma-networks.
 import { expect } from 'chai';
-import { succeededOver } from './report.ts';
-import { useSecondNetwork } from './second-network.ts';
-import { useVirtualHosts } from './use-virtual-hosts.ts';
+import { succeededOver } from '../../lab/report.ts';
+import { useSecondNetwork } from '../../lab/second-network.ts';
+import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
 
 const PIPELINE = "h1:'echo hi' h2:rev";
 
@@ -40,7 +40,7 @@ describe('hosts with two RDMA networks', () => {
       after(() => lab.restore('h1', 'ip neigh del 10.78.0.2 dev eth1'));
 
       it('are joined by TCP, and the report says why', async () => {
-        const { hops } = succeededOver(await lab.sh(`rdpipe --json --connect-timeout 10 ${PIPELINE}`), 'ih\n', [
+        const { hops } = succeededOver(await lab.sh(`rdpipe --json --connect-timeout 20 ${PIPELINE}`), 'ih\n', [
           'tcp',
           'tcp',
         ]);

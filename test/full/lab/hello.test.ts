@@ -2,9 +2,9 @@
 // The agent's report on a host whose RDMA device and kernel are real.
 import { dirname } from 'node:path';
 import { expect } from 'chai';
-import type { AgentHello } from '../../packages/rdpipe/src/model/protocol.ts';
-import { AGENT } from '../support/agent-driver.ts';
-import { useVirtualHosts } from './use-virtual-hosts.ts';
+import type { AgentHello } from '../../../packages/rdpipe/src/model/protocol.ts';
+import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
+import { AGENT } from '../../support/agent-driver.ts';
 
 const HELLO = `${AGENT} --agent --nonce lab </dev/null`;
 const RXE0 = {

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-import { describeTerminal } from './cases.ts';
-
-describeTerminal('checkout', { columns: 200, rows: 50 });
