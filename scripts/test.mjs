@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs parts of the test suite one after another:
+// Runs parts of the test suite, those that wait beside those that compute:
 //   node scripts/test.mjs [--full | --quick | --changed [BASE]] [PART...]
 // Each part prints its time. The failures are listed at the end, for logs of which only the end is kept, each with the
 // line that runs it alone; the last line is the sum, `N passed, N failed[, N skipped]`.
 import { randomInt } from 'node:crypto';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { changedParts } from './test/changed.mjs';
 import { add, failed, NOTHING, one } from './test/counts.mjs';
 import { foundNow, leftSince } from './test/leftovers.mjs';
 import { PARTS, partsNamed, QUICK } from './test/parts.mjs';
 import { report, timeLine } from './test/report.mjs';
+import { say } from './test/run-command.mjs';
 
 /** Drawn once for all parts, so that a failure can name it. */
 process.env.RDPIPE_TEST_SEED ??= String(randomInt(2 ** 32));
@@ -30,25 +34,55 @@ function chosenParts(words) {
 
 /** A part that has no short form, and is named, runs in its long one. */
 function inForm(parts, form) {
-  return parts.map((part) => ({ name: part.name, steps: part[form] ?? part.short ?? part.long }));
+  return parts.map(({ name, waits = false, short, long }) => ({
+    name,
+    steps: form === 'long' ? long : (short ?? long),
+    beside: waits && form === 'short',
+  }));
 }
 
 async function runAll(parts) {
   const before = foundNow();
-  let total = NOTHING;
-  const times = [];
-  for (const { name, steps } of parts) {
-    console.log(`\n== ${name}`);
-    const started = Date.now();
-    let counts = NOTHING;
-    for (const step of steps()) counts = add(counts, await step());
-    times.push(timeLine(name, counts, (Date.now() - started) / 1000));
-    console.log(times.at(-1));
-    total = add(total, counts);
-    if (name === 'setup' && counts.failed > 0) break;
+  const names = parts.map(({ name }) => name);
+  const ends = parts[0]?.name === 'setup' ? [await runPart(parts[0], names, 1)] : [];
+  if (ends.every(({ counts }) => counts.failed === 0)) {
+    const rest = parts.slice(ends.length);
+    const lanes = [runLane(rest.filter(({ beside }) => !beside)), runLane(rest.filter(({ beside }) => beside))];
+    ends.push(...(await Promise.all(lanes)).flat());
   }
   const left = await leftSince(before);
-  total = add(total, left.length === 0 ? one('passed') : failed({ words: `the run left ${left.join(', ')}` }));
+  const leftNothing = left.length === 0 ? one('passed') : failed({ words: `the run left ${left.join(', ')}` });
+  const total = ends.reduce((sum, { counts }) => add(sum, counts), leftNothing);
+  const times = ends.map(({ line }) => line);
   console.log(report(total, times));
   return total.failed === 0;
+
+  /** One part after another. A part beside others prints its output when it is over. */
+  async function runLane(lane) {
+    const over = [];
+    for (const part of lane) over.push(await (part.beside ? runBeside(part, names) : runPart(part, names, 1)));
+    return over;
+  }
+}
+
+async function runBeside(part, names) {
+  const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-test-output-'));
+  const file = join(scratch, 'output');
+  const output = openSync(file, 'w');
+  const end = await runPart(part, names, output);
+  closeSync(output);
+  say(1, readFileSync(file));
+  rmSync(scratch, { recursive: true });
+  return end;
+}
+
+/** Its output goes to a descriptor. */
+async function runPart({ name, steps }, names, output) {
+  say(output, `\n== ${name}\n`);
+  const started = Date.now();
+  let counts = NOTHING;
+  for (const step of steps(names)) counts = add(counts, await step(output));
+  const line = timeLine(name, counts, (Date.now() - started) / 1000);
+  say(output, `${line}\n`);
+  return { counts, line };
 }

@@ -18,11 +18,12 @@ import {
 } from './steps.mjs';
 
 /**
- * In the order in which they run. A part without a short form runs in the long one only.
+ * In the order in which they run. A part without a short form runs in the long one only. Parts that wait for silences
+ * and limits most of the time (`waits`) run beside those that compute, in the short form.
  * `full` are the files in test/full that its long form adds: each of them belongs to one part (test/toolchain/parts).
  */
 export const PARTS = [
-  { name: 'setup', short: () => [setUp()], long: () => [setUp('--full', '--cross')] },
+  { name: 'setup', short: (names) => [setUp(names)], long: (names) => [setUp(names, '--full', '--cross')] },
   {
     name: 'check',
     full: ['toolchain/*', 'arm64-packages', 'arm64', 'bare-debian', 'packages', 'reproducible'],
@@ -58,9 +59,10 @@ export const PARTS = [
     short: () => [mocha('test/{integration,serve,tools}')],
   },
   { name: 'copy', full: ['copy', 'copy/*'], short: () => [mocha('test/copy')] },
-  { name: 'terminal', full: ['terminal-sizes', 'terminal/*'], short: () => [mocha('test/terminal')] },
+  { name: 'terminal', waits: true, full: ['terminal-sizes', 'terminal/*'], short: () => [mocha('test/terminal')] },
   {
     name: 'faults',
+    waits: true,
     full: [
       'agent-*',
       'chain-matrix',
@@ -74,7 +76,7 @@ export const PARTS = [
     ],
     short: () => [mocha('test/{faults,attacks}')],
   },
-  { name: 'lab', full: ['rdma*', 'lab/*'], short: () => [overVerbs(), mochaInOrder('test/lab')] },
+  { name: 'lab', waits: true, full: ['rdma*', 'lab/*'], short: () => [overVerbs(), mochaInOrder('test/lab')] },
   { name: 'oldest-node', long: () => [unitsOnOldestNode('packages/rdpipe/test'), ...programOnOldestNode()] },
 ].map(({ full, short, long = short, ...part }) => ({ ...part, full, short, long: full ? withFull(long, full) : long }));
 
@@ -85,7 +87,7 @@ function withFull(steps, full) {
 
 /** `npm run test:quick`: types, lint, units, and one case each of a pipeline, a copy, a server and a terminal. */
 export const QUICK = [
-  { name: 'setup', steps: () => [setUp()] },
+  { name: 'setup', steps: () => [setUp(['unit', 'copy', 'terminal'])] },
   { name: 'check', steps: () => [sideBySide(['lint', 'types'].map(check))] },
   { name: 'unit', steps: () => [mocha('packages/rdpipe/test/{cli,config,copy,model,parse,plan,run,ui}')] },
   {
@@ -112,9 +114,10 @@ export function partsWithLong(file) {
   return PARTS.filter(({ full = [] }) => full.some((pattern) => like(pattern).test(file)));
 }
 
-function setUp(...more) {
+/** Installs what the named parts use. */
+function setUp(names, ...more) {
   // make's own variable: the suites are built at -O1, where the compiler warns of less.
-  return command('env', 'WERROR=1', 'node', 'scripts/setup.mjs', '--test', ...more);
+  return command('env', 'WERROR=1', 'node', 'scripts/setup.mjs', '--test', `--parts=${names.join(',')}`, ...more);
 }
 
 /** The parts of `npm run check`, each a step of its own. */

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a command of the suite in a process group of its own, which is ended whole if it hangs, or with this process.
 import { spawn } from 'node:child_process'; // not execa: the first part installs it
+import { writeSync } from 'node:fs';
 import { ROOT } from '../setup/step.mjs';
 
 /** For hangs: a test that hangs is ended by its own limit, long before. */
 const HANG_MS = 4 * 3_600_000;
 
-/** Whether it ended with status 0. */
-export function runCommand([program, ...args], env = {}) {
+/** Whether it ended with status 0. `output` is a descriptor, which takes the errors as well if it is not 1. */
+export function runCommand([program, ...args], output, env = {}) {
   const child = spawn(program, args, {
     cwd: ROOT,
     detached: true,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', output, output === 1 ? 2 : output],
     env: { ...process.env, ...env },
   });
   return new Promise((resolve) => {
     const endGroup = () => process.kill(-child.pid, 'SIGKILL');
     const timer = setTimeout(() => {
-      console.log(`${program} ${args.join(' ')}: ended, it hung`);
+      say(output, `${program} ${args.join(' ')}: ended, it hung\n`);
       endGroup();
     }, HANG_MS);
     const interrupted = () => {
@@ -25,7 +26,7 @@ export function runCommand([program, ...args], env = {}) {
       process.exit(130);
     };
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupted);
-    child.once('error', (error) => finish(console.log(`${program}: ${error.message}`)));
+    child.once('error', (error) => finish(say(output, `${program}: ${error.message}\n`)));
     child.once('close', (status) => finish(status));
     function finish(status) {
       clearTimeout(timer);
@@ -33,4 +34,10 @@ export function runCommand([program, ...args], env = {}) {
       resolve(status === 0);
     }
   });
+}
+
+/** Standard output may be a pipe that is full: node waits for it, a plain write would fail. */
+export function say(output, text) {
+  if (output === 1) process.stdout.write(text);
+  else writeSync(output, text);
 }

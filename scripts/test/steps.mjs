@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of which parts of the suite are made: a command, a mocha, several C suites. A step is a function that counts.
+// Steps of which parts of the suite are made: a command, a mocha, several C suites.
+// A step is a function that takes a descriptor for its output, and resolves with counts.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OLDEST_NODE } from '../oldest-node.mjs';
 import { ROOT } from '../setup/step.mjs';
 import { add, failed, NOTHING, one } from './counts.mjs';
-import { runCommand } from './run-command.mjs';
+import { runCommand, say } from './run-command.mjs';
 
 const MOCHA = 'node_modules/.bin/mocha';
 /** More than processors: tests wait for their programs now and then. */
@@ -17,7 +18,7 @@ const LONG_SUITES = /\/(loops|reconnect|connection_choice|program_violations|sen
 
 /** A step that only succeeds or fails: one test. */
 export function command(...argv) {
-  return async () => ((await runCommand(argv)) ? one('passed') : failed({ words: argv.join(' ') }));
+  return async (output) => ((await runCommand(argv, output)) ? one('passed') : failed({ words: argv.join(' ') }));
 }
 
 /** Every `*.test.ts` below a folder, or several (`a/{b,c}`); or files, as patterns. */
@@ -44,12 +45,12 @@ export function onOldestNode(tests, ...options) {
 
 /** A mocha that died without its counts has failed. */
 function mochaBy(words, env, tests, ...options) {
-  return async () => {
+  return async (output) => {
     const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-test-counts-'));
     const file = join(scratch, 'counts.json');
     const files = [tests].flat().map((each) => (each.endsWith('.ts') ? each : `${each}/**/*.test.ts`));
     const argv = [...words, '--forbid-only', '--reporter', 'scripts/mocha-reporter.cjs', ...options, ...files];
-    const succeeded = await runCommand(argv, { ...env, MOCHA_COUNTS: file });
+    const succeeded = await runCommand(argv, output, { ...env, MOCHA_COUNTS: file });
     const died = failed({ words: argv.join(' ') });
     const counts = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : died;
     rmSync(scratch, { recursive: true });
@@ -59,12 +60,12 @@ function mochaBy(words, env, tests, ...options) {
 
 /** A few at a time: they wait for a silence to be long enough, for a limit to pass. */
 export function sideBySide(steps) {
-  return async () => {
+  return async (output) => {
     const waiting = [...steps];
     let counts = NOTHING;
     const work = async () => {
       for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
-        const more = await step();
+        const more = await step(output);
         counts = add(counts, more);
       }
     };
@@ -111,9 +112,9 @@ function programsOf(folder, suffix) {
 }
 
 function suite({ program, variant, args }) {
-  return async () => {
-    const succeeded = await runCommand([program, ...args], { RD_BIN: join(ROOT, 'build', variant) });
-    console.log(`  ${succeeded ? 'ok  ' : 'FAIL'} ${program}`);
+  return async (output) => {
+    const succeeded = await runCommand([program, ...args], output, { RD_BIN: join(ROOT, 'build', variant) });
+    say(output, `  ${succeeded ? 'ok  ' : 'FAIL'} ${program}\n`);
     const words = [`RD_BIN=build/${variant}`, program, ...args].join(' ');
     return succeeded ? one('passed') : failed({ words });
   };
