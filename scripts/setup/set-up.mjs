@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps from a checkout to programs that run: system packages, pnpm, dependencies, builds.
 // Plain node, without execa: nothing is installed yet. With everything in place it only builds. `--bench` also asks for
-// the peers of the benchmark, `--test` for these and what the test suites use, `--full` for what only the full ones do,
-// `--cross` for the compiler and the libraries of the other CPU, of which the system then has the architecture.
+// the peers of the benchmark, `--test` for these and what the test suites use, `--parts=unit,copy` with it for what
+// these parts use alone, `--full` for what only the full ones do, `--cross` for the compiler and the libraries of the
+// other CPU, of which the system then has the architecture.
 // With `--test` and `--cross` (for packages) an older node is put into .tools: the bundle has compiled code for it too.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

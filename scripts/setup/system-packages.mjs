@@ -31,42 +31,29 @@ const FAN_OUT = ['clustershell', 'taktuk', 'udpcast', 'uftp'];
 const TEST_PACKAGES = [
   ...BENCH_PACKAGES,
   'acl',
-  'ansible-core',
   'attr',
   'bash-completion',
-  'borgbackup',
   'bsdutils',
   'busybox-static',
-  'chromium',
   'clang-format',
   'clustershell',
-  'cpio',
   'e2fsprogs',
   'faketime',
-  'ffmpeg',
   'fish',
   'fuse3',
   'git',
   'ibverbs-providers',
   'ibverbs-utils',
   'iproute2',
-  'kmod',
   'less',
   'libfuse3-dev',
   'man-db',
   'munge',
   'nftables',
-  'parallel',
-  'perftest',
   'podman',
   'procps',
   'python3-minimal',
-  'qemu-system-x86',
-  'rdma-core',
-  'rdmacm-utils',
-  'restic',
   'runc',
-  'sanoid',
   'slurm-client',
   'slurmctld',
   'slurmd',
@@ -77,6 +64,12 @@ const TEST_PACKAGES = [
   'zfs-fuse',
   'zsh',
 ];
+
+/** Large ones that one part of the suite uses. */
+const PACKAGES_OF_PART = {
+  integration: ['ansible-core', 'borgbackup', 'chromium', 'ffmpeg', 'parallel', 'restic', 'sanoid'],
+  lab: ['cpio', 'kmod', 'perftest', 'qemu-system-x86', 'rdma-core', 'rdmacm-utils'],
+};
 
 const FULL_PACKAGES = [
   ...COPIERS,
@@ -142,10 +135,21 @@ function hasCandidate(name) {
 
 function wantedPackages(words) {
   const bench = words.includes('--bench') ? [...BENCH_PACKAGES, ...COPIERS, ...FAN_OUT] : [];
-  const test = words.includes('--test') ? TEST_PACKAGES : [];
+  const test = words.includes('--test') ? [...TEST_PACKAGES, ...packagesOfParts(words)] : [];
   const full = words.includes('--full') ? FULL_PACKAGES : [];
   const cross = words.includes('--cross') ? crossPackages() : [];
   return [...BUILD_PACKAGES, ...bench, ...test, ...full, ...cross];
+}
+
+/** `--parts=unit,copy`: of these alone. */
+function packagesOfParts(words) {
+  const parts = words
+    .find((word) => word.startsWith('--parts='))
+    ?.slice('--parts='.length)
+    .split(',');
+  return Object.entries(PACKAGES_OF_PART).flatMap(([part, packages]) =>
+    (parts?.includes(part) ?? true) ? packages : [],
+  );
 }
 
 function crossPackages() {
