@@ -18,7 +18,18 @@ import { say } from './test/run-command.mjs';
 process.env.RDPIPE_TEST_SEED ??= String(randomInt(2 ** 32));
 /** Marks the processes of this run. */
 process.env.RDPIPE_TEST_RUN = `${process.pid}`;
-process.exitCode = (await runAll(chosenParts(process.argv.slice(2)))) ? 0 : 1;
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(words) {
+  let parts;
+  try {
+    parts = chosenParts(words);
+  } catch (error) {
+    console.error(`test: ${error.message}`);
+    return 2;
+  }
+  return (await runAll(parts)) ? 0 : 1;
+}
 
 /** Parts with the form in which they run. */
 function chosenParts(words) {

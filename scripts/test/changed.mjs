@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the suite that what changed since a commit can affect.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { ROOT } from '../setup/step.mjs';
 import { PARTS, partsNamed, partsWithLong } from './parts.mjs';
 
@@ -44,7 +44,11 @@ export function partsOf(file) {
 
 /** Committed on this branch, or not committed yet. */
 function changedFiles(base) {
-  const listed = (...words) => execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).split('\0').filter(Boolean);
+  const listed = (...words) => {
+    const { status, stdout, stderr } = spawnSync('git', words, { cwd: ROOT, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`git ${words.join(' ')}: ${stderr.trim().split('\n')[0]}`);
+    return stdout.split('\0').filter(Boolean);
+  };
   return [
     ...listed('diff', '--name-only', '-z', '--no-renames', '--merge-base', base),
     ...listed('ls-files', '--others', '--exclude-standard', '-z'),
