@@ -1,10 +1,9 @@
-/** Runs the program from its source, as a process of its own. */
-import { fileURLToPath } from 'node:url';
+/** Runs the built program, as a process of its own, on the node of this one. */
+import { join } from 'node:path';
+import { ROOT } from '../../../../test/support/root.ts';
 import { type Run, type RunOptions, runProgram } from '../../../../test/support/run-program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const TSX = import.meta.resolve('tsx');
-
 export function runCli(words: readonly string[], options: RunOptions = {}): Run {
-  return runProgram(process.execPath, ['--import', TSX, MAIN, ...words], { stdin: 'ignore', ...options });
+  const env = { RDPIPE_NODE: process.execPath, ...options.env };
+  return runProgram(join(ROOT, 'bin/rdpipe'), words, { stdin: 'ignore', ...options, env });
 }
