@@ -61,7 +61,7 @@ function suites(): string[][] {
 
 function corpora(): string[][] {
   return filesBelow(OUT, /\/fuzz\/\w+_fuzz$/).map((program) => {
-    const corpus = program.replace(OUT, 'packages').replace(/(\w+)_fuzz$/, 'corpus/$1');
+    const corpus = program.replace(OUT, 'packages').replace(/(\w+)_fuzz$/, 'corpus/$1.txt');
     return [program, corpus];
   });
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the fuzz targets with clang and runs them: `npm run fuzz [-- [TARGET...] OPTION...]`, see USAGE.
 // Their findings are in build/fuzz/found, and the inputs that cover more than the kept corpora in build/fuzz/corpus.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { parseArgs } from 'node:util';
 import { execa, execaSync } from 'execa';
+import { pack, readCorpus, textOf, unpack, writeCorpus } from './fuzz-corpus.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const BUILT = join(ROOT, 'build/fuzz');
 const FOUND = join(BUILT, 'found');
 
 const USAGE = `usage: npm run fuzz [-- [TARGET...] [--total N | --runs N | --seconds N] [--jobs N] [--keep]]
+       npm run fuzz -- TARGET --add FILE
   --total N    executions of all targets together, each its share of them (default: 5e6)
   --runs N     executions of each target
   --seconds N  each target for so long
   --jobs N     targets at a time (default: 1)
-  --keep       replaces the kept corpora by all inputs, made as small as they can be`;
+  --keep       replaces the kept corpora by all inputs, made as small as they can be
+  --add FILE   adds it to the kept corpus, under the file's name`;
 const TOTAL = 5e6;
 
 /** Of a hundred executions: what is quick does most of them. Targets with threads and ciphers do a few thousand. */
@@ -59,7 +62,9 @@ const PLAIN = ['-print_final_stats=1', '-print_funcs=0', '-entropic=0'];
 interface Target {
   readonly name: string;
   readonly program: string;
+  /** Text, and the same as files. */
   readonly kept: string;
+  readonly unpacked: string;
   readonly corpus: string;
   readonly dictionary: string;
 }
@@ -68,6 +73,14 @@ interface Amount {
   readonly total: number | undefined;
   readonly runs: number | undefined;
   readonly seconds: number | undefined;
+}
+
+interface Words {
+  readonly names: readonly string[];
+  readonly amount: Amount;
+  readonly jobs: number;
+  readonly keep: boolean;
+  readonly add: string | undefined;
 }
 
 interface Result {
@@ -85,9 +98,11 @@ async function main(): Promise<number> {
   const words = readWords();
   const targets = allTargets().filter(({ name }) => words?.names.length === 0 || words?.names.includes(name));
   if (words === undefined || targets.length < Math.max(words.names.length, 1)) return usage();
+  if (words.add !== undefined) return targets.length === 1 ? add(words.add, targets[0] as Target) : usage();
   if (!clangCanFuzz()) return complain('clang with libFuzzer is needed (Debian: clang and libclang-rt-14-dev)');
   if (!succeeds('make', '-s', '-j2', 'WERROR=1', 'FUZZ=1', 'fuzz-programs')) return complain('the build failed');
   mkdirSync(FOUND, { recursive: true });
+  for (const { kept, unpacked } of targets) unpack(readCorpus(kept), unpacked);
   if (words.keep) return targets.every(keep) ? 0 : 1;
   const results = await atATime(words.jobs, targets, (target) => fuzz(target, words.amount));
   console.log(table(results));
@@ -96,11 +111,11 @@ async function main(): Promise<number> {
   return failed.length > 0 ? 1 : 0;
 }
 
-function readWords(): { names: string[]; amount: Amount; jobs: number; keep: boolean } | undefined {
-  const number = { type: 'string' } as const;
+function readWords(): Words | undefined {
+  const string = { type: 'string' } as const;
   try {
     const { values, positionals } = parseArgs({
-      options: { total: number, runs: number, seconds: number, jobs: number, keep: { type: 'boolean' } },
+      options: { total: string, runs: string, seconds: string, jobs: string, keep: { type: 'boolean' }, add: string },
       allowPositionals: true,
     });
     const [total, runs, seconds, jobs] = [values.total, values.runs, values.seconds, values.jobs].map((word) =>
@@ -108,7 +123,8 @@ function readWords(): { names: string[]; amount: Amount; jobs: number; keep: boo
     );
     const given = [total, runs, seconds, jobs].filter((value) => value !== undefined);
     if (!given.every((value) => value >= 1)) return undefined;
-    return { names: positionals, amount: { total, runs, seconds }, jobs: jobs ?? 1, keep: values.keep === true };
+    const amount = { total, runs, seconds };
+    return { names: positionals, amount, jobs: jobs ?? 1, keep: values.keep === true, add: values.add };
   } catch {
     return undefined;
   }
@@ -125,7 +141,8 @@ function allTargets(): Target[] {
       return {
         name,
         program: join(BUILT, dirname(file), parse(file).name),
-        kept: join(folder, 'corpus', name),
+        kept: join(folder, 'corpus', `${name}.txt`),
+        unpacked: join(BUILT, 'unpacked', name),
         corpus: join(BUILT, 'corpus', name),
         dictionary: join(folder, `${name}.dict`),
       };
@@ -158,7 +175,7 @@ async function fuzz(target: Target, amount: Amount): Promise<Result> {
   const dictionary = existsSync(target.dictionary) ? [`-dict=${target.dictionary}`] : [];
   const log = join(BUILT, `${target.name}.log`);
   const options = [...LIMITS, ...PLAIN, ...limitOf(target, amount), ...dictionary, maxLengthOf(target)];
-  const { failed } = await execa(target.program, [...options, target.corpus, target.kept], {
+  const { failed } = await execa(target.program, [...options, target.corpus, target.unpacked], {
     cwd: ROOT,
     env: { ASAN_OPTIONS: ASAN },
     stdio: ['ignore', { file: log }, { file: log }],
@@ -222,12 +239,17 @@ function line(name: string, ...columns: readonly string[]): string {
 function keep(target: Target): boolean {
   const chosen = join(BUILT, 'kept', target.name);
   rmSync(chosen, { recursive: true, force: true });
-  for (const folder of [chosen, target.kept, target.corpus]) mkdirSync(folder, { recursive: true });
+  for (const folder of [chosen, target.corpus]) mkdirSync(folder, { recursive: true });
   const merge = ['-set_cover_merge=1', maxLengthOf(target), ...LIMITS];
-  if (!succeeds(target.program, ...merge, chosen, target.kept, target.corpus)) return false;
-  rmSync(target.kept, { recursive: true });
-  cpSync(chosen, target.kept, { recursive: true });
+  if (!succeeds(target.program, ...merge, chosen, target.unpacked, target.corpus)) return false;
+  writeCorpus(target.kept, pack(chosen, readCorpus(target.kept)));
   return true;
+}
+
+function add(file: string, { kept }: Target): number {
+  const input = { name: basename(file).replace(/[^\w.-]/g, '-'), text: textOf(readFileSync(file)) };
+  writeCorpus(kept, [...readCorpus(kept), input]);
+  return 0;
 }
 
 function succeeds(program: string, ...args: readonly string[]): boolean {

@@ -93,7 +93,7 @@ export function cSuites(variant) {
 /** The kept inputs of every fuzz target, with sanitizers but without libFuzzer. */
 export function corpora() {
   return programsOf('fuzz', 'fuzz').map((name) => {
-    const corpus = join('packages', name.replace(/(\w+)_fuzz$/, 'corpus/$1'));
+    const corpus = join('packages', name.replace(/(\w+)_fuzz$/, 'corpus/$1.txt'));
     return { program: join('build', 'asan', name), variant: 'asan', args: [corpus] };
   });
 }

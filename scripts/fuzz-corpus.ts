@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads and writes the kept inputs of a fuzz target, a text file: one a line, NAME:INPUT, where few have a name.
+// Printable ASCII is as it is but for a backslash; \\, \n and \xNN are one byte each.
+// packages/rdcore-native/fuzz/replay.c reads it too.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Input {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** None when there is no file yet. */
+export function readCorpus(file: string): Input[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'latin1').split('\n').slice(0, -1);
+  return lines.map((line) => {
+    const end = line.indexOf(':');
+    return { name: line.slice(0, end), text: line.slice(end + 1) };
+  });
+}
+
+/** Sorted, each once. */
+export function writeCorpus(file: string, inputs: readonly Input[]): void {
+  const lines = new Set(inputs.map(({ name, text }) => `${name}:${text}\n`));
+  writeFileSync(file, [...lines].sort().join(''));
+}
+
+/** Empties the folder, and writes each input to a file. */
+export function unpack(inputs: readonly Input[], folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [index, { text }] of inputs.entries()) writeFileSync(join(folder, `${index}`), bytesOf(text));
+}
+
+/** The files of a folder; those that are among `known` keep their name. */
+export function pack(folder: string, known: readonly Input[] = []): Input[] {
+  const names = new Map(known.map(({ name, text }) => [text, name]));
+  return readdirSync(folder).map((file) => {
+    const text = textOf(readFileSync(join(folder, file)));
+    return { name: names.get(text) ?? '', text };
+  });
+}
+
+/** A space that ends a line is escaped: editors remove it. */
+export function textOf(bytes: Buffer): string {
+  return bytes.toString('latin1').replace(/[^ -~]|\\| $/g, (one) => {
+    if (one === '\\') return '\\\\';
+    return one === '\n' ? '\\n' : `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+}
+
+function bytesOf(text: string): Buffer {
+  const latin1 = text.replace(/\\(?:x(..)|(.))/g, (_, hex?: string, one?: string) =>
+    hex === undefined ? (one === 'n' ? '\n' : (one ?? '')) : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(latin1, 'latin1');
+}
