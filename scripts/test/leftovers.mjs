@@ -42,7 +42,8 @@ function mounts() {
 /** Those that ip(8) knows. Others are gone with their processes. */
 function namespaces() {
   const folder = '/run/netns';
-  return existsSync(folder) ? readdirSync(folder).map((name) => `the network namespace ${name}`) : [];
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => OURS.test(name)) : [];
+  return names.map((name) => `the network namespace ${name}`);
 }
 
 /** By this run's mark in their environment, as far as that may be read, or a folder of a test in their command line. */

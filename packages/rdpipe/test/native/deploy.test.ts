@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { machine, tmpdir } from 'node:os';
+import { machine, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
@@ -33,6 +33,8 @@ import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session
 const KEPT = ['dynamic', 'rdhop', 'rdstage', 'rdtree', 'used'];
 
 const STATIC_FOLDER = join(installationRoot(), 'build/rdpipe/native', THIS_PLATFORM, 'static');
+/** The last directory that is tried, which no variable names. Left there, it would be found by tests of other suites. */
+const LAST_PLACE = `/var/tmp/rdpipe-${userInfo().uid}`;
 
 describe('an agent that is not on its host yet', () => {
   let hosts: TestHosts;
@@ -40,6 +42,8 @@ describe('an agent that is not on its host yet', () => {
   let folder: string;
   const agents: Agent[] = [];
   const told: RunEvent[] = [];
+
+  const hadLastPlace = existsSync(LAST_PLACE);
 
   before(async function () {
     needsFile(this, '/usr/sbin/sshd');
@@ -55,6 +59,7 @@ describe('an agent that is not on its host yet', () => {
     await sessions?.close();
     await hosts?.close();
     rmSync(folder, { recursive: true });
+    if (!hadLastPlace) rmSync(LAST_PLACE, { recursive: true, force: true });
   });
 
   /** One host whose sessions have this environment. */
