@@ -33,7 +33,7 @@ import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session
 const KEPT = ['dynamic', 'rdhop', 'rdstage', 'rdtree', 'used'];
 
 const STATIC_FOLDER = join(installationRoot(), 'build/rdpipe/native', THIS_PLATFORM, 'static');
-/** The last directory that is tried, which no variable names. Left there, it would be found by tests of other suites. */
+/** The last directory that is tried, which no variable names. An agent left there would be found by other suites. */
 const LAST_PLACE = `/var/tmp/rdpipe-${userInfo().uid}`;
 
 describe('an agent that is not on its host yet', () => {
