@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The handshake, in either role and at either end, against a true peer whose messages the input changes, cuts, drops,
 // repeats and mixes with its own. The peer may hold another key, stand at the wrong end, or say anything in its HELLO.
+#include "base/protocol_version.h"
 #include "crypto/handshake.h"
 #include "fuzz.h"
 

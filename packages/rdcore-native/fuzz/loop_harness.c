@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop_harness.h"
 
+#include "base/protocol_version.h"
 #include "conn/establisher.h"
 #include "transport/tcp/connector.h"
 

@@ -4,6 +4,7 @@
 // stream came and its END was right.
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/protocol_version.h"
 #include "session.h"
 
 #include <fcntl.h>

@@ -4,6 +4,7 @@
 // comes only after the producer's good end, and success only after DONE.
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/protocol_version.h"
 #include "session.h"
 
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 // Frames of a sender that holds the key to rdrecv's loop after the handshake, without threads, ciphers or files (see
 // loop_harness.h). The sink is this file's. Whatever comes, what is written is the beginning of the stream; it is
 // committed only after an END that was right; and an honest sender receives DONE.
+#include "base/protocol_version.h"
 #include "data/sink.h"
 #include "hop/recv_loop.h"
 #include "loop_harness.h"

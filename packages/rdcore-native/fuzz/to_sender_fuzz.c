@@ -2,6 +2,7 @@
 // Frames of a receiver that holds the key to rdsend's loop after the handshake, without threads, ciphers or files (see
 // loop_harness.h). The source is this file's. Whatever comes, DATA is the source's bytes in order and within the
 // credit, END comes only after all of them and the producer's good end, and success only after DONE.
+#include "base/protocol_version.h"
 #include "data/source.h"
 #include "hop/send_loop.h"
 #include "loop_harness.h"

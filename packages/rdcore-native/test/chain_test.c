@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A chain of hosts over memory: each passes on what it receives, and one that is lost is replaced by its neighbours.
-#include "data/relay.h"
+#include "base/relay_memory.h"
 #include "hop/recv_loop.h"
 #include "hop/send_loop.h"
 #include "memory_transport.h"
@@ -60,7 +60,7 @@ static void adopt(struct script *script, struct rd_transport *transport) {
 }
 
 static void join_relay(struct host *host) {
-  int bells[2], memory = rd_relay_memory(&(struct rd_error){0});
+  int bells[2], memory = rd_relay_memory_create(&(struct rd_error){0});
   REQUIRE(memory >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, bells) == 0);
   struct rd_command *passes = script_add(&host->recv, RD_COMMAND_RELAY);
   passes->memory_fd = memory;

@@ -3,6 +3,7 @@
 #include "crypto/key_derivation.h"
 
 #include "base/hex.h"
+#include "base/protocol_version.h"
 #include "test.h"
 
 #include <openssl/evp.h>

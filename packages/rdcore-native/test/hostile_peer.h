@@ -3,6 +3,7 @@
 #ifndef RD_HOSTILE_PEER_H
 #define RD_HOSTILE_PEER_H
 
+#include "base/protocol_version.h"
 #include "protected_frame.h"
 #include "scripted_peer.h"
 

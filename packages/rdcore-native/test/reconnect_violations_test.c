@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Protocol violations of a peer that holds the key, after it reconnected to a listening rdsend or rdrecv
 // (docs/protocol.md, section 1.6).
+#include "base/protocol_version.h"
 #include "protocol_violations.h"
 #include "stream_files.h"
 #include "target.h"

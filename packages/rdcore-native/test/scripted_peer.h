@@ -4,6 +4,7 @@
 #define RD_SCRIPTED_PEER_H
 
 #include "base/io.h"
+#include "base/protocol_version.h"
 #include "conn/connection.h"
 #include "conn/pending.h"
 #include "test.h"

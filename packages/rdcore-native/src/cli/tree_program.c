@@ -3,12 +3,11 @@
 
 #include "base/cleanup.h"
 #include "base/hex.h"
-#include "base/io.h"
 #include "base/memory.h"
 #include "base/programs.h"
+#include "base/settings_file.h"
 
 #include <jansson.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
@@ -73,21 +72,18 @@ static bool is_possible_target(const char *file, struct rd_error *error) {
   return false;
 }
 
-// A file without a name, as rdstage gives it.
 static bool make_settings(struct rd_tree_program *program, const struct rd_options *options, struct rd_error *error) {
   unsigned char random[RUN_BYTES];
   char run[2 * RUN_BYTES + 1];
   bool is_random = getrandom(random, sizeof random, 0) == (ssize_t)sizeof random;
   rd_hex_encode(random, sizeof random, run, sizeof run);
   json_t *settings = settings_of(options, run);
-  RD_AUTO_FREE char *text = settings == NULL ? NULL : json_dumps(settings, JSON_COMPACT);
+  if (is_random)
+    program->settings_fd = rd_settings_file_create(settings, "rdtree", error);
+  else
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot draw a name for the run of rdtree");
   json_decref(settings);
-  if (text == NULL) abort(); // without memory: see base/memory.h
-  program->settings_fd = memfd_create("rdtree settings", MFD_CLOEXEC);
-  bool is_made = is_random && program->settings_fd >= 0 && rd_write_all(program->settings_fd, text, strlen(text)) &&
-                 lseek(program->settings_fd, 0, SEEK_SET) == 0;
-  if (!is_made) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot keep the settings of rdtree");
-  return is_made;
+  return program->settings_fd >= 0;
 }
 
 // See docs/protocol.md, section 5.5.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conn/offer.h"
 
+#include "base/protocol_version.h"
 #include "conn/connection.h"
 
 #include <string.h>

@@ -31,13 +31,6 @@ struct rd_relay {
 static void *map(const struct rd_relay *relay, size_t from, size_t bytes, struct rd_error *error);
 static enum rd_role other(enum rd_role role);
 
-int rd_relay_memory(struct rd_error *error) {
-  RD_AUTO_CLOSE int fd = memfd_create("rdpipe relay", MFD_CLOEXEC);
-  if (fd >= 0 && ftruncate(fd, (off_t)rd_page_bytes()) == 0) return rd_take_fd(&fd);
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make the memory of a relay");
-  return -1;
-}
-
 struct rd_relay *rd_relay_open(enum rd_role role, int memory_fd, int bell_fd, struct rd_error *error) {
   struct rd_relay *relay = rd_memory_new(1, sizeof *relay);
   *relay = (struct rd_relay){.role = role, .memory_fd = memory_fd, .bell_fd = bell_fd};

@@ -18,9 +18,8 @@ enum rd_behind {
   RD_BEHIND_NONE,   // there are none: this host is the last one
 };
 
-// A descriptor of memory for both, close-on-exec; -1 on failure. The bell is a stream socket pair.
-int rd_relay_memory(struct rd_error *error);
-// Takes over the descriptors, also on failure. NULL on failure.
+// Takes over the descriptors, also on failure: that of rd_relay_memory_create(), and an end of a stream socket pair, the
+// bell. NULL on failure.
 struct rd_relay *rd_relay_open(enum rd_role role, int memory_fd, int bell_fd, struct rd_error *error);
 // The other side keeps what it has mapped. NULL-safe.
 void rd_relay_destroy(struct rd_relay *relay);

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RD_PROTOCOL_VERSION 1u
 #define RD_HEADER_BYTES 24u
 #define RD_TAG_BYTES 16u
 #define RD_HANDSHAKE_MESSAGE_MAX_BYTES 16384u // a whole message before authentication

@@ -5,12 +5,12 @@
 #include "base/memlock.h"
 #include "base/memory.h"
 #include "base/programs.h"
+#include "base/protocol_version.h"
 #include "host/addresses.h"
 #include "host/rdma_check.h"
 #include "host/rdma_ports.h"
 #include "host/sysfs.h"
 #include "runtime/json_made.h"
-#include "wire/wire.h"
 
 #include <jansson.h>
 #include <limits.h>

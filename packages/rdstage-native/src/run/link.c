@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "data/relay.h"
+#include "base/relay_memory.h"
 #include "protocol/prepare.h"
 #include "run/channel.h"
 #include "run/stage.h"
@@ -80,7 +80,7 @@ void rd_link_set_consumer(struct rd_link *link, struct rd_stage *consumer) {
 
 bool rd_link_join_relay(struct rd_link *link, struct rd_link *to, struct rd_error *error) {
   int bells[2];
-  link->passes.memory = rd_relay_memory(error);
+  link->passes.memory = rd_relay_memory_create(error);
   if (link->passes.memory < 0) return false;
   to->takes.memory = fcntl(link->passes.memory, F_DUPFD_CLOEXEC, 3);
   if (to->takes.memory < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, bells)) {

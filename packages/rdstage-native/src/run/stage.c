@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/memory.h"
 #include "base/programs.h"
+#include "base/settings_file.h"
 #include "process/spawn.h"
 #include "protocol/event.h"
 #include "run/part_environment.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,7 +37,6 @@ static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawni
 static pid_t start_forward(struct rd_spawning *spawning, struct rd_error *error);
 static pid_t start_gather(const struct rd_stage_spec *spec, struct rd_spawning *spawning, const int *inputs,
                           struct rd_error *error);
-static int open_settings(const json_t *settings, struct rd_error *error);
 static char *script_of(const char *command);
 static bool is_bash(const char *shell);
 static void fail(struct rd_stage *stage, const struct rd_error *error);
@@ -180,7 +179,7 @@ static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawni
   char program[PATH_MAX], option[] = "--settings-fd", number[] = "3", beneath[] = "--beneath", root[] = "4";
   char *arguments[] = {program, option, number, rd_served_is(served) ? beneath : NULL, root, NULL};
   if (!rd_programs_find("rdtree", program, sizeof program, error)) return -1;
-  RD_AUTO_CLOSE int settings_fd = open_settings(stage->spec->settings, error);
+  RD_AUTO_CLOSE int settings_fd = rd_settings_file_create(stage->spec->settings, "rdtree", error);
   if (settings_fd < 0) return -1;
   spawning->file = program;
   spawning->arguments = arguments;
@@ -221,19 +220,6 @@ static pid_t start_gather(const struct rd_stage_spec *spec, struct rd_spawning *
   spawning->more_fds = inputs;
   spawning->more_count = spec->in_count;
   return rd_spawn(spawning, error);
-}
-
-// A file without a name takes them whole before the program runs: a pipe holds less, and arguments and environment can
-// be read by others. Returns the descriptor, at the file's beginning, or -1.
-static pid_t start_forward(struct rd_spawning *spawning, struct rd_error *error);
-static int open_settings(const json_t *settings, struct rd_error *error) {
-  RD_AUTO_CLOSE int fd = memfd_create("rdtree settings", MFD_CLOEXEC);
-  char *text = json_dumps(settings, JSON_COMPACT);
-  if (text == NULL) abort(); // without memory: see base/memory.h
-  bool is_written = fd >= 0 && rd_write_all(fd, text, strlen(text)) && lseek(fd, 0, SEEK_SET) == 0;
-  if (!is_written) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot keep the settings of rdtree");
-  free(text);
-  return is_written ? rd_take_fd(&fd) : -1;
 }
 
 // A shell would parse a command that begins with - or + as an option.
