@@ -82,8 +82,6 @@ HARDENING := $(foreach flag,$(PROTECTIONS),$(shell $(CC) -Werror $(flag) -fsynta
 ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -ffile-prefix-map=$(CURDIR)=. -pthread $(WARNINGS) \
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
   $(if $(STATIC),-DRD_STATIC) \
-  -Ipackages/rdcore-native/src -Ipackages/rdstage-native/src \
-  -Ipackages/rdtree-native/src -Ipackages/rdhop-native/src \
   $(call pkg_config,--cflags $(LIBRARIES)) \
   $(HARDENING) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) \
@@ -112,20 +110,41 @@ link = $(CC) $(ALL_LDFLAGS) -Wl,-Map=$@.map -o $@ $^ $(1)$(if $(STATIC), 2>$@.lo
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)')
 
-CORE := packages/rdcore-native/src
+# Each package, and those that it may use: their headers are the only ones that it finds, and it is linked with them in
+# this order. scripts/check-imports.ts reads these rows.
+USES_rdbase :=
+USES_rdendpoint := rdbase
+USES_rdsend := rdendpoint rdbase
+USES_rdrecv := rdendpoint rdbase
+USES_rdserve := rdendpoint rdbase
+USES_rdforward := rdbase
+USES_rdgather := rdbase
+USES_rdssh := rdforward rdbase
+USES_rdhop := rdsend rdrecv rdserve rdssh rdforward rdgather rdendpoint rdbase
+USES_rdstage := rdbase
+USES_rdtree := rdbase
+PACKAGES := $(patsubst USES_%,%,$(sort $(filter USES_%,$(.VARIABLES))))
+LIBS_rdhop = $(LIBS)
+LIBS_rdstage = $(AGENT_LIBS)
+LIBS_rdtree = $(AGENT_LIBS)
+
+VERBS_ROOM := packages/rdendpoint-native/src/transport/verbs
+WITHOUT_VERBS := $(VERBS_ROOM)/none.c
+WITH_VERBS := $(filter-out $(WITHOUT_VERBS) %/flow.c %/spin.c,$(wildcard $(VERBS_ROOM)/*.c))
+NOT_BUILT := $(if $(HAS_VERBS),$(WITHOUT_VERBS),$(WITH_VERBS) $(filter-out %/connector.h,$(WITH_VERBS:.c=.h)))
 # Rooms of a package are folders, and rooms within them.
-sources_of = $(sort $(wildcard $(foreach room,*/ */*/ ,packages/$(1)-native/src/$(room)*.$(2)) packages/$(1)-native/src/*.$(2)))
-WITHOUT_VERBS := $(CORE)/transport/verbs/none.c
-PURE_VERBS := $(patsubst %,$(CORE)/transport/verbs/%.c,flow spin)
-WITH_VERBS := $(filter-out $(WITHOUT_VERBS) $(PURE_VERBS),$(wildcard $(CORE)/transport/verbs/*.c))
-CORE_SOURCES := $(filter-out $(if $(HAS_VERBS),$(WITHOUT_VERBS),$(WITH_VERBS)),$(call sources_of,rdcore,c))
-CORE_OBJECTS := $(CORE_SOURCES:packages/%.c=$(OUT)/%.o)
-HEADERS := $(filter-out $(if $(HAS_VERBS),,$(filter-out %/connector.h,$(WITH_VERBS:.c=.h))),$(call sources_of,*,h))
+files = $(filter-out $(NOT_BUILT),$(sort $(wildcard $(foreach room,src/ src/*/ src/*/*/,packages/$(1)-native/$(room)*.$(2)))))
+objects = $(patsubst packages/%.c,$(OUT)/%.o,$(1))
+roots = $(foreach package,$(1) $(USES_$(1)),-Ipackages/$(package)-native/$(2))
+archives = $(patsubst %,$(OUT)/lib%.a,$(filter-out rdhop,$(1)) $(USES_$(1)))
+
 TEST_SOURCES := $(wildcard packages/*-native/test/*_test.c)
 TESTS := $(TEST_SOURCES:packages/%.c=$(OUT)/%)
 FUZZ_TARGETS := $(patsubst packages/%.c,$(OUT)/%,$(wildcard packages/*-native/fuzz/*_fuzz.c))
-
-objects_of = $(patsubst packages/%.c,$(OUT)/%.o,$(call sources_of,$(1),c))
+# Stand-ins are linked before the archives that have what they replace, so that none of that is called by mistake.
+FAKES := $(call objects,$(wildcard packages/*-native/fuzz/fake_*.c packages/*-native/fuzz/loop_harness.c))
+REPLAY := $(OUT)/rdbase-native/fuzz/replay.o
+HELPERS := $(filter-out %_test.o %_fuzz.o $(REPLAY) $(FAKES),$(call objects,$(wildcard packages/*-native/test/*.c packages/*-native/fuzz/*.c)))
 
 .PHONY: all test-programs fuzz-programs test headers analyze valgrind install uninstall clean
 .SECONDARY:
@@ -140,69 +159,45 @@ $(DEPLOY)/%: $(OUT)/%
 $(DEPLOY)/sha256sums: $(PROGRAMS:%=$(DEPLOY)/%)
 	$(Q)cd $(@D) && sha256sum $(PROGRAMS) >sha256sums
 
-$(OUT)/%.o: packages/%.c Makefile
-	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+define package_rules
+$(OUT)/$(1)-native/%.o: packages/$(1)-native/%.c Makefile
+	$$(call say,CC,$$<)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $(call roots,$(1),src) $$(EXTRA_CFLAGS) -MMD -MP -c -o $$@ $$<
+$(OUT)/$(1)-native/test/%.o $(OUT)/$(1)-native/fuzz/%.o: EXTRA_CFLAGS = $(call roots,$(1),test) $(call roots,$(1),fuzz)
+$(OUT)/lib$(1).a: $(filter-out %/main.o,$(call objects,$(call files,$(1),c)))
+$(OUT)/$(1)-native/test/%_test: $(OUT)/$(1)-native/test/%_test.o $(OUT)/libhelpers.a $(call archives,$(1))
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) $$(LIBS)
+$(OUT)/$(1)-native/fuzz/%_fuzz: $(OUT)/$(1)-native/fuzz/%_fuzz.o $(if $(FUZZ),,$(REPLAY)) $(OUT)/libhelpers.a \
+  $(call archives,$(1))
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) $(if $(FUZZ),-fsanitize=fuzzer) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) $$(LIBS)
+endef
+$(foreach package,$(PACKAGES),$(eval $(call package_rules,$(package))))
+
+define program_rule
+$(OUT)/$(1): $(OUT)/$(1)-native/src/main.o $(call archives,$(1))
+	$$(call say,LD,$$@)
+	$$(Q)$$(call link,$$(LIBS_$(1)))
+endef
+$(foreach program,$(PROGRAMS),$(eval $(call program_rule,$(program))))
+
+# Two rooms may have a file of one name: each is appended.
+$(OUT)/libhelpers.a: $(HELPERS)
+$(OUT)/lib%.a:
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) qcsD $@ $^
+
+$(HOP_NAMES:%=$(OUT)/%): $(OUT)/rdhop
+	$(Q)ln -sf $(<F) $@
 
 # Those that have the version in them.
 $(foreach file,$(PROGRAMS:%=%-native/src/main) rdstage-native/src/protocol/hello,$(OUT)/$(file).o): packages/rdpipe/package.json
 
 AVX2 := $(if $(filter x86_64,$(CPU)),-mavx2)
-$(OUT)/rdcore-native/src/crypto/digest_avx2.o: EXTRA_CFLAGS := $(AVX2)
-$(OUT)/%_test.o: EXTRA_CFLAGS = -Ipackages/rdcore-native/test
-
-$(OUT)/librdcore.a: $(CORE_OBJECTS)
-	$(call say,AR,$@)
-	# Two rooms may have a file of one name: each is appended.
-	$(Q)rm -f $@ && $(AR) qcsD $@ $^
-
-$(OUT)/rdhop: $(call objects_of,rdhop) $(OUT)/librdcore.a
-	$(call say,LD,$@)
-	$(Q)$(call link,$(LIBS))
-
-$(HOP_NAMES:%=$(OUT)/%): $(OUT)/rdhop
-	$(Q)ln -sf $(<F) $@
-
-$(OUT)/rdstage: $(call objects_of,rdstage) $(OUT)/librdcore.a
-	$(call say,LD,$@)
-	$(Q)$(call link,$(AGENT_LIBS))
-
-$(OUT)/rdtree: $(call objects_of,rdtree) $(OUT)/librdcore.a
-	$(call say,LD,$@)
-	$(Q)$(call link,$(AGENT_LIBS))
-
-# A suite links its own package's objects, all but main, and the core.
-define suites_of
-$(OUT)/$(1)-native/test/%_test: $(OUT)/$(1)-native/test/%_test.o $(OUT)/rdcore-native/test/memory_transport.o \
-  $(filter-out %/main.o $(OUT)/rdcore-native/%,$(call objects_of,$(1))) $(OUT)/librdcore.a
-	$(call say,LD,$$@)
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS)
-endef
-$(foreach package,rdcore rdhop rdstage rdtree,$(eval $(call suites_of,$(package))))
-
-# A fuzz target takes only what it needs, from archives: a function of its own stands in for the package's.
-FAKES := $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/fake_*.c) $(CORE:src=fuzz)/loop_harness.c)
-FUZZ_COMMON := $(filter-out %_fuzz.o %/replay.o $(FAKES),$(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/*.c)))
-FUZZ_MAIN := $(if $(FUZZ),-fsanitize=fuzzer,$(OUT)/rdcore-native/fuzz/replay.o)
-$(foreach package,rdcore rdhop rdstage rdtree,$(OUT)/$(package)-native/fuzz/%.o): \
-  EXTRA_CFLAGS = -Ipackages/rdcore-native/test -Ipackages/rdcore-native/fuzz
-
-$(OUT)/libfuzz.a: $(FUZZ_COMMON)
-$(OUT)/librdstage.a: $(filter-out %/main.o,$(call objects_of,rdstage))
-$(OUT)/librdtree.a: $(filter-out %/main.o,$(call objects_of,rdtree))
-$(OUT)/librdhop.a: $(filter-out %/main.o,$(call objects_of,rdhop))
-$(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdtree.a $(OUT)/librdhop.a:
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) qcsD $@ $^
-
-$(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT)/librdstage.a \
-  $(OUT)/librdtree.a $(OUT)/librdhop.a $(OUT)/librdcore.a
-	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) $(filter -%,$(FUZZ_MAIN)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
-
-# The functions that these replace are not linked, so none is called by mistake.
-$(addprefix $(OUT)/rdcore-native/fuzz/,to_receiver_fuzz to_sender_fuzz): $(FAKES)
+$(OUT)/rdbase-native/src/base/digest_avx2.o: EXTRA_CFLAGS := $(AVX2)
+$(OUT)/rdrecv-native/fuzz/to_receiver_fuzz $(OUT)/rdsend-native/fuzz/to_sender_fuzz: $(FAKES)
 $(OUT)/rdstage-native/fuzz/agent_fuzz: $(filter %/fake_clock.o,$(FAKES))
 
 test-programs: $(TESTS)
@@ -213,21 +208,22 @@ test: all test-programs
 	$(Q)for suite in $(TESTS); do RD_BIN=$(abspath $(OUT)) $$suite || exit 1; done
 
 headers:
-	$(Q)for header in $(HEADERS); do \
-	  $(CC) $(ALL_CFLAGS) -Werror -fsyntax-only -x c $$header || exit 1; done
+	$(Q)$(foreach package,$(PACKAGES),for header in $(call files,$(package),h); do \
+	  $(CC) $(ALL_CFLAGS) $(call roots,$(package),src) -Werror -fsyntax-only -x c $$header || exit 1; done;)
 
 # Each in a folder of its own. gcc 12 calls an object lost when the address of its first member is returned; leaks are
 # LeakSanitizer's and valgrind's to find.
-SOURCES := $(CORE_SOURCES) $(filter-out $(CORE)/%,$(call sources_of,*,c))
+SOURCES := $(foreach package,$(PACKAGES),$(call files,$(package),c))
 analyze:
 	@command -v clang clang-tidy >/dev/null || { echo "clang and clang-tidy are needed" >&2; exit 1; }
 	$(MAKE) --no-print-directory CC=clang OUT=build/clang WERROR=1 all test-programs fuzz-programs
 	$(MAKE) --no-print-directory OUT=build/analyzer CFLAGS='-O1 -fanalyzer -Wno-analyzer-malloc-leak' WERROR=1 all
-	clang-tidy --quiet $(SOURCES) -- $(ALL_CFLAGS) $(AVX2) 2>/dev/null
+	clang-tidy --quiet $(SOURCES) -- $(ALL_CFLAGS) $(PACKAGES:%=-Ipackages/%-native/src) $(AVX2) 2>/dev/null
 
 # Suites with time limits of their own, or that move much: valgrind makes them some 50 times slower.
 # It cannot run in the sandbox.
-IN_TIME := $(patsubst %,build/valgrind/rdcore-native/test/%_test,connection_choice loops program_violations reconnect sandbox)
+IN_TIME := $(patsubst %,build/valgrind/rdhop-native/test/%_test,loops program_violations reconnect sandbox) \
+  build/valgrind/rdendpoint-native/test/connection_choice_test
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible
 valgrind:
 	@command -v valgrind >/dev/null || { echo "valgrind is needed" >&2; exit 1; }

@@ -27,22 +27,27 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ui: 'model',
     cli: '*',
   },
-  'rdcore-native': {
-    base: '',
-    wire: 'base',
-    crypto: 'base wire',
-    transport: 'base wire',
-    'transport/tcp': 'base wire transport',
-    'transport/verbs': 'base wire transport',
-    codec: 'base wire crypto transport',
-    conn: 'base wire crypto transport transport/tcp transport/verbs codec',
-    data: 'base wire crypto conn',
-    sandbox: 'base transport',
-    hop: 'base wire crypto transport codec conn data sandbox',
-    agent: 'base transport/tcp hop',
+  'rdbase-native': { base: '', sandbox: 'base' },
+  'rdendpoint-native': {
+    wire: '',
+    crypto: 'wire',
+    transport: 'wire',
+    'transport/tcp': 'wire transport',
+    'transport/verbs': 'wire transport',
+    codec: 'wire crypto transport',
+    conn: 'wire crypto transport transport/tcp transport/verbs codec',
+    ring: 'wire crypto',
+    hop: 'wire crypto transport codec conn',
+    agent: 'transport/tcp hop',
     cli: '*',
   },
-  'rdhop-native': { '.': '*', serve: '', forward: '', gather: '', ssh: 'forward' },
+  'rdsend-native': { '.': '*', source: '' },
+  'rdrecv-native': { '.': '*', sink: '' },
+  'rdserve-native': { serve: '' },
+  'rdforward-native': { forward: '' },
+  'rdgather-native': { gather: '' },
+  'rdssh-native': { ssh: '' },
+  'rdhop-native': { '.': '*' },
   'rdstage-native': {
     '.': '*',
     runtime: '',
@@ -82,14 +87,15 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^valibot$/, /^rdpipe\/(config\/file|model\/(protocol|tree)|native\/decode)$/],
   [
     /^openssl\//,
-    /^rdcore-native\/(\w+\/)?(handshake|key_derivation|seal|signature|stream_check|tls(_service)?|library_versions)$|^rdstage-native\/(\w+\/)?program_sums$/,
+    /^rdendpoint-native\/(crypto\/(handshake|key_derivation|seal|signature|stream_check|tls)|cli\/library_versions)$|^rdserve-native\/serve\/tls_service$|^rdstage-native\/host\/program_sums$/,
   ],
-  [/^xxhash\.h$/, /^rdcore-native\/(\w+\/)?(digest(_avx2)?|library_versions)$/],
-  [/^zstd\.h$/, /^rdcore-native\/(\w+\/)?(block|library_versions)$/],
-  [/^(infiniband|rdma)\//, /^rdcore-native\/(transport\/verbs\/|\w*verbs\w*$)/],
+  [/^xxhash\.h$/, /^rdbase-native\/base\/digest(_avx2)?$|^rdendpoint-native\/cli\/library_versions$/],
+  [/^zstd\.h$/, /^rdendpoint-native\/(codec\/block|cli\/library_versions)$/],
+  [/^(infiniband|rdma)\//, /^rdendpoint-native\/transport\/verbs\//],
 ];
 
-const CORE = 'rdcore-native';
+/** Packages of C, and those that each may use: the compiler reads the same rows. */
+const USES = usesOf(readFileSync(join(ROOT, 'Makefile'), 'utf8'));
 const SOURCE = /^packages\/([^/]+)\/src\/(.*)\.(ts|cjs|c|h)$/;
 
 interface Import {
@@ -137,15 +143,19 @@ function withoutExtension(path: string): string {
   return path.replace(/\.\w+$/, '');
 }
 
-/** Beside the module, or below the src of its package or of the core: by its path there, or by its name alone. */
+/** Beside the module, or by its path below the src of its package or of one that it may use: as the compiler looks. */
 function findHeader(module: string, words: string, modules: ReadonlySet<string>): string | undefined {
-  const name = withoutExtension(words);
-  const packages = [...new Set([packageOf(module), CORE])];
-  const places = [sibling(module, words), ...packages.map((folder) => `${folder}/${name}`)];
-  const below = packages.flatMap((folder) =>
-    [...modules].filter((other) => packageOf(other) === folder && other.endsWith(`/${name}`)),
+  const own = packageOf(module);
+  const packages = [own, ...(USES.get(own) ?? [])];
+  const places = [sibling(module, words), ...packages.map((folder) => `${folder}/${withoutExtension(words)}`)];
+  return places.find((place) => modules.has(place));
+}
+
+function usesOf(makefile: string): ReadonlyMap<string, readonly string[]> {
+  const rows = [...makefile.matchAll(/^USES_(\w+) :=(.*)$/gm)];
+  return new Map(
+    rows.map(([, name, used = '']) => [`${name}-native`, (used.match(/\w+/g) ?? []).map((one) => `${one}-native`)]),
   );
-  return [...places.filter((place) => modules.has(place)), ...below][0];
 }
 
 function packageOf(module: string): string {
@@ -178,10 +188,10 @@ function mayUse(module: string, library: string): boolean {
   return rows.every(([, users]) => users.test(module)) && (rows.length > 0 || packageOf(module) !== 'rdpipe');
 }
 
-/** Within a package by its rows; beyond it, the C programs may include the core. */
+/** Within a package by its rows; beyond it by those of the Makefile. */
 function mayImport(module: string, from: string, target: string): boolean {
   const [own, other] = [packageOf(module), packageOf(target)];
-  if (own !== other) return other === CORE && own.endsWith('-native');
+  if (own !== other) return USES.get(own)?.includes(other) ?? false;
   const allowed = FOLDERS[own]?.[from]?.split(' ') ?? [];
   const to = folderOf(target);
   return to === undefined || to === from || to === '.' || allowed.includes('*') || allowed.includes(to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Compares the layout in ARCHITECTURE.md with the tree: the rows of FOLDERS below, and every file's first line.
+ * Compares docs/layout.md with the tree: the rows of FOLDERS below, and every file's first line.
  * `npm run check:layout -- --write` writes it; `-- --missing` lists the files that lack their line.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -35,28 +35,40 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdpipe/src/ui/terminal': 'Output on a terminal: live rows, progress, colors',
   'packages/rdpipe/src/ui/pages': 'Pages in HTML: tables, and plots as SVG text',
   'packages/rdpipe/src/cli': 'The entry points of rdpipe, its subcommands and rdcp',
-  'packages/rdcore-native/src': "The data plane's library: one stream of bytes from host to host",
-  'packages/rdcore-native/src/base': 'Errors, bytes, text, input and output, rings and threads: for all of the C code',
-  'packages/rdcore-native/src/wire': 'The wire protocol: the one decoder of the bytes of a peer, its windows and slots',
-  'packages/rdcore-native/src/crypto': 'Handshake, seals, digests and keys',
-  'packages/rdcore-native/src/transport':
+  'packages/rdbase-native/src': 'The base of all of the C programs',
+  'packages/rdbase-native/src/base':
+    'Errors, bytes, text, input and output, digests, lines of JSON, facts of the machine',
+  'packages/rdbase-native/src/sandbox': 'The rights that a program gives up before it takes data of others',
+  'packages/rdendpoint-native/src': 'Parts of both ends of a hop, rdsend and rdrecv, which carry one stream of bytes',
+  'packages/rdendpoint-native/src/wire':
+    'The wire protocol: the one decoder of the bytes of a peer, its windows and slots',
+  'packages/rdendpoint-native/src/crypto': 'Handshake, seals, signatures and keys',
+  'packages/rdendpoint-native/src/transport':
     'The seam to the network: whole messages in order, and what every backend needs',
-  'packages/rdcore-native/src/transport/tcp': 'Messages over TCP connections',
-  'packages/rdcore-native/src/transport/verbs': 'Messages over RDMA connections',
-  'packages/rdcore-native/src/codec':
+  'packages/rdendpoint-native/src/transport/tcp': 'Messages over TCP connections',
+  'packages/rdendpoint-native/src/transport/verbs': 'Messages over RDMA connections',
+  'packages/rdendpoint-native/src/codec':
     'DATA frames: compressed and sealed, opened and decompressed, by a pool of threads',
-  'packages/rdcore-native/src/conn':
+  'packages/rdendpoint-native/src/conn':
     'A connection between two ends: dialing, listening, authentication, credit, keepalive',
-  'packages/rdcore-native/src/data': 'Source and sink of a stream: pipes, files, the page cache, limits and counters',
-  'packages/rdcore-native/src/sandbox': 'The rights that rdsend and rdrecv give up before they talk to a peer',
-  'packages/rdcore-native/src/hop': 'The two ends of a hop: the sending and the receiving loop',
-  'packages/rdcore-native/src/agent': 'The channel between the agent and the programs of a hop',
-  'packages/rdcore-native/src/cli': 'The command line of rdsend and rdrecv, and how they run without an agent',
-  'packages/rdhop-native/src/forward': 'rdforward: connections of -L and -R, many in one stream each way',
-  'packages/rdhop-native/src/gather': 'rdgather: outputs of several hosts become one, line by line',
-  'packages/rdhop-native/src': 'The two ends of a hop: one program, rdsend or rdrecv by its name',
-  'packages/rdhop-native/src/ssh': "The front of rdssh: ssh's command line becomes one of rdpipe, or is left to ssh",
-  'packages/rdhop-native/src/serve': 'rdrecv --serve: copies for clients that have a key and no ssh',
+  'packages/rdendpoint-native/src/ring':
+    'Rings of bytes between two threads, or between the receiver and the sender of a host in a chain',
+  'packages/rdendpoint-native/src/hop': 'The loop of an end: its connection, its counters, its limits of time',
+  'packages/rdendpoint-native/src/agent': 'The channel between the agent and the programs of a hop',
+  'packages/rdendpoint-native/src/cli': 'The command line of rdsend and rdrecv, and how they run without an agent',
+  'packages/rdsend-native/src': 'The sending end: from a source over a ring to the wire',
+  'packages/rdsend-native/src/source': 'Sources: pipes, files, the limit of the rate',
+  'packages/rdrecv-native/src': 'The receiving end: from the wire over a writer to a sink',
+  'packages/rdrecv-native/src/sink': 'Sinks: pipes, and files that appear when they are whole',
+  'packages/rdserve-native/src': 'The serving receiver: a room of its own, as other packages have',
+  'packages/rdserve-native/src/serve': 'rdrecv --serve: copies for clients that have a key and no ssh',
+  'packages/rdforward-native/src': 'rdforward: a room of its own, as other packages have',
+  'packages/rdforward-native/src/forward': 'Connections of -L and -R, many in one stream each way',
+  'packages/rdgather-native/src': 'rdgather: a room of its own, as other packages have',
+  'packages/rdgather-native/src/gather': 'The outputs of several hosts become one, line by line',
+  'packages/rdssh-native/src': 'The front of rdssh: a room of its own, as other packages have',
+  'packages/rdssh-native/src/ssh': "ssh's command line becomes one of rdpipe, or is left to ssh",
+  'packages/rdhop-native/src': 'The program that has all of the above, by its name or its first word',
   'packages/rdstage-native/src': 'The agent: it starts and supervises the processes of a run on one host',
   'packages/rdstage-native/src/runtime': 'One thread that waits for descriptors and timers, lines in and out, JSON',
   'packages/rdstage-native/src/process': 'Starting, listing, limiting and ending processes',
@@ -88,11 +100,25 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'docs/notes': 'Notes of the laboratory, with dates',
   'packages/rdpipe/man': 'Manual pages of rdpipe and its subcommands',
   'packages/rdpipe/test': 'Unit tests; the folders are those of src',
-  'packages/rdcore-native/test': 'Suites in C of the library, and the peers and faults that they use',
-  'packages/rdcore-native/fuzz': 'Fuzz targets of the library, with their corpora',
-  'packages/rdhop-native/man': 'Manual pages of rdsend and rdrecv',
-  'packages/rdhop-native/test': 'Suites in C of the server',
-  'packages/rdhop-native/fuzz': 'Fuzz targets of the server, with their corpora',
+  'packages/rdbase-native/test': 'Suites in C of the base, and what all suites use',
+  'packages/rdbase-native/fuzz': 'Fuzz targets of the base, what all targets use, and the replay of kept inputs',
+  'packages/rdendpoint-native/test': 'Suites in C of what the ends share, and the peers that suites use',
+  'packages/rdendpoint-native/fuzz': 'Fuzz targets of what the ends share, with stand-ins for network and ciphers',
+  'packages/rdsend-native/man': 'Manual page of rdsend',
+  'packages/rdsend-native/test': 'Suites in C of the sending end',
+  'packages/rdsend-native/fuzz': 'The fuzz target of the sending end',
+  'packages/rdrecv-native/man': 'Manual page of rdrecv',
+  'packages/rdrecv-native/test': 'Suites in C of the receiving end',
+  'packages/rdrecv-native/fuzz': 'The fuzz target of the receiving end',
+  'packages/rdserve-native/test': 'Suites in C of the server',
+  'packages/rdserve-native/fuzz': 'The fuzz target of the server',
+  'packages/rdforward-native/test': 'Suites in C of rdforward',
+  'packages/rdforward-native/fuzz': 'Fuzz targets of rdforward',
+  'packages/rdgather-native/test': 'The suite in C of rdgather',
+  'packages/rdgather-native/fuzz': 'The fuzz target of rdgather',
+  'packages/rdssh-native/test': 'The suite in C of the front',
+  'packages/rdhop-native/test': 'Suites in C of both ends together, and the faults between them',
+  'packages/rdhop-native/fuzz': 'Fuzz targets of whole programs: rdsend and rdrecv',
   'packages/rdstage-native/man': 'Manual page of rdstage',
   'packages/rdstage-native/test': 'Suites in C of the agent',
   'packages/rdtree-native/fuzz': 'Fuzz targets of the programs of a copy, with their corpora',
@@ -120,7 +146,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'test/support': 'Fixtures: hosts, networks, programs, browsers',
 };
 
-const DOCUMENT = 'ARCHITECTURE.md';
+const DOCUMENT = 'docs/layout.md';
 const BEGIN = '<!-- layout -->\n';
 const END = '<!-- end of layout -->';
 const HOW = '`npm run check:layout -- --write` writes it';

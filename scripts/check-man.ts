@@ -16,8 +16,8 @@ const TABLE_PAGES: readonly (readonly [Topic, string])[] = [
   ['ssh', 'packages/rdpipe/man/rdssh.1'],
 ];
 const NATIVE_PAGES: readonly (readonly [string, string])[] = [
-  ['rdsend', 'packages/rdhop-native/man/rdsend.1'],
-  ['rdrecv', 'packages/rdhop-native/man/rdrecv.1'],
+  ['rdsend', 'packages/rdsend-native/man/rdsend.1'],
+  ['rdrecv', 'packages/rdrecv-native/man/rdrecv.1'],
   ['rdstage', 'packages/rdstage-native/man/rdstage.1'],
   ['rdtree', 'packages/rdtree-native/man/rdtree.1'],
 ];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes the kept inputs of a fuzz target, a text file: one a line, NAME:INPUT, where few have a name.
 // Printable ASCII is as it is but for a backslash; \\, \n and \xNN are one byte each.
-// packages/rdcore-native/fuzz/replay.c reads it too.
+// packages/rdbase-native/fuzz/replay.c reads it too.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

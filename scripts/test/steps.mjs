@@ -98,7 +98,7 @@ export function corpora() {
   });
 }
 
-/** Without `packages/` and the suffix: `rdcore-native/test/ring_test`. */
+/** Without `packages/` and the suffix: `rdendpoint-native/test/ring_test`. */
 export function suiteNames() {
   return programsOf('test', 'test');
 }

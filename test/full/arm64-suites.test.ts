@@ -84,7 +84,7 @@ describe('a program that is built for arm64', function () {
       });
 
   it('takes no wrong branch: so are all our objects', () => {
-    expectBranchesChecked(join(ARM64_BUILD, 'librdcore.a'));
+    expectBranchesChecked(join(ARM64_BUILD, 'librdendpoint.a'));
   });
 });
 
@@ -121,7 +121,7 @@ const TRACED = `
 /** Names of syscall_filter.c, but for those that end a program. */
 const FILTERED = new Set(
   [
-    ...readFileSync(join(ROOT, 'packages/rdcore-native/src/sandbox/syscall_filter.c'), 'utf8')
+    ...readFileSync(join(ROOT, 'packages/rdbase-native/src/sandbox/syscall_filter.c'), 'utf8')
       .replace(/hostile\[\] = \{.*?\};/s, '')
       .matchAll(/\bSYS_(\w+)/g),
   ].map(([, name = '']) => name),

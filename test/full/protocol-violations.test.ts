@@ -13,7 +13,7 @@ describe('rdsend and rdrecv against a peer that holds the key', function () {
 
   for (const [variant, options] of Object.entries(VARIANTS))
     it(`end with an error after each protocol violation (${variant})`, async () => {
-      const suite = `build/${variant}/rdcore-native/test/program_violations_test`;
+      const suite = `build/${variant}/rdhop-native/test/program_violations_test`;
       await execa('make', ['-s', '-j2', ...options, 'all', suite], { cwd: ROOT });
       const { stdout } = await execa(suite, ['all'], { cwd: ROOT, env: { RD_BIN: `build/${variant}` } });
       expect(stdout).to.match(/^program_violations: \d+ checks$/);

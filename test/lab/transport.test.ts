@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { ROOT } from '../support/root.ts';
 import { useVirtualHosts } from './use-virtual-hosts.ts';
 
-const SUITES = `${ROOT}/build/release/rdcore-native/test`;
+const SUITES = `${ROOT}/build/release/rdendpoint-native/test`;
 
 describe('the RDMA transport', () => {
   const lab = useVirtualHosts();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of the layout notices files without their line, and every difference between ARCHITECTURE.md and the tree.
+// The check of the layout notices files without their line, and every difference between docs/layout.md and the tree.
 import { expect } from 'chai';
 import { differences, makeLayout, withLayout } from '../../scripts/check-layout.ts';
 

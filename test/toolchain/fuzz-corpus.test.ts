@@ -9,7 +9,7 @@ import { pack, readCorpus, unpack, writeCorpus } from '../../scripts/fuzz-corpus
 import { ROOT } from '../support/root.ts';
 import { output } from '../support/run-program.ts';
 
-const PACKAGE = join(ROOT, 'packages/rdcore-native');
+const PACKAGE = join(ROOT, 'packages/rdbase-native');
 const PRINTS = `#include "fuzz.h"
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t i = 0; i < size; i++) printf("%02x", data[i]);

@@ -30,7 +30,7 @@ describe('a built program', () => {
     });
 
   it('takes no wrong branch: so are all our objects, and the programs where the C library is', function () {
-    const archive = built(this, 'release/librdcore.a');
+    const archive = built(this, 'release/librdendpoint.a');
     expectBranchesChecked(archive);
     const start = execaSync('cc', ['-print-file-name=Scrt1.o']).stdout;
     if (checksBranches(start)) expect(checksBranches(built(this, 'release/rdstage'))).to.equal(true);

@@ -36,7 +36,7 @@ const FORBIDDEN: readonly Import[] = [
   ['ui/html.ts', 'echarts/charts'],
   ['plan/plan.ts', 'valibot'],
   ['session/ssh2.ts', 'a-new-library'],
-  ['cli/rdpipe.ts', '../../../rdcore-native/src/wire.ts'],
+  ['cli/rdpipe.ts', '../../../rdbase-native/src/wire.ts'],
 ];
 
 const ALLOWED: readonly Import[] = [
@@ -62,29 +62,33 @@ const ALLOWED: readonly Import[] = [
 type Include = readonly [file: string, include: string, ...others: string[]];
 
 const FORBIDDEN_INCLUDES: readonly Include[] = [
-  ['rdcore-native/src/crypto/seal.c', '<xxhash.h>'],
-  ['rdcore-native/src/wire/wire.h', '<openssl/evp.h>'],
-  ['rdcore-native/src/conn/connection.c', '<rdma/rdma_cma.h>'],
+  ['rdendpoint-native/src/crypto/seal.c', '<xxhash.h>'],
+  ['rdendpoint-native/src/wire/wire.h', '<openssl/evp.h>'],
+  ['rdendpoint-native/src/conn/connection.c', '<rdma/rdma_cma.h>'],
   ['rdstage-native/src/host/rdma_ports.c', '<infiniband/verbs.h>'],
-  ['rdcore-native/src/conn/seal/tx.c', '<openssl/evp.h>'],
-  ['rdcore-native/src/base/io.c', '"wire.h"', 'rdcore-native/src/wire/wire.h'],
-  ['rdcore-native/src/base/io.c', '"wire/wire.h"', 'rdcore-native/src/wire/wire.h'],
-  ['rdcore-native/src/wire/wire.c', '"../crypto/seal.h"', 'rdcore-native/src/crypto/seal.h'],
-  ['rdcore-native/src/transport/tcp/connect.c', '"verbs_id.h"', 'rdcore-native/src/transport/verbs/verbs_id.h'],
-  ['rdcore-native/src/base/ring.c', '"stage.h"', 'rdstage-native/src/run/stage.h'],
-  ['rdcore-native/src/base/ring.c', '"none.h"'],
+  ['rdendpoint-native/src/conn/seal/tx.c', '<openssl/evp.h>'],
+  ['rdbase-native/src/base/io.c', '"wire.h"', 'rdendpoint-native/src/wire/wire.h'],
+  ['rdbase-native/src/base/io.c', '"wire/wire.h"', 'rdendpoint-native/src/wire/wire.h'],
+  ['rdendpoint-native/src/wire/wire.c', '"../crypto/seal.h"', 'rdendpoint-native/src/crypto/seal.h'],
+  ['rdendpoint-native/src/transport/tcp/connect.c', '"verbs_id.h"', 'rdendpoint-native/src/transport/verbs/verbs_id.h'],
+  ['rdbase-native/src/base/text.c', '"stage.h"', 'rdstage-native/src/run/stage.h'],
+  ['rdbase-native/src/base/text.c', '"none.h"'],
+  ['rdsend-native/src/send_loop.c', '"recv_loop.h"', 'rdrecv-native/src/recv_loop.h'],
+  ['rdtree-native/src/main.c', '"wire/wire.h"', 'rdendpoint-native/src/wire/wire.h'],
+  ['rdendpoint-native/src/hop/loop.c', '"source/source.h"', 'rdsend-native/src/source/source.h'],
 ];
 
 const ALLOWED_INCLUDES: readonly Include[] = [
-  ['rdcore-native/src/crypto/seal.c', '<openssl/evp.h>'],
-  ['rdcore-native/src/transport/verbs/transport.c', '<rdma/rdma_cma.h>'],
-  ['rdcore-native/src/transport/verbs/queue.h', '<infiniband/verbs.h>'],
-  ['rdcore-native/src/base/ring.c', '<pthread.h>'],
-  ['rdcore-native/src/base/ring.c', '"base/ring.h"', 'rdcore-native/src/base/ring.h'],
-  ['rdstage-native/src/run/stage.c', '"base/error.h"', 'rdcore-native/src/base/error.h'],
-  ['rdcore-native/src/wire/wire.c', '"base/error.h"', 'rdcore-native/src/base/error.h'],
-  ['rdcore-native/src/base/io.c', '"base/error.h"', 'rdcore-native/src/base/error.h'],
-  ['rdcore-native/src/transport/tcp/connect.c', '"transport.h"', 'rdcore-native/src/transport/transport.h'],
+  ['rdendpoint-native/src/crypto/seal.c', '<openssl/evp.h>'],
+  ['rdendpoint-native/src/transport/verbs/transport.c', '<rdma/rdma_cma.h>'],
+  ['rdendpoint-native/src/transport/verbs/queue.h', '<infiniband/verbs.h>'],
+  ['rdbase-native/src/base/text.c', '<pthread.h>'],
+  ['rdbase-native/src/base/text.c', '"base/text.h"', 'rdbase-native/src/base/text.h'],
+  ['rdsend-native/src/send_loop.c', '"wire/wire.h"', 'rdendpoint-native/src/wire/wire.h'],
+  ['rdstage-native/src/run/stage.c', '"base/error.h"', 'rdbase-native/src/base/error.h'],
+  ['rdendpoint-native/src/wire/wire.c', '"base/error.h"', 'rdbase-native/src/base/error.h'],
+  ['rdbase-native/src/base/io.c', '"base/error.h"', 'rdbase-native/src/base/error.h'],
+  ['rdendpoint-native/src/transport/tcp/connect.c', '"transport.h"', 'rdendpoint-native/src/transport/transport.h'],
 ];
 
 const TYPE_CIRCLE = {
@@ -125,7 +129,7 @@ describe('the import rules', () => {
     const row = 'no row in FOLDERS of scripts/check-imports.ts';
     expect(ofImport('new/a.ts', '../model/plan.ts')).to.deep.equal([`rdpipe/new: ${row}`]);
     expect(ofImport('a.ts', './model/plan.ts')).to.deep.equal([`rdpipe: ${row}`]);
-    expect(ofInclude('rdcore-native/src/new/a.c', '<errno.h>', [])).to.deep.equal([`rdcore-native/new: ${row}`]);
+    expect(ofInclude('rdbase-native/src/new/a.c', '<errno.h>', [])).to.deep.equal([`rdbase-native/new: ${row}`]);
   });
 
   it('find circles of imports, also of types, and of includes', () => {

@@ -45,7 +45,12 @@ describe('parts of the suite', () => {
     const { partsOf } = await load<Changed>('changed');
     expect(partsOf('docs/rdma.md')).to.deep.equal([]);
     expect(partsOf('packages/rdpipe/src/run/run.ts')).to.include.members(['unit', 'integration', 'faults', 'lab']);
-    expect(partsOf('packages/rdcore-native/src/hop/loop.c')).to.include.members(['native', 'copy', 'faults', 'lab']);
+    expect(partsOf('packages/rdendpoint-native/src/hop/loop.c')).to.include.members([
+      'native',
+      'copy',
+      'faults',
+      'lab',
+    ]);
     expect(partsOf('test/full/rdma-kills.test.ts')).to.deep.equal(['lab']);
     const { stdout: tracked } = execaSync('git', ['ls-files', 'test', 'packages'], { cwd: ROOT });
     const names = PARTS.map(({ name }) => name);

@@ -21,9 +21,9 @@ describe('the native programs', () => {
     const commands = execaSync('make', ['-n', '-B', 'all'], { cwd: ROOT, lines: true }).stdout;
     const special = commands.filter((line) => /\s-m(?!d\b|md\b)/.test(line));
     expect(special.filter((line) => !line.includes('digest_avx2.c'))).to.deep.equal([]);
-    expect(read('packages/rdcore-native/src/crypto/digest.c')).to.match(/__builtin_cpu_supports\("avx2"\)/);
+    expect(read('packages/rdbase-native/src/base/digest.c')).to.match(/__builtin_cpu_supports\("avx2"\)/);
     const [capabilities = ''] =
-      /\.cap = \{[^}]*\}/.exec(read('packages/rdcore-native/src/transport/verbs/queue.c')) ?? [];
+      /\.cap = \{[^}]*\}/.exec(read('packages/rdendpoint-native/src/transport/verbs/queue.c')) ?? [];
     for (const name of ['max_send_wr', 'max_recv_wr', 'max_send_sge', 'max_recv_sge'])
       expect(capabilities).to.match(new RegExp(`\\.${name} = [A-Z1]`));
   });

@@ -4,6 +4,8 @@
 #include "cli/program.h"
 #include "forward/forward.h"
 #include "gather/gather.h"
+#include "recv_loop.h"
+#include "send_loop.h"
 #include "serve/server.h"
 #include "ssh/front.h"
 #include "transport/verbs/connector.h"
@@ -32,7 +34,7 @@ int main(int argc, char **argv) {
   if (!rd_options_parse(role, argc, argv, &options, &error)) return print_failure(role, &error, 2);
   if (options.mode == RD_MODE_HELP || options.mode == RD_MODE_VERSION) return print_information(&options);
   if (options.mode == RD_MODE_RDMA_CHECK) return print_rdma_check();
-  int status = rd_program_run(&options, &error);
+  int status = rd_program_run(&options, role == RD_ROLE_SENDER ? rd_send_loop : rd_recv_loop, &error);
   return error.code == RD_CODE_OK ? status : print_failure(role, &error, status);
 }
 

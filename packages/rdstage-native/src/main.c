@@ -3,7 +3,6 @@
 #include "base/cleanup.h"
 #include "base/descriptor_limit.h"
 #include "base/programs.h"
-#include "crypto/hardening.h"
 #include "host/program_sums.h"
 #include "process/die_with_parent.h"
 #include "process/spawn.h"
@@ -11,6 +10,7 @@
 #include "protocol/hello.h"
 #include "run/guardian.h"
 #include "run/supervisor.h"
+#include "sandbox/hardening.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
 import { ROOT } from '../../support/root.ts';
 
-const SUITES = `${ROOT}/build/release/rdcore-native/test`;
+const SUITES = `${ROOT}/build/release/rdendpoint-native/test`;
 
 describe('the RDMA transport', () => {
   const lab = useVirtualHosts();

@@ -51,7 +51,7 @@ describe("a linker's map", () => {
       '/usr/lib/gcc/x/12/../../../x/libc.a(printf.o)',
       '                              build/x.o (printf)',
       '/usr/lib/x/libc.a(puts.o)',
-      'build/static/librdcore.a(ring.o)',
+      'build/static/librdendpoint.a(ring.o)',
       'LOAD /usr/lib/x/crt1.o',
       'LOAD build/static/main.o',
       'LOAD /usr/lib/x/libc.so.6',

@@ -13,10 +13,12 @@ const SOURCES = [
   'scripts',
   'packages/rdpipe/package.json',
   'packages/rdpipe/src',
-  'packages/rdcore-native/src',
+  'packages/rdendpoint-native/src',
 ];
 /** Objects with their debug information, of which one calls assert(). */
-const OBJECTS = ['base/ring', 'wire/wire', 'crypto/seal'].map((name) => `build/release/rdcore-native/src/${name}.o`);
+const OBJECTS = ['ring/ring', 'wire/wire', 'crypto/seal'].map(
+  (name) => `build/release/rdendpoint-native/src/${name}.o`,
+);
 
 describe('a build', () => {
   let scratch: string;

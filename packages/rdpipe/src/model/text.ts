@@ -29,7 +29,7 @@ export function shorten(text: string, limit: number): string {
 
 type Ranges = readonly (readonly [first: number, last: number])[];
 
-/** Code points that foreign text may not hold, as for the native programs: rdcore-native/src/base/text_unsafe.h. */
+/** Code points that foreign text may not hold, as for the native programs: rdbase-native/src/base/text_unsafe.h. */
 export const UNSAFE_RANGES: Ranges = [
   [0x0, 0x1f],
   [0x7f, 0x9f],

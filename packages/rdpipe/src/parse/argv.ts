@@ -82,7 +82,7 @@ export function parseCopyArgv(words: readonly string[]): CopyInvocation {
   return { kind: 'copy', options, words, pathWords: rest };
 }
 
-/** The command line of rdssh as its front made it of one of ssh's (packages/rdhop-native/src/ssh). */
+/** The command line of rdssh as its front made it of one of ssh's (packages/rdssh-native). */
 export type SshInvocation =
   | {
       readonly kind: 'ssh';

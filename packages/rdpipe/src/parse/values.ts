@@ -70,7 +70,7 @@ function readSize(text: string): number {
   return bytes;
 }
 
-/** The by-hand programs read them alike: rdcore-native/src/base/size_text.c. A small b could be read as bits. */
+/** The by-hand programs read them alike: rdbase-native/src/base/size_text.c. A small b could be read as bits. */
 const SIZE = /^(\d+(?:\.\d+)?)(?: (?=.))?(?:([KMGTPkmgtp])(i?))?B?$/;
 const RATE = /^(\d+(?:\.\d+)?)(?: (?=.))?(?:([KMGTPkmgtp])(i?))?(?:B|(bit))?(?:\/s)?$/;
 const POWERS = 'KMGTP';

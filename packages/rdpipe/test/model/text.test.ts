@@ -21,7 +21,7 @@ describe('text', () => {
   });
 
   it('loses the characters that the native programs take away, and no other', () => {
-    const header = readFileSync(new URL('../../../rdcore-native/src/base/text_unsafe.h', import.meta.url), 'utf8');
+    const header = readFileSync(new URL('../../../rdbase-native/src/base/text_unsafe.h', import.meta.url), 'utf8');
     const ranges = [...header.matchAll(/\{0x(\w+), 0x(\w+)\}/g)].map((found) =>
       found.slice(1).map((digits) => Number.parseInt(digits, 16)),
     );

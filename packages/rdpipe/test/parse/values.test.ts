@@ -85,7 +85,7 @@ describe('values', () => {
 
 /** The cases of the suite in C too: text, bytes, bytes a second; -1: refused. */
 function sizeCases(): readonly (readonly [string, number, number])[] {
-  const file = fileURLToPath(new URL('../../../rdcore-native/test/size_cases.h', import.meta.url));
+  const file = fileURLToPath(new URL('../../../rdbase-native/test/size_cases.h', import.meta.url));
   const rows = readFileSync(file, 'utf8').matchAll(/^ {4}\{"(.*)", (-?\d+), (-?\d+)\},/gm);
   const cases = [...rows].map(([, text = '', size, rate]) => [text, Number(size), Number(rate)] as const);
   if (cases.length < 50) throw new Error(`only ${cases.length} cases in ${file}`);

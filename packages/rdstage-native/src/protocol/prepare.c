@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "protocol/prepare.h"
 
-#include "agent/json_lines.h"
 #include "base/hex.h"
+#include "base/json_lines.h"
 #include "base/memory.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/hop_program.h"
 
-#include "agent/json_lines.h"
 #include "base/cleanup.h"
+#include "base/json_lines.h"
 #include "base/memory.h"
 #include "base/programs.h"
 #include "process/spawn.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare/name_set.h"
 
+#include "base/digest.h"
 #include "base/memory.h"
-#include "crypto/digest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "entry/file_digest.h"
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/memory.h"
-#include "crypto/digest.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "entry/partial_name.h"
 
+#include "base/digest.h"
 #include "base/hex.h"
-#include "crypto/digest.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read/blocks.h"
 
+#include "base/digest.h"
 #include "base/memory.h"
-#include "crypto/digest.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read/content.h"
 
+#include "base/digest.h"
 #include "base/memory.h"
-#include "crypto/digest.h"
 #include "entry/metadata.h"
 #include "read/holes.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read/wanted_file.h"
 
+#include "base/digest.h"
 #include "base/io.h"
 #include "base/memory.h"
-#include "crypto/digest.h"
 #include "entry/metadata.h"
 #include "read/holes.h"
 

@@ -2,8 +2,8 @@
 #include "write/incoming.h"
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/memory.h"
-#include "crypto/digest.h"
 #include "entry/partial_name.h"
 
 #include <fcntl.h>

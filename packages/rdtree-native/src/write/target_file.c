@@ -2,9 +2,9 @@
 #include "write/target_file.h"
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/io.h"
 #include "base/memory.h"
-#include "crypto/digest.h"
 #include "entry/partial_name.h"
 #include "write/removal.h"
 #include "write/slowest.h"

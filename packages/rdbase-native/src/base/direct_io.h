@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The alignment that a file system requires for direct I/O (O_DIRECT).
+#ifndef RD_BASE_DIRECT_IO_H
+#define RD_BASE_DIRECT_IO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct rd_direct_io {
+  size_t memory_align; // bytes
+  size_t offset_align; // of file offsets and of counts
+};
+
+// False: no direct I/O. Only file systems on local disks report an alignment; others (NFS, FUSE, tmpfs) need the cache.
+bool rd_direct_io_needs(int fd, struct rd_direct_io *needs);
+// How many of these bytes can be read or written directly; 0: they or `offset` are not aligned.
+size_t rd_direct_io_part(const struct rd_direct_io *needs, off_t offset, const void *bytes, size_t count);
+
+#endif

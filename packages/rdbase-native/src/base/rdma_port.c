@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/rdma_port.h"
+
+#include "base/cleanup.h"
+#include "base/io.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+
+#define ACTIVE "4:" // the kernel's number of the state, before its name
+
+static bool is_active(const char *path);
+
+bool rd_rdma_port_is_active(const char *folder) {
+  char pattern[PATH_MAX];
+  glob_t states;
+  bool active = false;
+  snprintf(pattern, sizeof pattern, "%s/*/ports/*/state", folder);
+  if (glob(pattern, GLOB_NOSORT, NULL, &states) != 0) return false;
+  for (size_t i = 0; i < states.gl_pathc && !active; i++) active = is_active(states.gl_pathv[i]);
+  globfree(&states);
+  return active;
+}
+
+static bool is_active(const char *path) {
+  char state[sizeof ACTIVE - 1];
+  RD_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+  return fd >= 0 && rd_read_some(fd, state, sizeof state) == sizeof state && memcmp(state, ACTIVE, sizeof state) == 0;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Active RDMA ports of this machine, found without opening a library.
+#ifndef RD_BASE_RDMA_PORT_H
+#define RD_BASE_RDMA_PORT_H
+
+#include <stdbool.h>
+
+#define RD_RDMA_FOLDER "/sys/class/infiniband"
+
+// Whether a device in `folder` (RD_RDMA_FOLDER) has an active port.
+bool rd_rdma_port_is_active(const char *folder);
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/sandbox.h"
+
+#include "base/rdma_port.h"
+
+#include <unistd.h>
+
+static bool entered, over_rdma;
+
+void rd_sandbox_enter(const struct rd_syscall_profile *profile) {
+  if (!RD_SANDBOX_IS_POSSIBLE) return;
+  struct rd_syscall_profile own = *profile;
+  // A device that appears later is not used.
+  own.rdma = over_rdma = profile->rdma && access(RD_RDMA_FOLDER, F_OK) == 0;
+  entered = true;
+  rd_landlock_restrict_process(!own.kills && own.group <= 0);
+  // The source or sink of a command is a pipe that is already open.
+  if (own.group > 0) rd_sandbox_close(NULL, -1);
+  rd_syscall_filter_install(&own);
+}
+
+void rd_sandbox_close(const char *path, int directory_fd) {
+  if (!entered) return;
+  entered = false;
+  rd_landlock_restrict_files(&(struct rd_landlock){.path = path, .directory_fd = directory_fd, .rdma = over_rdma});
+}

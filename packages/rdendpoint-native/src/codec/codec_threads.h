@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads that encode blocks into DATA frames or decode them, each with its own contexts.
+#ifndef RD_CODEC_CODEC_THREADS_H
+#define RD_CODEC_CODEC_THREADS_H
+
+#include "codec/block.h"
+#include "codec/pool.h"
+#include "crypto/seal.h"
+
+struct rd_codec_context {
+  struct rd_sealer *sealer;     // NULL: nothing is sealed
+  struct rd_packer *packer;     // NULL: nothing is compressed
+  struct rd_unpacker *unpacker; // NULL: likewise
+};
+
+struct rd_codec_threads {
+  unsigned count;
+  bool seals_inline;                                           // so that the threads only compress and decompress
+  struct rd_codec_context *contexts[RD_POOL_THREADS_MOST + 1]; // the last one is the calling thread's
+  struct rd_pool *pool;                                        // NULL: stopped
+};
+
+// The number of threads for `jobs`: as asked for, or (0) the number of processors, 8 at most.
+unsigned rd_codec_threads_count(unsigned jobs);
+
+// `seal` may be NULL, `level` 0; `run` gets a thread's rd_codec_context. On failure there is nothing to destroy.
+bool rd_codec_threads_create(struct rd_codec_threads *threads, unsigned jobs, const struct rd_seal *seal, int level,
+                             bool unpacks, void (*run)(struct rd_pool_job *job, void *context), struct rd_error *error);
+void rd_codec_threads_stop(struct rd_codec_threads *threads); // waits for blocks in work and drops the rest
+void rd_codec_threads_destroy(struct rd_codec_threads *threads);
+
+// Submits the job of a block of so many bytes. The calling thread does it itself where that is faster.
+void rd_codec_threads_submit(const struct rd_codec_threads *threads, struct rd_pool_job *job, bool packed,
+                             size_t bytes);
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input.h"
+
+#include "sandbox/sandbox.h"
+
+static bool take_source(struct rd_input *input, struct rd_source *source, const char *path, struct rd_control *control);
+static bool take_relay(struct rd_input *input, const struct rd_command *command, struct rd_control *control,
+                       struct rd_error *error);
+static bool begin_source(struct rd_input *input, size_t ring_bytes, const struct rd_signing *check,
+                         struct rd_error *error);
+static bool has_news(const struct rd_input *input, uint64_t filled);
+
+bool rd_input_clear(struct rd_input *input) {
+  // A thread that hangs in a system call still uses the ring and the source.
+  if (!rd_reader_destroy(input->reader)) return false;
+  if (input->relay == NULL) rd_ring_destroy(input->ring);
+  rd_relay_destroy(input->relay);
+  rd_source_destroy(input->source);
+  rd_stream_check_destroy(input->check);
+  return true;
+}
+
+bool rd_input_handle_command(struct rd_input *input, const struct rd_command *command, struct rd_control *control,
+                             struct rd_error *error) {
+  switch (command->type) {
+  case RD_COMMAND_FILE:
+    return take_source(input, rd_source_open(command->path, error), command->path, control);
+  case RD_COMMAND_READY:
+    return take_source(input, rd_source_from_fd(command->fd), NULL, control);
+  case RD_COMMAND_RELAY:
+    return take_relay(input, command, control, error);
+  case RD_COMMAND_COMMIT:
+    input->committed = true;
+    input->producer_status = command->status;
+    return true;
+  default:
+    return true;
+  }
+}
+
+bool rd_input_begin(struct rd_input *input, size_t ring_bytes, const struct rd_signing *check, struct rd_error *error) {
+  if (input->ring != NULL) return true;
+  if (input->source != NULL) return begin_source(input, ring_bytes, check, error);
+  if (input->relay == NULL) return true;
+  input->ring = rd_relay_ring(input->relay, error);
+  return input->ring != NULL || error->code == RD_CODE_OK;
+}
+
+enum rd_reader_state rd_input_state(const struct rd_input *input, struct rd_error *error) {
+  struct rd_end ignored;
+  if (input->relay == NULL) return rd_reader_state(input->reader, error);
+  return rd_relay_has_ended(input->relay, &ignored) ? RD_READER_AT_END : RD_READER_READING;
+}
+
+bool rd_input_end(struct rd_input *input, struct rd_end *end, struct rd_error *error) {
+  *end = (struct rd_end){.producer_status = input->producer_status};
+  if (input->relay != NULL) return rd_relay_has_ended(input->relay, end);
+  return input->check == NULL || rd_stream_check_sign(input->check, end, error);
+}
+
+void rd_input_release(struct rd_input *input, uint64_t offset) {
+  rd_ring_release(input->ring, offset);
+  if (input->relay != NULL) rd_relay_tell(input->relay);
+}
+
+int rd_input_poll_fd(const struct rd_input *input) {
+  if (input->relay != NULL) return rd_relay_poll_fd(input->relay);
+  return input->reader != NULL ? rd_reader_poll_fd(input->reader) : -1;
+}
+
+bool rd_input_expect_news(struct rd_input *input, uint64_t filled) {
+  if (input->relay == NULL) return input->reader == NULL || rd_reader_expect_news(input->reader, filled);
+  rd_relay_expect_news(input->relay);
+  return !has_news(input, filled);
+}
+
+void rd_input_woken(struct rd_input *input) {
+  if (input->relay != NULL)
+    rd_relay_woken(input->relay);
+  else
+    rd_reader_woken(input->reader);
+}
+
+static bool take_source(struct rd_input *input, struct rd_source *source, const char *path,
+                        struct rd_control *control) {
+  if (source == NULL) return false;
+  rd_source_destroy(input->source);
+  input->source = source;
+  rd_sandbox_close(path, -1);
+  struct rd_event ready = {.type = RD_EVENT_READY};
+  control->ops->emit(control, &ready);
+  int64_t size_bytes = rd_source_size(source);
+  struct rd_event size = {.type = RD_EVENT_SIZE, .bytes = (uint64_t)size_bytes};
+  if (size_bytes >= 0) control->ops->emit(control, &size);
+  return true;
+}
+
+// The receiver beside it has seen the commit: END comes through the relay only after it.
+static bool take_relay(struct rd_input *input, const struct rd_command *command, struct rd_control *control,
+                       struct rd_error *error) {
+  rd_relay_destroy(input->relay);
+  input->relay = rd_relay_open(RD_ROLE_SENDER, command->memory_fd, command->bell_fd, error);
+  if (input->relay == NULL) return false;
+  input->committed = true;
+  rd_sandbox_close(NULL, -1);
+  struct rd_event ready = {.type = RD_EVENT_READY};
+  control->ops->emit(control, &ready);
+  return true;
+}
+
+static bool begin_source(struct rd_input *input, size_t ring_bytes, const struct rd_signing *check,
+                         struct rd_error *error) {
+  input->ring = rd_ring_create(ring_bytes, error);
+  if (input->ring == NULL) return false;
+  if (check != NULL) input->check = rd_stream_check_create(check, error);
+  if (check != NULL && input->check == NULL) return false;
+  input->reader = rd_reader_create(input->source, input->ring, input->check, error);
+  return input->reader != NULL;
+}
+
+static bool has_news(const struct rd_input *input, uint64_t filled) {
+  struct rd_end ignored;
+  struct rd_error error;
+  if (input->ring == NULL) return rd_relay_ring(input->relay, &error) != NULL || error.code != RD_CODE_OK;
+  return rd_ring_filled(input->ring) > filled || rd_relay_has_ended(input->relay, &ignored);
+}
