@@ -193,7 +193,8 @@ $(HOP_NAMES:%=$(OUT)/%): $(OUT)/rdhop
 	$(Q)ln -sf $(<F) $@
 
 # Those that have the version in them.
-$(foreach file,$(PROGRAMS:%=%-native/src/main) rdstage-native/src/protocol/hello,$(OUT)/$(file).o): packages/rdpipe/package.json
+$(foreach file,$(PROGRAMS:%=%-native/src/main) rdendpoint-native/src/cli/program rdstage-native/src/protocol/hello,\
+  $(OUT)/$(file).o): packages/rdpipe/package.json
 
 AVX2 := $(if $(filter x86_64,$(CPU)),-mavx2)
 $(OUT)/rdbase-native/src/base/digest_avx2.o: EXTRA_CFLAGS := $(AVX2)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of rdsend and rdrecv: the input's NUL-terminated words.
-#include "cli/options.h"
 #include "fuzz.h"
 #include "fuzz_words.h"
+#include "receiver_options.h"
+#include "sender_options.h"
 
 static void check_settings(const struct rd_options *options);
 static void check_key_is_wiped(const struct fuzz_words *words, const struct rd_options *options);
@@ -14,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rd_options options;
   struct rd_error error;
   fuzz_words_make(&words, "rdpipe", data + 1, size - 1);
-  bool good = rd_options_parse(role, words.count, words.words, &options, &error);
+  bool good = rd_options_parse(role == RD_ROLE_SENDER ? &rd_sender_command_line : &rd_receiver_command_line,
+                               words.count, words.words, &options, &error);
   FUZZ_REQUIRE(good || error.code == RD_CODE_USAGE);
   if (good) check_settings(&options);
   if (good && options.mode == RD_MODE_STANDALONE) check_key_is_wiped(&words, &options);

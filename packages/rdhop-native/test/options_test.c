@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command lines of rdsend and rdrecv.
-#include "cli/options.h"
-
 #include "base/size_text.h"
+#include "receiver_options.h"
+#include "sender_options.h"
 #include "size_cases.h"
 #include "test.h"
 
@@ -16,6 +16,10 @@ static char *argv[WORDS_MOST + 1];
 static struct rd_options options;
 static struct rd_error error;
 
+static const struct rd_command_line *line_of(enum rd_role role) {
+  return role == RD_ROLE_SENDER ? &rd_sender_command_line : &rd_receiver_command_line;
+}
+
 // Words up to a NULL.
 static bool parse(enum rd_role role, ...) {
   va_list words;
@@ -26,7 +30,7 @@ static bool parse(enum rd_role role, ...) {
   va_end(words);
   argv[argc] = NULL;
   error = (struct rd_error){.code = RD_CODE_OK};
-  return rd_options_parse(role, argc, argv, &options, &error);
+  return rd_options_parse(line_of(role), argc, argv, &options, &error);
 }
 
 #define SEND(...) parse(RD_ROLE_SENDER, __VA_ARGS__, (char *)NULL)
@@ -169,7 +173,7 @@ static void test_help_fits(void) {
   for (int role = RD_ROLE_SENDER; role <= RD_ROLE_RECEIVER; role++) {
     char help[4096];
     FILE *out = fmemopen(help, sizeof help, "w");
-    rd_options_write_help((enum rd_role)role, out);
+    rd_options_write_help(line_of((enum rd_role)role), out);
     fclose(out);
     const char *line = help;
     for (const char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) CHECK(end - line < 80);

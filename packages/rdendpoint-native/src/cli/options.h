@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command lines of rdsend and rdrecv.
+// The parts that the command lines of rdsend and rdrecv have in common.
 #ifndef RD_CLI_OPTIONS_H
 #define RD_CLI_OPTIONS_H
 
+#include "base/option_table.h"
 #include "hop/control.h"
-
-#include <stdio.h>
 
 enum rd_mode { RD_MODE_STANDALONE, RD_MODE_AGENT, RD_MODE_RDMA_CHECK, RD_MODE_HELP, RD_MODE_VERSION };
 enum rd_transport_choice { RD_TRANSPORT_AUTO, RD_TRANSPORT_RDMA, RD_TRANSPORT_TCP };
@@ -31,13 +30,33 @@ struct rd_options {
   struct rd_settings settings; // without the key
 };
 
+// The command line of one end: its own options come before those of both.
+struct rd_command_line {
+  enum rd_role role;
+  const char *usage;                  // with which --help begins
+  const struct rd_option_row *rows;   // of struct rd_options
+  const struct rd_option_row *others; // of the other end, for the message alone
+  const char *others_program;
+  int key_at; // the index of KEY among the operands
+  // The words after the options, ended by NULL. False: RD_CODE_USAGE.
+  bool (*take_operands)(struct rd_options *options, int count, char **operands, struct rd_error *error);
+};
+
 // Overwrites the key in argv, also after a mistake in another argument. False: RD_CODE_USAGE.
-bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_options *options, struct rd_error *error);
+bool rd_options_parse(const struct rd_command_line *line, int argc, char **argv, struct rd_options *options,
+                      struct rd_error *error);
 
 // `rdsend` or `rdrecv`.
 const char *rd_role_name(enum rd_role role);
 
 // Writes what --help prints.
-void rd_options_write_help(enum rd_role role, FILE *out);
+void rd_options_write_help(const struct rd_command_line *line, FILE *out);
+
+// For the operands of an end: PORT, and what follows KEY. False: RD_CODE_USAGE.
+bool rd_options_take_port(struct rd_options *options, const char *text, uint16_t least, struct rd_error *error);
+bool rd_options_take_data(struct rd_options *options, char **rest, struct rd_error *error);
+// For the rows of an end.
+bool rd_options_seconds(const char *text, int64_t least_ms, int64_t *out_ms);
+bool rd_options_choose_rdma_check(void *to, const char *text);
 
 #endif

@@ -3,12 +3,18 @@
 #ifndef RD_CLI_PROGRAM_H
 #define RD_CLI_PROGRAM_H
 
-#include "cli/options.h"
+#include "cli/standalone.h"
 
-typedef enum rd_code rd_loop_function(struct rd_control *control); // rd_send_loop() or rd_recv_loop()
+// The parts of one end.
+struct rd_program {
+  const struct rd_command_line *command_line;
+  const struct rd_standalone_ops *standalone;
+  enum rd_code (*loop)(struct rd_control *control);
+  // Fills in `key_text` where no KEY was given. False: with an error. NULL: KEY is needed.
+  bool (*make_key)(struct rd_options *options, struct rd_error *error);
+};
 
-// Runs the program and returns its exit status; does not return if it ends by a signal. *error is set (its code is not
-// RD_CODE_OK) if the program could not begin.
-int rd_program_run(struct rd_options *options, rd_loop_function *loop, struct rd_error *error);
+// Returns the exit status, or does not return if the program ends by a signal. Prints what it has to say.
+int rd_program_main(const struct rd_program *program, int argc, char **argv);
 
 #endif

@@ -5,80 +5,41 @@
 #include "base/io.h"
 #include "base/memory.h"
 #include "base/rdma_port.h"
-#include "cli/child.h"
-#include "cli/display.h"
-#include "cli/tree_program.h"
-#include "cli/watchdog.h"
 #include "transport/tcp/connector.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
 
-#define TREE_END_MS 5000 // for rdtree to remove its temporary files
-#define PRODUCER_MS 1000 // from the end of its reader to its own
-#define KILL_MS 10000
 #define NOT_WRITTEN "the other side did not write all of the tree: see its message"
 #define SHORT_KEY_WARNING                                                                                              \
   "a key this short can be guessed from a recording of the connection: rdrecv without KEY generates a strong one"
 
-// The next command for the loop, in this order.
-enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_LISTEN_TOO, STEP_COMMAND, STEP_COMMIT, STEP_DONE };
-
-struct standalone {
-  struct rd_control control;
-  const struct rd_options *options;
-  struct rd_tree_program tree;
-  char *const *command; // the user's, or rdtree; NULL: none
-  const unsigned char *key;
-  struct rd_key_offer *offer;
-  struct rd_display display;
-  enum step step;
-  bool over_rdma, over_tcp; // the transports to try
-  uint16_t port;            // the free port of the first listener, for the second one; 0: none
-  bool connected;
-  struct rd_child child;
-  struct rd_watchdog watchdog; // of the child
-  bool exit_reported;          // the loop has a command for its exit
-  int signal_fd;
-  int signal;              // it ended the run; 0: none
-  struct rd_error failure; // for the next RD_COMMAND_ABORT
-  bool release_due;
-};
-
-static void choose_transports(struct standalone *standalone);
-static bool open_signals(struct standalone *standalone, struct rd_error *error);
-static bool fork_command(struct standalone *standalone, struct rd_error *error);
-static bool is_tree(const struct standalone *standalone);
+static void choose_transports(struct rd_standalone *standalone);
+static bool open_signals(struct rd_standalone *standalone, struct rd_error *error);
+static bool fork_command(struct rd_standalone *standalone, struct rd_error *error);
 static struct pollfd poll_signals(const struct rd_control *control);
 static bool next_command(struct rd_control *control, struct rd_command *command);
-static void read_signals(struct standalone *standalone);
-static bool command_abort(struct standalone *standalone, struct rd_command *command);
-static bool command_after_exit(struct standalone *standalone, struct rd_command *command);
-static bool command_of_step(struct standalone *standalone, struct rd_command *command);
-static void command_open(const struct standalone *standalone, struct rd_command *command);
-static void command_file(const struct standalone *standalone, struct rd_command *command);
-static void command_dial(const struct standalone *standalone, struct rd_command *command);
-static void command_listen(const struct standalone *standalone, struct rd_command *command, bool is_first);
-static bool command_ready(struct standalone *standalone, struct rd_command *command);
+static void read_signals(struct rd_standalone *standalone);
+static bool command_abort(struct rd_standalone *standalone, struct rd_command *command);
+static bool command_of_step(struct rd_standalone *standalone, struct rd_command *command);
+static void command_open(const struct rd_standalone *standalone, struct rd_command *command);
+static void command_file(const struct rd_standalone *standalone, struct rd_command *command);
+static bool command_ready(struct rd_standalone *standalone, struct rd_command *command);
 static void handle_event(struct rd_control *control, const struct rd_event *event);
-static void on_listening(struct standalone *standalone, const struct rd_event *event);
-static void on_finished(struct standalone *standalone, enum rd_code code);
-static void end_producer(struct standalone *standalone);
-static int exit_status(struct standalone *standalone, enum rd_code code);
-static bool is_whole(const struct standalone *standalone);
-static int consumer_status(struct standalone *standalone);
+static void on_finished(struct rd_standalone *standalone, enum rd_code code);
+static int exit_status(struct rd_standalone *standalone, enum rd_code code);
 static _Noreturn void die_of_signal(int signal);
 
-static const struct rd_control_ops standalone_ops = {poll_signals, next_command, handle_event};
+static const struct rd_control_ops control_ops = {poll_signals, next_command, handle_event};
 
-struct rd_control *rd_standalone_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
-                                        struct rd_key_offer *offer, struct rd_error *error) {
-  struct standalone *standalone = rd_memory_new(1, sizeof *standalone);
-  standalone->control = (struct rd_control){.ops = &standalone_ops, .due = true};
+struct rd_control *rd_standalone_create(const struct rd_standalone_ops *ops, const struct rd_options *options,
+                                        const unsigned char key[RD_KEY_BYTES], struct rd_error *error) {
+  struct rd_standalone *standalone = rd_memory_new(1, sizeof *standalone);
+  standalone->control = (struct rd_control){.ops = &control_ops, .due = true};
+  standalone->ops = ops;
   standalone->options = options;
   standalone->key = key;
-  standalone->offer = offer;
   standalone->child = RD_NO_CHILD;
   standalone->watchdog = RD_NO_WATCHDOG;
   standalone->signal_fd = -1;
@@ -95,7 +56,7 @@ struct rd_control *rd_standalone_create(const struct rd_options *options, const 
 }
 
 void rd_standalone_destroy(struct rd_control *control) {
-  struct standalone *standalone = (struct standalone *)control;
+  struct rd_standalone *standalone = (struct rd_standalone *)control;
   if (standalone == NULL) return;
   rd_child_forget(&standalone->child);
   rd_watchdog_release(&standalone->watchdog);
@@ -106,11 +67,11 @@ void rd_standalone_destroy(struct rd_control *control) {
 }
 
 pid_t rd_standalone_command(const struct rd_control *control) {
-  return ((const struct standalone *)control)->child.pid;
+  return ((const struct rd_standalone *)control)->child.pid;
 }
 
 int rd_standalone_end(struct rd_control *control, enum rd_code code) {
-  struct standalone *standalone = (struct standalone *)control;
+  struct rd_standalone *standalone = (struct rd_standalone *)control;
   // In this order: SIGCHLD is read before the exit is checked, so that no exit is missed.
   for (;;) {
     read_signals(standalone);
@@ -120,15 +81,19 @@ int rd_standalone_end(struct rd_control *control, enum rd_code code) {
   }
 }
 
+bool rd_standalone_is_tree(const struct rd_standalone *standalone) {
+  return standalone->tree.settings_fd >= 0;
+}
+
 // Without an active RDMA port no RDMA library is opened.
-static void choose_transports(struct standalone *standalone) {
+static void choose_transports(struct rd_standalone *standalone) {
   enum rd_transport_choice choice = standalone->options->transport;
   standalone->over_tcp = choice != RD_TRANSPORT_RDMA;
   standalone->over_rdma =
       choice == RD_TRANSPORT_RDMA || (choice == RD_TRANSPORT_AUTO && rd_rdma_port_is_active(RD_RDMA_FOLDER));
 }
 
-static bool open_signals(struct standalone *standalone, struct rd_error *error) {
+static bool open_signals(struct rd_standalone *standalone, struct rd_error *error) {
   static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
   sigset_t set;
   sigemptyset(&set);
@@ -145,10 +110,10 @@ static bool open_signals(struct standalone *standalone, struct rd_error *error) 
 }
 
 // Comes first: the process must not fork once a device is open.
-static bool fork_command(struct standalone *standalone, struct rd_error *error) {
+static bool fork_command(struct rd_standalone *standalone, struct rd_error *error) {
   const struct rd_options *options = standalone->options;
   if (!rd_tree_program_open(&standalone->tree, options, error)) return false;
-  standalone->command = is_tree(standalone) ? standalone->tree.command : options->command;
+  standalone->command = rd_standalone_is_tree(standalone) ? standalone->tree.command : options->command;
   if (standalone->command == NULL) return true;
   bool is_sender = options->role == RD_ROLE_SENDER;
   return rd_child_fork(&standalone->child, standalone->command, is_sender, standalone->tree.settings_fd, error) &&
@@ -156,16 +121,12 @@ static bool fork_command(struct standalone *standalone, struct rd_error *error) 
                            error);
 }
 
-static bool is_tree(const struct standalone *standalone) {
-  return standalone->tree.settings_fd >= 0;
-}
-
 static struct pollfd poll_signals(const struct rd_control *control) {
-  return (struct pollfd){.fd = ((const struct standalone *)control)->signal_fd, .events = POLLIN};
+  return (struct pollfd){.fd = ((const struct rd_standalone *)control)->signal_fd, .events = POLLIN};
 }
 
 static bool next_command(struct rd_control *control, struct rd_command *command) {
-  struct standalone *standalone = (struct standalone *)control;
+  struct rd_standalone *standalone = (struct rd_standalone *)control;
   if (!control->due) return false;
   read_signals(standalone);
   *command = (struct rd_command){.fd = -1};
@@ -174,12 +135,13 @@ static bool next_command(struct rd_control *control, struct rd_command *command)
     command->type = RD_COMMAND_RELEASE;
     return true;
   }
-  control->due = command_abort(standalone, command) || command_after_exit(standalone, command) ||
+  control->due = command_abort(standalone, command) ||
+                 (standalone->ops->after_exit != NULL && standalone->ops->after_exit(standalone, command)) ||
                  command_of_step(standalone, command);
   return control->due;
 }
 
-static void read_signals(struct standalone *standalone) {
+static void read_signals(struct rd_standalone *standalone) {
   struct signalfd_siginfo info;
   while (read(standalone->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
     if (info.ssi_signo == SIGCHLD || standalone->signal != 0) continue;
@@ -188,7 +150,7 @@ static void read_signals(struct standalone *standalone) {
   }
 }
 
-static bool command_abort(struct standalone *standalone, struct rd_command *command) {
+static bool command_abort(struct rd_standalone *standalone, struct rd_command *command) {
   if (standalone->failure.code == RD_CODE_OK) return false;
   command->type = RD_COMMAND_ABORT;
   command->code = standalone->failure.code;
@@ -197,61 +159,37 @@ static bool command_abort(struct standalone *standalone, struct rd_command *comm
   return true;
 }
 
-// A producer's exit commits or aborts the stream. A consumer's exit shows on its pipe.
-static bool command_after_exit(struct standalone *standalone, struct rd_command *command) {
-  bool runs = standalone->options->role == RD_ROLE_SENDER && standalone->child.go_fd < 0;
-  if (!runs || standalone->exit_reported || !rd_child_has_exited(&standalone->child)) return false;
-  standalone->exit_reported = true;
-  int status = rd_child_status(&standalone->child);
-  const char *producer = is_tree(standalone) ? "rdtree" : "the producer";
-  command->type = is_whole(standalone) ? RD_COMMAND_COMMIT : RD_COMMAND_ABORT;
-  command->code = RD_CODE_ABORTED;
-  if (status > 128)
-    snprintf(command->reason, sizeof command->reason, "%s was killed by signal %d", producer, status - 128);
-  else
-    snprintf(command->reason, sizeof command->reason, "%s exited with status %d", producer, status);
-  return true;
-}
-
-static bool command_of_step(struct standalone *standalone, struct rd_command *command) {
-  const struct rd_options *options = standalone->options;
-  bool is_sender = options->role == RD_ROLE_SENDER, has_command = standalone->command != NULL;
+static bool command_of_step(struct rd_standalone *standalone, struct rd_command *command) {
+  bool has_command = standalone->command != NULL;
   switch (standalone->step) {
-  case STEP_OPEN:
+  case RD_STEP_OPEN:
     // The command starts when there is a connection.
-    standalone->step = has_command ? STEP_CONNECT : STEP_FILE;
+    standalone->step = has_command ? RD_STEP_CONNECT : RD_STEP_FILE;
     command_open(standalone, command);
     return true;
-  case STEP_FILE:
-    standalone->step = STEP_CONNECT;
+  case RD_STEP_FILE:
+    standalone->step = RD_STEP_CONNECT;
     command_file(standalone, command);
     return true;
-  case STEP_CONNECT:
-    standalone->step = !is_sender && standalone->over_rdma && standalone->over_tcp ? STEP_LISTEN_TOO : STEP_COMMAND;
-    if (is_sender)
-      command_dial(standalone, command);
-    else
-      command_listen(standalone, command, true);
-    return true;
-  case STEP_LISTEN_TOO:
-    standalone->step = STEP_COMMAND;
-    command_listen(standalone, command, false);
-    return true;
-  case STEP_COMMAND:
-    if (has_command) return standalone->connected && command_ready(standalone, command);
-    standalone->step = STEP_COMMIT;
+  case RD_STEP_CONNECT:
+    if (standalone->ops->connect(standalone, command)) return true;
+    standalone->step = RD_STEP_COMMAND;
     return command_of_step(standalone, command);
-  case STEP_COMMIT:
-    standalone->step = STEP_DONE;
+  case RD_STEP_COMMAND:
+    if (has_command) return standalone->connected && command_ready(standalone, command);
+    standalone->step = RD_STEP_COMMIT;
+    return command_of_step(standalone, command);
+  case RD_STEP_COMMIT:
+    standalone->step = RD_STEP_DONE;
     command->type = RD_COMMAND_COMMIT;
-    return is_sender;
-  case STEP_DONE:
+    return standalone->options->role == RD_ROLE_SENDER;
+  case RD_STEP_DONE:
     break;
   }
   return false;
 }
 
-static void command_open(const struct standalone *standalone, struct rd_command *command) {
+static void command_open(const struct rd_standalone *standalone, struct rd_command *command) {
   command->type = RD_COMMAND_OPEN;
   command->settings = standalone->options->settings;
   command->settings.port_low = command->settings.port_high = standalone->options->port;
@@ -259,34 +197,15 @@ static void command_open(const struct standalone *standalone, struct rd_command 
   memcpy(command->settings.key, standalone->key, RD_KEY_BYTES);
 }
 
-static void command_file(const struct standalone *standalone, struct rd_command *command) {
+static void command_file(const struct rd_standalone *standalone, struct rd_command *command) {
   const char *file = standalone->options->file;
   command->type = file != NULL ? RD_COMMAND_FILE : RD_COMMAND_READY;
   command->fd = standalone->options->role == RD_ROLE_SENDER ? STDIN_FILENO : STDOUT_FILENO;
   snprintf(command->path, sizeof command->path, "%s", file != NULL ? file : "");
 }
 
-static void command_dial(const struct standalone *standalone, struct rd_command *command) {
-  command->type = RD_COMMAND_DIAL;
-  command->address_count = standalone->over_rdma && standalone->over_tcp ? 2 : 1;
-  for (size_t i = 0; i < command->address_count; i++) {
-    struct rd_address *address = &command->addresses[i];
-    *address = (struct rd_address){.port = standalone->options->port, .rdma = i == 0 && standalone->over_rdma};
-    snprintf(address->host, sizeof address->host, "%s", standalone->options->host);
-  }
-}
-
-// RDMA first, because a sender that tries both begins with it; but TCP first if the port is to be a free one.
-static void command_listen(const struct standalone *standalone, struct rd_command *command, bool is_first) {
-  bool both = standalone->over_rdma && standalone->over_tcp;
-  bool rdma_is_first = standalone->options->port != 0;
-  command->type = RD_COMMAND_LISTEN;
-  command->listen = (struct rd_listen_command){.rdma = both ? is_first == rdma_is_first : standalone->over_rdma,
-                                               .port = standalone->port};
-}
-
-static bool command_ready(struct standalone *standalone, struct rd_command *command) {
-  standalone->step = STEP_DONE;
+static bool command_ready(struct rd_standalone *standalone, struct rd_command *command) {
+  standalone->step = RD_STEP_DONE;
   if (!rd_child_run(&standalone->child, &standalone->failure)) return command_abort(standalone, command);
   command->type = RD_COMMAND_READY;
   command->fd = standalone->child.pipe_fd;
@@ -294,11 +213,11 @@ static bool command_ready(struct standalone *standalone, struct rd_command *comm
 }
 
 static void handle_event(struct rd_control *control, const struct rd_event *event) {
-  struct standalone *standalone = (struct standalone *)control;
+  struct rd_standalone *standalone = (struct rd_standalone *)control;
   control->due = true;
   if (event->type == RD_EVENT_DIAL_FAILED) standalone->failure = *event->error;
   if (event->type == RD_EVENT_LISTENING || event->type == RD_EVENT_LISTEN_FAILED) {
-    on_listening(standalone, event);
+    if (standalone->ops->listening != NULL) standalone->ops->listening(standalone, event);
     return;
   }
   if (event->type == RD_EVENT_CONNECTED) standalone->connected = true;
@@ -307,78 +226,24 @@ static void handle_event(struct rd_control *control, const struct rd_event *even
   rd_display_event(&standalone->display, event);
 }
 
-// A free port is printed when both listeners have it, because the sender tries RDMA first. Without TCP, a failure to
-// listen over RDMA ends the run.
-static void on_listening(struct standalone *standalone, const struct rd_event *event) {
-  bool failed = event->type == RD_EVENT_LISTEN_FAILED;
-  bool goes_on = failed && event->rdma && standalone->over_tcp;
-  if (failed && !goes_on) standalone->failure = *event->error;
-  if (standalone->options->port == 0 && standalone->step == STEP_LISTEN_TOO && !failed) {
-    standalone->port = event->port;
-    return;
-  }
-  struct rd_event first = {.type = RD_EVENT_LISTENING, .port = standalone->port};
-  if (standalone->port != 0) rd_display_event(&standalone->display, &first);
-  rd_display_event(&standalone->display, event);
-  uint16_t port = failed ? standalone->port : event->port;
-  if (port != 0) rd_key_offer_show(standalone->offer, standalone->options->settings.bind_host, port);
-}
-
-// A consumer must be dead before its input ends; a producer is no longer needed.
-static void on_finished(struct standalone *standalone, enum rd_code code) {
-  bool is_sender = standalone->options->role == RD_ROLE_SENDER;
+static void on_finished(struct rd_standalone *standalone, enum rd_code code) {
   rd_child_forget(&standalone->child);
-  if (is_sender && code != RD_CODE_OK) end_producer(standalone);
-  if (!is_sender && code != RD_CODE_OK && code != RD_CODE_CLOSED) {
-    if (is_tree(standalone)) {
-      rd_child_signal(&standalone->child, SIGTERM);
-      rd_child_wait(&standalone->child, TREE_END_MS);
-    }
-    rd_child_signal(&standalone->child, SIGKILL);
-    rd_child_wait(&standalone->child, KILL_MS);
-  }
+  standalone->ops->end_command(standalone, code);
   rd_watchdog_release(&standalone->watchdog);
   standalone->release_due = true;
 }
 
-// SIGPIPE as in a local pipe, also for a producer that writes nothing and would not notice that its reader is gone.
-static void end_producer(struct standalone *standalone) {
-  rd_cleanup_fd(&standalone->child.pipe_fd);
-  rd_child_signal(&standalone->child, SIGPIPE);
-  if (!rd_child_wait(&standalone->child, PRODUCER_MS)) rd_child_signal(&standalone->child, SIGKILL);
-}
-
 // The command's own status, unless the run failed for another reason.
-static int exit_status(struct standalone *standalone, enum rd_code code) {
-  bool is_sender = standalone->options->role == RD_ROLE_SENDER;
-  bool good = code == RD_CODE_OK || code == RD_CODE_CLOSED;
+static int exit_status(struct rd_standalone *standalone, enum rd_code code) {
+  int status;
   if (standalone->signal != 0) die_of_signal(standalone->signal);
-  bool has_failed = standalone->exit_reported && !is_whole(standalone);
-  if (is_sender && has_failed && code == RD_CODE_ABORTED) return rd_child_status(&standalone->child);
-  if (is_sender && is_tree(standalone) && code == RD_CODE_OK) return rd_child_status(&standalone->child);
-  if (!is_sender && standalone->child.exited && good) return consumer_status(standalone);
-  if (code == RD_CODE_CLOSED && is_tree(standalone)) {
+  if (standalone->ops->command_status(standalone, code, &status)) return status;
+  if (code == RD_CODE_CLOSED && rd_standalone_is_tree(standalone)) {
     rd_display_line(&standalone->display, NOT_WRITTEN);
     code = RD_CODE_ABORTED;
   }
   if (code == RD_CODE_CLOSED) die_of_signal(SIGPIPE);
   return rd_code_status(code);
-}
-
-// The producer has sent all that it could.
-static bool is_whole(const struct standalone *standalone) {
-  int status = rd_child_status(&standalone->child);
-  return status == 0 || (is_tree(standalone) && status == RD_TREE_FAILED_PATHS);
-}
-
-// rdtree itself reports why it ends.
-static int consumer_status(struct standalone *standalone) {
-  int status = rd_child_status(&standalone->child);
-  char message[64];
-  snprintf(message, sizeof message, "the consumer exited with status %d", status);
-  bool is_reported = is_tree(standalone) && status < 128;
-  if (status != 0 && !is_reported) rd_display_line(&standalone->display, message);
-  return status;
 }
 
 static _Noreturn void die_of_signal(int signal_number) {

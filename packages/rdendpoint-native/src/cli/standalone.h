@@ -3,15 +3,61 @@
 #ifndef RD_CLI_STANDALONE_H
 #define RD_CLI_STANDALONE_H
 
-#include "cli/options.h"
-#include "crypto/key_offer.h"
+#include "cli/child.h"
+#include "cli/display.h"
+#include "cli/tree_program.h"
+#include "cli/watchdog.h"
 
-// The options, `key` and the offer, which is shown when the port is known, must outlive it. NULL on failure.
-struct rd_control *rd_standalone_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
-                                        struct rd_key_offer *offer, struct rd_error *error);
+struct rd_standalone;
+
+// The parts of one end.
+struct rd_standalone_ops {
+  // Fills in the next command that connects. False: there are no more.
+  bool (*connect)(struct rd_standalone *standalone, struct rd_command *command);
+  // Fills in the command that follows from the child's exit, once. NULL: none does.
+  bool (*after_exit)(struct rd_standalone *standalone, struct rd_command *command);
+  // RD_EVENT_LISTENING and RD_EVENT_LISTEN_FAILED. NULL: it does not listen.
+  void (*listening)(struct rd_standalone *standalone, const struct rd_event *event);
+  // The stream is over: ends the child where it is not to go on.
+  void (*end_command)(struct rd_standalone *standalone, enum rd_code code);
+  // False: the exit status does not come from the child.
+  bool (*command_status)(struct rd_standalone *standalone, enum rd_code code, int *status);
+};
+
+// The next command for the loop, in this order.
+enum rd_step { RD_STEP_OPEN, RD_STEP_FILE, RD_STEP_CONNECT, RD_STEP_COMMAND, RD_STEP_COMMIT, RD_STEP_DONE };
+
+// For the two ends alone.
+struct rd_standalone {
+  struct rd_control control;
+  const struct rd_standalone_ops *ops;
+  const struct rd_options *options;
+  struct rd_tree_program tree;
+  char *const *command; // the user's, or rdtree; NULL: none
+  const unsigned char *key;
+  struct rd_display display;
+  enum rd_step step;
+  bool over_rdma, over_tcp; // the transports to try
+  unsigned connects;        // commands that connect, so far
+  uint16_t port;            // the free port of the first listener, for the second one; 0: none
+  bool connected;
+  struct rd_child child;
+  struct rd_watchdog watchdog; // of the child
+  bool exit_reported;          // the loop has a command for its exit
+  int signal_fd;
+  int signal;              // it ended the run; 0: none
+  struct rd_error failure; // for the next RD_COMMAND_ABORT
+  bool release_due;
+};
+
+// The options and `key` must outlive it. NULL on failure.
+struct rd_control *rd_standalone_create(const struct rd_standalone_ops *ops, const struct rd_options *options,
+                                        const unsigned char key[RD_KEY_BYTES], struct rd_error *error);
 void rd_standalone_destroy(struct rd_control *control); // NULL-safe
 // The leader of the command's process group; 0: there is no command.
 pid_t rd_standalone_command(const struct rd_control *control);
+// The command is rdtree.
+bool rd_standalone_is_tree(const struct rd_standalone *standalone);
 
 // After the loop: waits for the command and returns the exit status, or dies of the signal that ended the run.
 int rd_standalone_end(struct rd_control *control, enum rd_code code);

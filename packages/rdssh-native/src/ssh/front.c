@@ -10,6 +10,7 @@
 #include "ssh/terminal_input.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -23,6 +24,7 @@ struct words {
   size_t count;
 };
 
+static bool become(int argc, char **argv, struct rd_error *error);
 static bool become_child(char **command, struct rd_error *error);
 static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, int argc, char **argv,
                        struct rd_error *error);
@@ -38,7 +40,15 @@ static bool is_own(const struct rd_ssh_command_line *line, const char *word);
 static void add(struct words *words, const char *word);
 static void add_pair(struct words *words, const char *option, const char *value);
 
-bool rd_ssh_front_run(int argc, char **argv, struct rd_error *error) {
+int rd_ssh_main(int argc, char **argv) {
+  struct rd_error error;
+  become(argc, argv, &error);
+  fprintf(stderr, "rdssh: %s\n", error.message);
+  return 255;
+}
+
+// It returns only where it could not.
+static bool become(int argc, char **argv, struct rd_error *error) {
   if (argc > 2 && strcmp(argv[1], "--die-with-parent") == 0) return become_child(argv + 2, error);
   if (argc < 2) {
     rd_error_set(error, RD_CODE_USAGE, "started without the path of rdpipe (bin/rdssh starts it)");

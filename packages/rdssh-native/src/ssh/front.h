@@ -3,11 +3,11 @@
 #ifndef RD_SSH_FRONT_H
 #define RD_SSH_FRONT_H
 
-#include "base/error.h"
+#define RD_SSH_NAME "rdssh"
 
 // argv[1] is the path of bin/rdpipe, the user's words follow. Becomes rdpipe or ssh and does not return.
 // `--die-with-parent PATH ARGUMENT...` in their place becomes that program, which gets SIGTERM when its parent ends.
-// False (RD_CODE_INTERNAL): it cannot be executed.
-bool rd_ssh_front_run(int argc, char **argv, struct rd_error *error);
+// Returns 255, as ssh does when it could not do its part, after its message.
+int rd_ssh_main(int argc, char **argv);
 
 #endif

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// rdrecv without an agent: it listens, and its consumer's status is its own.
+#ifndef RD_RECEIVER_STANDALONE_H
+#define RD_RECEIVER_STANDALONE_H
+
+#include "cli/standalone.h"
+
+extern const struct rd_standalone_ops rd_receiver_standalone_ops;
+
+#endif

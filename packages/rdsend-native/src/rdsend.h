@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending end of a hop: rdsend.
+#ifndef RD_RDSEND_H
+#define RD_RDSEND_H
+
+// `argv[0]` is its name. Returns the exit status, or does not return if it ends by a signal. Prints its failures.
+int rd_send_main(int argc, char **argv);
+
+#endif
