@@ -12,8 +12,8 @@ const FORBIDDEN: readonly Import[] = [
   ['parse/stage.ts', '../config/file.ts'],
   ['config/file.ts', '../session/open.ts'],
   ['plan/plan.ts', '../session/openssh.ts'],
-  ['session/openssh.ts', '../native/deploy.ts'],
-  ['native/deploy.ts', '../run/run.ts'],
+  ['session/openssh.ts', '../agent/deploy.ts'],
+  ['agent/deploy.ts', '../run/run.ts'],
   ['run/run.ts', '../ui/live.ts'],
   ['run/run.ts', '../cli/rdpipe.ts'],
   ['ui/live.ts', '../run/run.ts'],
@@ -45,8 +45,8 @@ const ALLOWED: readonly Import[] = [
   ['config/file.ts', '../parse/values.ts'],
   ['plan/route.ts', '../model/plan.ts'],
   ['session/ssh2.ts', 'ssh2'],
-  ['native/deploy.ts', '../session/host-session.ts'],
-  ['run/run.ts', '../native/agent.ts'],
+  ['agent/deploy.ts', '../session/host-session.ts'],
+  ['run/run.ts', '../agent/agent.ts'],
   ['doctor/examine.ts', '../run/run.ts'],
   ['bench/bench.ts', '../run/run.ts'],
   ['doctor/pair-checks.ts', '../plan/addresses.ts'],
@@ -88,7 +88,11 @@ const ALLOWED_INCLUDES: readonly Include[] = [
   ['rdstage-native/src/run/stage.c', '"base/error.h"', 'rdbase-native/src/base/error.h'],
   ['rdendpoint-native/src/wire/wire.c', '"base/error.h"', 'rdbase-native/src/base/error.h'],
   ['rdbase-native/src/base/io.c', '"base/error.h"', 'rdbase-native/src/base/error.h'],
-  ['rdendpoint-native/src/transport/tcp/connect.c', '"transport.h"', 'rdendpoint-native/src/transport/transport.h'],
+  [
+    'rdendpoint-native/src/transport/tcp/connect.c',
+    '"transport/transport.h"',
+    'rdendpoint-native/src/transport/transport.h',
+  ],
 ];
 
 const TYPE_CIRCLE = {
