@@ -26,7 +26,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
     'Sessions by other programs than ssh: podman, docker, kubectl, lxc, templates',
   'packages/rdpipe/src/session/launcher/slurm': 'Sessions to the nodes of a Slurm job, over one step for all of them',
   'packages/rdpipe/src/session/prompts': 'Questions of ssh to the user: passwords, codes, host keys',
-  'packages/rdpipe/src/native':
+  'packages/rdpipe/src/agent':
     'The native programs: where they are, how they reach a host, and the conversation with an agent',
   'packages/rdpipe/src/run': 'A run: prepare, connect, start, collect events, find the first cause, tear down',
   'packages/rdpipe/src/doctor': 'rdpipe doctor: facts of hosts become findings by pure checks',
@@ -88,7 +88,10 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdtree-native/src/compare': 'The target: what it lacks, and what it has too much',
   'packages/rdtree-native/src/unite': 'The decisions of several targets as one stream',
   'packages/rdtree-native/src/read': 'The source: the contents of files',
-  'packages/rdtree-native/src/write': 'The target: files that appear when they are whole and on the disk',
+  'packages/rdtree-native/src/target':
+    'The target: its files, which appear when they are whole and on the disk, links, metadata',
+  'packages/rdtree-native/src/write':
+    'The target: contents and decisions as they come, and the order in which they are carried out',
   'packages/rdtree-native/src/clean': 'The source: files that were moved',
   'packages/rdtree-native/src/send': 'The source, without a comparison: for rdsend',
   bin: 'Shims that run the built programs and build nothing; that of rdpipe lowers the limit of core files',
@@ -130,7 +133,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'scripts/test': 'The parts of npm test: their forms, what a change affects, what a run leaves, its report',
   'scripts/setup': 'The steps of npm run build: system packages, pnpm, dependencies, builds; reasons of failures',
   test: 'Suites against the built programs',
-  'test/native': 'rdsend and rdrecv from outside',
+  'test/hop': 'rdsend and rdrecv from outside',
   'test/agent': 'rdstage, driven over its standard input and output',
   'test/copy': 'rdtree from outside, one program of a copy at a time',
   'test/integration': 'bin/rdpipe as a user runs it, over real OpenSSH servers',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines and branches of the native programs that tests reach: the C suites, the kept corpora of the fuzz targets, and
-// the programs by themselves (test/native, test/agent). Code that the lab alone runs, as all RDMA, counts as missed.
+// the programs by themselves (test/hop, test/agent). Code that the lab alone runs, as all RDMA, counts as missed.
 // Builds with gcc --coverage in build/coverage, runs them, and prints lines and branches by file and by package, then
 // the functions that nothing called in the ten files that are covered least.
 import { readdirSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const FLAGS = [
   'LDFLAGS=--coverage',
 ];
 const SUITE_MOST_MS = 600_000;
-const PROGRAMS = ['node_modules/.bin/mocha', '--parallel', '--jobs', '2', 'test/{native,agent}/**/*.test.ts'];
+const PROGRAMS = ['node_modules/.bin/mocha', '--parallel', '--jobs', '2', 'test/{hop,agent}/**/*.test.ts'];
 const PROGRAMS_MOST_MS = 1_200_000;
 const WORST = 10;
 const OF_THE_LAB = /\/transport\/verbs\//;

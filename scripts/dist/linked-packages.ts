@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { execaSync } from 'execa';
-import { PROGRAMS, THIS_PLATFORM } from '../../packages/rdpipe/src/native/locate.ts';
+import { PROGRAMS, THIS_PLATFORM } from '../../packages/rdpipe/src/agent/locate.ts';
 import { ROOT } from '../source-files.ts';
 import { type Component, makePurl } from './component.ts';
 

@@ -16,7 +16,7 @@ const AFFECTED = [
   [/^packages\//, ['native', ...SYSTEM]],
   [/^(Makefile|bin\/)/, ['native', ...SYSTEM]],
   [/^contrib\//, ['integration', 'terminal']],
-  [/^test\/(native|agent)\//, ['native']],
+  [/^test\/(hop|agent)\//, ['native']],
   [/^test\/(integration|serve|tools)\//, ['integration']],
   [/^test\/copy\//, ['copy', 'integration']],
   [/^test\/terminal\//, ['terminal']],

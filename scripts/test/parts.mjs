@@ -33,12 +33,12 @@ export const PARTS = [
   {
     name: 'native',
     full: ['arm64-suites', 'protocol-violations', 'sizes', 'ssh-front'],
-    short: () => [asan(), cPrograms([...cSuites('asan'), ...corpora()]), mocha('test/{native,agent}')],
+    short: () => [asan(), cPrograms([...cSuites('asan'), ...corpora()]), mocha('test/{hop,agent}')],
     long: () => [
       asan(),
       tsan(),
       cPrograms([...cSuites('tsan'), ...cSuites('asan'), ...corpora()]),
-      mocha('test/{native,agent}'),
+      mocha('test/{hop,agent}'),
       ...analyses(),
     ],
   },

@@ -5,8 +5,8 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'n
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { decodeHello } from '../../packages/rdpipe/src/agent/decode.ts';
 import type { AgentHello, HostAddress } from '../../packages/rdpipe/src/model/protocol.ts';
-import { decodeHello } from '../../packages/rdpipe/src/native/decode.ts';
 import { AGENT, type DriverOptions } from '../support/agent-driver.ts';
 import { useAgents } from '../support/agent-test.ts';
 import { needsFile, needsRoot, needsTool, needsUserNamespaces } from '../support/needs.ts';

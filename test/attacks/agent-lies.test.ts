@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A host that is hostile to the controller, and lies. All of them: test/full/agent-lies.test.ts.
 import { expect } from 'chai';
-import { END_LIMIT_MS } from '../../packages/rdpipe/src/native/agent.ts';
+import { END_LIMIT_MS } from '../../packages/rdpipe/src/agent/agent.ts';
 import { sample } from '../support/sample.ts';
 import { expectLieFound } from './agent/expect-lie-found.ts';
 import { gaveUp, useHostileLab } from './agent/hostile-lab.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams that are long: by rdsend and rdrecv alone, and by a pipeline over hosts.
-import { copyThroughPipes } from '../native/through-pipes.ts';
+import { copyThroughPipes } from '../hop/through-pipes.ts';
 import { useLab } from '../support/lab.ts';
 import { patience } from '../support/patience.ts';
 import { useBench } from '../support/programs.ts';

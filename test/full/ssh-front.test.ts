@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { expectAsSsh, LINES, placeStandIns } from '../native/ssh-lines.ts';
+import { expectAsSsh, LINES, placeStandIns } from '../hop/ssh-lines.ts';
 
 describe('the front of rdssh', () => {
   it('gives every command line of the table the configuration that ssh gives it', () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regressions of whole pipelines: failures of earlier tools that must not come back. Their table is in docs/testing.md;
-// those of a single hop are in test/native/regressions.test.ts.
+// those of a single hop are in test/hop/regressions.test.ts.
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
-import { THIS_PLATFORM } from '../../packages/rdpipe/src/native/locate.ts';
+import { THIS_PLATFORM } from '../../packages/rdpipe/src/agent/locate.ts';
 import { needsFile, needsTool } from '../support/needs.ts';
 import { checksBranches, expectBranchesChecked, expectGuards, expectLoadedAnywhere } from '../support/protections.ts';
 import { ROOT } from '../support/root.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands of our own, and consumers of others': a number that another process may have by now is never signalled.
 #include "cli/child.h"
-#include "hop/reader_process.h"
+#include "hop/process_group.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -90,11 +90,11 @@ static pid_t start_group(void) {
 
 static void test_kills_a_group(void) {
   pid_t leader = start_group();
-  struct rd_reader_process consumer = rd_reader_process_of(leader);
-  rd_reader_process_kill(&consumer, 10000);
+  struct rd_process_group consumer = rd_process_group_of(leader);
+  rd_process_group_kill(&consumer, 10000);
   int status;
   CHECK(waitpid(leader, &status, 0) == leader && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-  rd_reader_process_forget(&consumer);
+  rd_process_group_forget(&consumer);
 }
 
 // One that is gone before it was known is none; its number may be anybody's.
@@ -102,12 +102,12 @@ static void test_knows_none_that_was_reaped(void) {
   pid_t gone = fork();
   if (gone == 0) _exit(0);
   CHECK(waitpid(gone, NULL, 0) == gone);
-  struct rd_reader_process consumer = rd_reader_process_of(gone);
+  struct rd_process_group consumer = rd_process_group_of(gone);
   int self_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
   if (self_fd >= 0) CHECK(consumer.pid == 0 && consumer.pid_fd < 0); // an old kernel has no descriptors to know it by
   if (self_fd >= 0) close(self_fd);
-  rd_reader_process_kill(&consumer, 0);
-  rd_reader_process_forget(&consumer);
+  rd_process_group_kill(&consumer, 0);
+  rd_process_group_forget(&consumer);
 }
 
 int main(void) {

@@ -19,7 +19,7 @@ static bool next_command(const struct rd_output *output, int64_t until_ms, struc
 static void emit(const struct rd_output *output, enum rd_event_type type);
 
 void rd_output_init(struct rd_output *output, struct rd_control *control) {
-  *output = (struct rd_output){.control = control, .reader = RD_NO_READER_PROCESS, .fd = -1, .watch_fd = -1};
+  *output = (struct rd_output){.control = control, .reader = RD_NO_PROCESS_GROUP, .fd = -1, .watch_fd = -1};
 }
 
 bool rd_output_clear(struct rd_output *output) {
@@ -140,15 +140,15 @@ static void show(struct rd_output *output) {
 }
 
 static void set_reader(struct rd_output *output, pid_t pid) {
-  rd_reader_process_forget(&output->reader);
-  output->reader = rd_reader_process_of(pid);
+  rd_process_group_forget(&output->reader);
+  output->reader = rd_process_group_of(pid);
 }
 
 // The reader must not take the end of its input for the end of the stream, unless it is.
 static void lose_control(struct rd_output *output, bool is_delivered) {
   output->control_lost = true;
   show(output);
-  if (!is_delivered) rd_reader_process_kill(&output->reader, KILL_MS);
+  if (!is_delivered) rd_process_group_kill(&output->reader, KILL_MS);
 }
 
 // Waits for the next command. False: none came in time.

@@ -4,7 +4,7 @@
 #define RD_OUTPUT_H
 
 #include "hop/control.h"
-#include "hop/reader_process.h"
+#include "hop/process_group.h"
 #include "sink/writer.h"
 
 // The first byte makes ASKED of HELD. RD_COMMAND_SHOW makes FREE of both, and so do an empty stream's end and a second
@@ -19,7 +19,7 @@ enum rd_output_state {
 struct rd_output {
   struct rd_control *control;
   bool control_lost;
-  struct rd_reader_process reader;
+  struct rd_process_group reader;
   struct rd_writer *writer; // NULL: there was no connection yet
   struct rd_sink *sink;     // NULL: none yet
   int fd;                   // -1: the sink is a file

@@ -91,7 +91,7 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   rd_downstream_clear(&receiver.downstream);
   rd_loop_finish(&receiver.endpoint, &end);
   if (end.code != RD_CODE_OK && end.code != RD_CODE_CLOSED) rd_output_wait_for_release(&receiver.output);
-  rd_reader_process_forget(&receiver.output.reader);
+  rd_process_group_forget(&receiver.output.reader);
   return end.code;
 }
 

@@ -3,8 +3,8 @@
 // The input is their output. No process is started or killed: this file replaces rd_spawn(), kill() and access().
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/spawn.h"
 #include "fuzz.h"
-#include "process/spawn.h"
 #include "run/hop.h"
 #include "runtime/lines.h"
 

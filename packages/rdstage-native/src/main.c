@@ -2,10 +2,10 @@
 // rdstage, the agent of one host: two processes, each of which ends the run without the other.
 #include "base/cleanup.h"
 #include "base/descriptor_limit.h"
-#include "base/programs.h"
+#include "base/program_paths.h"
+#include "base/spawn.h"
 #include "host/program_sums.h"
 #include "process/die_with_parent.h"
-#include "process/spawn.h"
 #include "protocol/agent_options.h"
 #include "protocol/hello.h"
 #include "run/guardian.h"
@@ -101,7 +101,7 @@ static bool has_right_programs(const struct rd_agent_options *options) {
   char folder[PATH_MAX];
   struct rd_error ignored;
   if (options->sums == NULL) return true;
-  return rd_programs_folder(folder, sizeof folder, &ignored) && rd_program_sums_hold(folder, options->sums);
+  return rd_program_paths_folder(folder, sizeof folder, &ignored) && rd_program_sums_hold(folder, options->sums);
 }
 
 // The guardian closes every descriptor whose end of file another process may wait for.

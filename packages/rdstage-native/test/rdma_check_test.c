@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the RDMA check with programs that answer, fail or hang.
 #include "base/io.h"
+#include "base/spawn.h"
 #include "host/rdma_check.h"
-#include "process/spawn.h"
 #include "test.h"
 
 #include <errno.h>

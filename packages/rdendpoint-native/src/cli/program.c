@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program.h"
 
-#include "agent/control.h"
+#include "agent/agent_control.h"
 #include "cli/library_versions.h"
 #include "crypto/key_derivation.h"
 #include "crypto/key_prompt.h"

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "base/memory.h"
-#include "base/programs.h"
+#include "base/program_paths.h"
 #include "base/settings_file.h"
 
 #include <jansson.h>
@@ -26,7 +26,7 @@ bool rd_tree_program_open(struct rd_tree_program *program, const struct rd_optio
   if (!is_tree(options, &is_right, error)) return is_right;
   bool is_target = options->role == RD_ROLE_RECEIVER;
   if (is_target && !is_possible_target(options->file, error)) return false;
-  if (!rd_programs_find("rdtree", program->path, sizeof program->path, error)) return false;
+  if (!rd_program_paths_find("rdtree", program->path, sizeof program->path, error)) return false;
   char *command[] = {program->path, option, number, NULL};
   memcpy(program->command, command, sizeof command);
   return make_settings(program, options, error);

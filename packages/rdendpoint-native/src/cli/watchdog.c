@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "hop/reader_process.h"
+#include "hop/process_group.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -51,8 +51,8 @@ static _Noreturn void watch(pid_t leader, int life_fd, int pipe_fd) {
       pipe_end = pipe_fd >= 0 ? fcntl(pipe_fd, F_DUPFD_CLOEXEC, 3) : keepalive;
   if (keepalive < 0 || pipe_end < 0 || dup2(keepalive, LIFE_FD) < 0 || dup2(pipe_end, PIPE_FD) < 0) _exit(1);
   close_range(2, ~0U, 0);
-  struct rd_reader_process group = rd_reader_process_of(leader);
+  struct rd_process_group group = rd_process_group_of(leader);
   char byte;
-  if (rd_read_some(LIFE_FD, &byte, 1) != 1) rd_reader_process_kill(&group, KILL_MS);
+  if (rd_read_some(LIFE_FD, &byte, 1) != 1) rd_process_group_kill(&group, KILL_MS);
   _exit(0);
 }

@@ -3,11 +3,12 @@
  * From host to host where the first may log in on the second without a question, else through this machine. It is the
  * command of an ordinary run, which ends every process that it starts.
  */
+
+import { quoteForSh } from '../agent/install-dirs.ts';
 import type { Sample } from '../model/benchmark.ts';
 import { RdpipeError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
-import { quoteForSh } from '../native/install-dirs.ts';
 
 /** Where ssh is run, and from where to where it leads. */
 export interface SshRoute {

@@ -1,7 +1,7 @@
 /** Finds the programs of this installation that sessions start on this machine. */
 import { join } from 'node:path';
+import { installationRoot, locateLocalAgents } from '../agent/locate.ts';
 import { SessionError } from '../model/errors.ts';
-import { installationRoot, locateLocalAgents } from '../native/locate.ts';
 import type { Installation } from '../run/open-hosts.ts';
 
 /**

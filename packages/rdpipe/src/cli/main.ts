@@ -1,7 +1,7 @@
 /** The entry point: protects descriptors 0 and 1 before anything else is loaded, then calls `main`. */
 import { setMaxListeners } from 'node:events';
-import { keepCallersLimits } from '../native/caller-limits.ts';
-import { keepLocalFolder } from '../native/local-folder.ts';
+import { keepCallersLimits } from '../agent/caller-limits.ts';
+import { keepLocalFolder } from '../agent/local-folder.ts';
 import { readRawArgv } from '../parse/binary-string.ts';
 import { keepConfigAnswer } from '../session/openssh/config-answer.ts';
 import { failureText } from '../ui/terminal/failure.ts';

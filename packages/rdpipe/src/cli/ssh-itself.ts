@@ -1,8 +1,8 @@
 /** Leaves a command to the system's ssh, with our standard input, output and error. */
 import { dirname, join } from 'node:path';
+import { chooseLocalAgent } from '../agent/local-agent.ts';
 import { SessionError } from '../model/errors.ts';
 import type { Settings } from '../model/settings.ts';
-import { chooseLocalAgent } from '../native/local-agent.ts';
 import { decode } from '../parse/binary-string.ts';
 import { locateSsh } from '../session/openssh/program.ts';
 import { startProgram } from '../session/start-program.ts';

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { arch } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { chooseLocalAgent } from '../native/local-agent.ts';
-import { installationRoot, locateBuilds, THIS_PLATFORM } from '../native/locate.ts';
+import { chooseLocalAgent } from '../agent/local-agent.ts';
+import { installationRoot, locateBuilds, THIS_PLATFORM } from '../agent/locate.ts';
 import { NO_BREAK, wrap } from '../parse/help.ts';
 import { startPiped } from '../session/start-program.ts';
 

@@ -1,8 +1,8 @@
 /** The script for facts that the agent's hello lacks, and the decoder of its answer. For any POSIX sh. */
 
+import { runScript } from '../agent/remote-script.ts';
 import { SessionError } from '../model/errors.ts';
 import { printable, shorten } from '../model/text.ts';
-import { runScript } from '../native/remote-script.ts';
 import type { HostSession } from '../session/host-session.ts';
 import type { CacheFacts, InterfaceSettings, SystemFacts } from './facts.ts';
 

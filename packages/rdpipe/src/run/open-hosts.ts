@@ -1,11 +1,12 @@
 /** Opens a session to every host of a pipeline and starts an agent there. */
+
+import type { Agent } from '../agent/agent.ts';
+import { loadBundles } from '../agent/bundle.ts';
+import { startAgent } from '../agent/start-agent.ts';
 import type { Emit } from '../model/events.ts';
 import { type HostRef, type Pipeline, THIS_MACHINE } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import { forHost, type Settings } from '../model/settings.ts';
-import type { Agent } from '../native/agent.ts';
-import { loadBundles } from '../native/bundle.ts';
-import { startAgent } from '../native/start-agent.ts';
 import { LOCAL } from '../plan/facts.ts';
 import { relayHost } from '../plan/relay-stages.ts';
 import { needsLocal } from '../plan/segments.ts';

@@ -1,7 +1,8 @@
 /** Reads the events of every agent until all have ended. */
+
+import type { Agent } from '../agent/agent.ts';
 import { RdpipeError, SessionError } from '../model/errors.ts';
 import type { SessionId } from '../model/plan.ts';
-import type { Agent } from '../native/agent.ts';
 import type { EventBus } from './event-bus.ts';
 import type { RunRecord } from './record.ts';
 

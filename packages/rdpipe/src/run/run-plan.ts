@@ -1,10 +1,11 @@
 /** Runs a plan from its first segment to the end of every agent. */
+
+import { type Agent, END_LIMIT_MS } from '../agent/agent.ts';
 import { RdpipeError, SessionError, shortageOf } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Plan, Segment, SessionId } from '../model/plan.ts';
 import type { AgentRequest } from '../model/protocol.ts';
 import type { Settings } from '../model/settings.ts';
-import { type Agent, END_LIMIT_MS } from '../native/agent.ts';
 import { settlesWithin } from '../session/abort.ts';
 import type { Forward, RemoteForward } from '../session/host-session.ts';
 import { lossMessage } from './absences.ts';

@@ -1,6 +1,7 @@
 /** Ctrl-Z and fg: suspends and resumes the whole run. */
+
+import type { Agent } from '../agent/agent.ts';
 import type { Emit } from '../model/events.ts';
-import type { Agent } from '../native/agent.ts';
 import type { Deadline } from '../session/deadline.ts';
 
 /**

@@ -1,10 +1,11 @@
 /** Reads the events of a copy's programs from their standard error; what is no event stays text. */
+
+import { decodeTreeEvent } from '../agent/decode.ts';
 import type { RunEvent } from '../model/events.ts';
 import type { Plan, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
 import { printableBytes } from '../model/text.ts';
 import type { TreeEvent, TreeRole } from '../model/tree.ts';
-import { decodeTreeEvent } from '../native/decode.ts';
 
 type Stderr = Extract<AgentEvent, { event: 'stderr' }>;
 

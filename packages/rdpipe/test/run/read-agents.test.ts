@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import type { Agent } from '../../src/agent/agent.ts';
 import { SessionError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { Segment, SessionId } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../src/model/protocol.ts';
-import type { Agent } from '../../src/native/agent.ts';
 import { createEventBus } from '../../src/run/event-bus.ts';
 import { readAgents } from '../../src/run/read-agents.ts';
 import { createRecord } from '../../src/run/record.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
+import type { Agent } from '../../src/agent/agent.ts';
 import { makeSettings } from '../../src/config/settings.ts';
 import { SignalError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { Plan, SessionId } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../src/model/protocol.ts';
 import type { Settings } from '../../src/model/settings.ts';
-import type { Agent } from '../../src/native/agent.ts';
 import { makeReport } from '../../src/run/report.ts';
 import { endAgents, runPlan } from '../../src/run/run-plan.ts';
 import type { Answer } from './fake-agents.ts';

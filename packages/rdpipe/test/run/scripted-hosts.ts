@@ -1,7 +1,8 @@
 /** Hosts whose agents follow a script: each answers requests, and ends on request, as a real one does. */
+
+import type { Agent } from '../../src/agent/agent.ts';
 import type { SessionId } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../src/model/protocol.ts';
-import type { Agent } from '../../src/native/agent.ts';
 import type { OpenHosts } from '../../src/run/open-hosts.ts';
 import type { HostSession } from '../../src/session/host-session.ts';
 import type { Answer } from './fake-agents.ts';

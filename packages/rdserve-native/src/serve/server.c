@@ -5,6 +5,7 @@
 #include "base/descriptor_limit.h"
 #include "base/io.h"
 #include "base/memory.h"
+#include "base/spawn.h"
 #include "base/text.h"
 #include "sandbox/hardening.h"
 #include "serve/report.h"
@@ -46,7 +47,6 @@ struct server {
 
 static bool set_up(struct server *server, struct rd_error *error);
 static bool listen_for_clients(struct server *server, struct rd_error *error);
-static int open_signals(struct rd_error *error);
 static void turn(struct server *server);
 static int wait_ms(const struct server *server);
 static void accept_clients(struct server *server);
@@ -86,7 +86,8 @@ int rd_serve_run(const struct rd_serve_options *options, struct rd_error *error)
 static bool set_up(struct server *server, struct rd_error *error) {
   rd_descriptor_limit_raise(); // a connection holds two descriptors, a client one
   server->clients = rd_clients_load(server->options, error);
-  server->signal_fd = open_signals(error);
+  signal(SIGCHLD, SIG_DFL); // where it was inherited as ignored, no child could be waited for
+  server->signal_fd = rd_spawn_signals(error);
   server->step_ms = rd_now_ms() + RD_AVERAGES_STEP_MS;
   return server->clients != NULL && server->signal_fd >= 0 && listen_for_clients(server, error);
 }
@@ -97,18 +98,6 @@ static bool listen_for_clients(struct server *server, struct rd_error *error) {
   if (options->bind != NULL && !rd_tcp_is_here(options->bind, error)) return false;
   server->listener = rd_tcp_listen(options->bind, options->port, options->port, &server->port, error);
   return server->listener != NULL;
-}
-
-static int open_signals(struct rd_error *error) {
-  static const int numbers[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(&signals, numbers[i]);
-  sigprocmask(SIG_BLOCK, &signals, NULL);
-  signal(SIGCHLD, SIG_DFL); // where it was inherited as ignored, no child could be waited for
-  int fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot wait for signals");
-  return fd;
 }
 
 static void turn(struct server *server) {

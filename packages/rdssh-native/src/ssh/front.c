@@ -2,7 +2,7 @@
 #include "ssh/front.h"
 
 #include "base/memory.h"
-#include "base/programs.h"
+#include "base/program_paths.h"
 #include "forward/forward.h"
 #include "ssh/ask_config.h"
 #include "ssh/command_line.h"
@@ -128,7 +128,7 @@ static void add_command(struct words *words, const struct rd_ssh_command_line *l
 
 static bool prepare_environment(struct rd_error *error) {
   char folder[4096];
-  if (!rd_programs_folder(folder, sizeof folder, error)) return false;
+  if (!rd_program_paths_folder(folder, sizeof folder, error)) return false;
   if (setenv("RDPIPE_PROGRAM", "rdssh", 1) < 0 || setenv("RDPIPE_LOCAL_FOLDER", folder, 1) < 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start rdpipe");
     return false;

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "process/spawn.h"
+#include "base/spawn.h"
 
 #include <fcntl.h>
 #include <signal.h>

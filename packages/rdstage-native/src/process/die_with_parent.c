@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/spawn.h"
 #include "process/process_tree.h"
-#include "process/spawn.h"
 
 #include <errno.h>
 #include <poll.h>

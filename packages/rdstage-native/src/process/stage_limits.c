@@ -23,7 +23,8 @@ void rd_stage_limits_keep(struct rd_stage_limits *limits) {
   *limits = (struct rd_stage_limits){.given = true, .core_bytes = cores.rlim_cur, .files = files.rlim_cur};
 }
 
-void rd_stage_limits_set(const struct rd_stage_limits *limits) {
+void rd_stage_limits_set(const void *context) {
+  const struct rd_stage_limits *limits = context;
   struct rlimit cores, files;
   if (!limits->given || getrlimit(RLIMIT_CORE, &cores) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0) return;
   cores.rlim_cur = limits->core_bytes;

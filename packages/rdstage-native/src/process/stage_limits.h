@@ -20,8 +20,8 @@ bool rd_stage_limits_parse(const char *text, struct rd_stage_limits *limits);
 // Takes the limits of this process where none were given.
 void rd_stage_limits_keep(struct rd_stage_limits *limits);
 
-// Sets the limits of this process. Hard limits stay; a soft limit above the hard one is not set. Safe between fork and
-// exec.
-void rd_stage_limits_set(const struct rd_stage_limits *limits);
+// Sets the limits of this process by a struct rd_stage_limits. Hard limits stay; a soft limit above the hard one is not
+// set. For struct rd_spawning: safe between fork and exec.
+void rd_stage_limits_set(const void *limits);
 
 #endif

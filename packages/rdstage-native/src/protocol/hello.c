@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/memlock.h"
 #include "base/memory.h"
-#include "base/programs.h"
+#include "base/program_paths.h"
 #include "base/protocol_version.h"
 #include "host/addresses.h"
 #include "host/rdma_check.h"
@@ -95,8 +95,8 @@ static json_t *rdma_lacks(const json_t *ports, int null_fd) {
   char program[PATH_MAX];
   struct rd_error why;
   if (!rd_rdma_ports_any_active(ports)) return json_null();
-  bool usable =
-      rd_programs_find("rdhop", program, sizeof program, &why) && rd_rdma_check(program, null_fd, RDMA_CHECK_MS, &why);
+  bool usable = rd_program_paths_find("rdhop", program, sizeof program, &why) &&
+                rd_rdma_check(program, null_fd, RDMA_CHECK_MS, &why);
   return usable ? json_null() : rd_json_made_text(why.message);
 }
 

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/json_lines.h"
 #include "base/memory.h"
-#include "base/programs.h"
-#include "process/spawn.h"
+#include "base/program_paths.h"
+#include "base/spawn.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -97,7 +97,7 @@ void rd_hop_program_drain(struct rd_hop_program *program) {
 static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *setup, int agent_fd,
                      struct rd_error *error) {
   char path[PATH_MAX], number[8];
-  if (!rd_programs_find("rdhop", path, sizeof path, error)) return -1;
+  if (!rd_program_paths_find("rdhop", path, sizeof path, error)) return -1;
   snprintf(number, sizeof number, "%d", AGENT_FD);
   // An emulator of another CPU may put the file's path in place of the first word.
   char file[] = "rdhop", name[8], option[] = "--agent-fd";

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/memory.h"
-#include "process/spawn.h"
+#include "base/spawn.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -110,7 +110,8 @@ static pid_t start_shell(struct rd_agent *agent, const char *text, int out_fd, i
       .fds = {agent->null_fd, out_fd, error_fd},
       .fd_count = 3,
       .group = RD_SPAWN_GROUP_OWN,
-      .limits = agent->limits,
+      .before_exec = rd_stage_limits_set,
+      .context = &agent->limits,
   };
   return rd_spawn(&spawning, error);
 }

@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/memory.h"
-#include "base/programs.h"
+#include "base/program_paths.h"
 #include "base/settings_file.h"
-#include "process/spawn.h"
+#include "base/spawn.h"
 #include "protocol/event.h"
 #include "run/part_environment.h"
 
@@ -145,7 +145,8 @@ static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, const int *i
   if (stage->spec->kind == RD_STAGE_TREE) return start_tree(stage, &spawning, inputs, error);
   if (stage->spec->kind == RD_STAGE_FORWARD) return start_forward(&spawning, error);
   if (stage->spec->kind == RD_STAGE_GATHER) return start_gather(stage->spec, &spawning, inputs, error);
-  spawning.limits = stage->agent->limits;
+  spawning.before_exec = rd_stage_limits_set;
+  spawning.context = &stage->agent->limits;
   return start_command(stage->spec, &spawning, error);
 }
 
@@ -178,7 +179,7 @@ static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawni
   const struct rd_served *served = &stage->agent->served;
   char program[PATH_MAX], option[] = "--settings-fd", number[] = "3", beneath[] = "--beneath", root[] = "4";
   char *arguments[] = {program, option, number, rd_served_is(served) ? beneath : NULL, root, NULL};
-  if (!rd_programs_find("rdtree", program, sizeof program, error)) return -1;
+  if (!rd_program_paths_find("rdtree", program, sizeof program, error)) return -1;
   RD_AUTO_CLOSE int settings_fd = rd_settings_file_create(stage->spec->settings, "rdtree", error);
   if (settings_fd < 0) return -1;
   spawning->file = program;
@@ -194,7 +195,7 @@ static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawni
 static pid_t start_forward(struct rd_spawning *spawning, struct rd_error *error) {
   char program[PATH_MAX], role[] = "rdforward", option[] = "--far";
   char *arguments[] = {program, role, option, NULL};
-  if (!rd_programs_find("rdhop", program, sizeof program, error)) return -1;
+  if (!rd_program_paths_find("rdhop", program, sizeof program, error)) return -1;
   spawning->file = program;
   spawning->arguments = arguments;
   return rd_spawn(spawning, error);
@@ -205,7 +206,7 @@ static pid_t start_gather(const struct rd_stage_spec *spec, struct rd_spawning *
   char program[PATH_MAX], role[] = "rdgather", count[16];
   const json_t *labels = json_object_get(spec->settings, "labels");
   size_t label_count = json_array_size(labels), fixed = 4;
-  if (!rd_programs_find("rdhop", program, sizeof program, error)) return -1;
+  if (!rd_program_paths_find("rdhop", program, sizeof program, error)) return -1;
   snprintf(count, sizeof count, "%zu", spec->in_count);
   RD_AUTO_FREE char **arguments = rd_memory_new(fixed + label_count + 1, sizeof *arguments);
   const char *mode = json_string_value(json_object_get(spec->settings, "mode"));

@@ -2,8 +2,8 @@
 #include "run/supervisor.h"
 
 #include "base/cleanup.h"
+#include "base/spawn.h"
 #include "process/process_tree.h"
-#include "process/spawn.h"
 #include "protocol/event.h"
 #include "protocol/hello.h"
 #include "run/guardian_messages.h"

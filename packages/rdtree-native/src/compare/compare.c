@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "compare/decision.h"
-#include "compare/output.h"
+#include "compare/decision_output.h"
 #include "compare/partial.h"
-#include "compare/removal.h"
+#include "compare/removed_names.h"
 #include "entry/partial_name.h"
 #include "report/events.h"
 #include "stream/stream_reader.h"
@@ -16,14 +16,14 @@
 struct compare {
   const struct rd_tree_settings *settings;
   struct rd_stream_reader *reader;
-  struct rd_output *output;
+  struct rd_decision_output *output;
   struct rd_owner_map *owners;
   struct rd_decider *decider;
-  struct rd_attributes attributes; // of the entry that comes next
-  struct rd_removal *removal;      // NULL: nothing is removed
-  struct rd_target_tree *tree;     // NULL: it is not yet known where the entries go
-  bool has_failed_source;          // one of depth 0 could not be read
-  unsigned char *held;             // encoded: a file that is the only entry, unless another one comes
+  struct rd_attributes attributes;  // of the entry that comes next
+  struct rd_removed_names *removal; // NULL: nothing is removed
+  struct rd_target_tree *tree;      // NULL: it is not yet known where the entries go
+  bool has_failed_source;           // one of depth 0 could not be read
+  unsigned char *held;              // encoded: a file that is the only entry, unless another one comes
   size_t held_bytes;
   struct rd_tree_totals totals;
 };
@@ -66,21 +66,21 @@ bool rd_tree_compare(const struct rd_tree_settings *settings, int in_fd, int out
 static bool begin(struct compare *compare, const struct rd_tree_settings *settings, int in_fd, int out_fd,
                   struct rd_error *error) {
   *compare = (struct compare){.settings = settings};
-  compare->output = rd_output_create(out_fd, settings);
-  compare->reader = rd_stream_reader_create(in_fd, RD_STREAM_ENTRIES, rd_output_writer(compare->output));
+  compare->output = rd_decision_output_create(out_fd, settings);
+  compare->reader = rd_stream_reader_create(in_fd, RD_STREAM_ENTRIES, rd_decision_output_writer(compare->output));
   compare->owners = rd_owner_map_create();
   compare->decider = rd_decider_create(settings, compare->owners);
-  if (settings->remove) compare->removal = rd_removal_create(settings, error);
+  if (settings->remove) compare->removal = rd_removed_names_create(settings, error);
   return !settings->remove || compare->removal != NULL;
 }
 
 static void end(struct compare *compare) {
   rd_stream_reader_destroy(compare->reader);
-  rd_output_destroy(compare->output);
+  rd_decision_output_destroy(compare->output);
   rd_decider_destroy(compare->decider);
   rd_owner_map_destroy(compare->owners);
   rd_attributes_clear(&compare->attributes);
-  rd_removal_destroy(compare->removal);
+  rd_removed_names_destroy(compare->removal);
   rd_target_tree_destroy(compare->tree);
   free(compare->held);
 }
@@ -140,14 +140,14 @@ static bool place(struct compare *compare, bool is_only_file, struct rd_error *e
   if (!rd_target_open(&target, settings->target, where, settings->make_parents, error)) return false;
   compare->tree = rd_target_tree_create(settings->target, &target);
   rd_target_close(&target);
-  return rd_output_put(compare->output, &(struct rd_record){.type = RD_RECORD_PLACE, .place = where}, error);
+  return rd_decision_output_put(compare->output, &(struct rd_record){.type = RD_RECORD_PLACE, .place = where}, error);
 }
 
 static bool take_record(struct compare *compare, struct rd_record record, struct rd_error *error) {
   switch (record.type) {
   case RD_RECORD_OWNER:
     rd_owner_map_add(compare->owners, record.owner.is_group, record.owner.id, record.owner.name);
-    return rd_output_put(compare->output, &record, error);
+    return rd_decision_output_put(compare->output, &record, error);
   case RD_RECORD_XATTR:
     rd_attributes_add(&compare->attributes, &record.xattr);
     return true;
@@ -172,7 +172,7 @@ static bool take_enter(struct compare *compare, struct rd_record *record, struct
   enum rd_entered entered;
   if (!note(compare, record, error)) return false;
   if (!rd_target_tree_enter(compare->tree, record->entry.name, &status, &entered, error)) return false;
-  if (compare->removal != NULL) rd_removal_enter(compare->removal, record->entry.name);
+  if (compare->removal != NULL) rd_removed_names_enter(compare->removal, record->entry.name);
   int fd = rd_target_tree_fd(compare->tree);
   unsigned reasons = entered == RD_ENTERED_OTHER ? RD_REASON_TYPE : RD_REASON_NEW;
   if (entered == RD_ENTERED_DIRECTORY)
@@ -185,9 +185,9 @@ static bool take_enter(struct compare *compare, struct rd_record *record, struct
 static bool take_leave(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
   bool is_whole = record->leave.is_whole;
   if (!remove_others(compare, is_whole, error)) return false;
-  if (compare->removal != NULL) rd_removal_leave(compare->removal, is_whole);
+  if (compare->removal != NULL) rd_removed_names_leave(compare->removal, is_whole);
   rd_target_tree_leave(compare->tree);
-  return rd_output_put(compare->output, record, error);
+  return rd_decision_output_put(compare->output, record, error);
 }
 
 static bool take_entry(struct compare *compare, struct rd_record *record, struct rd_error *error) {
@@ -200,7 +200,7 @@ static bool take_entry(struct compare *compare, struct rd_record *record, struct
   count(compare, record, reasons);
   if (reasons == 0) {
     rd_attributes_clear(&compare->attributes);
-    rd_output_skip(compare->output);
+    rd_decision_output_skip(compare->output);
     return true;
   }
   bool is_file = record->type == RD_RECORD_FILE && record->entry.want == RD_WANT_ALL;
@@ -216,32 +216,32 @@ static unsigned decide(struct compare *compare, const struct rd_record *record, 
 
 static bool note(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
   if (compare->removal == NULL || record->entry.name.count == 0) return true;
-  return rd_removal_note(compare->removal, record->entry.name, record->type == RD_RECORD_ENTER, error);
+  return rd_removed_names_note(compare->removal, record->entry.name, record->type == RD_RECORD_ENTER, error);
 }
 
 static bool take_failed(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
   if (!note(compare, record, error)) return false;
-  if (compare->removal != NULL) rd_removal_note_partial(compare->removal, record->entry.name);
-  return rd_output_put(compare->output, record, error);
+  if (compare->removal != NULL) rd_removed_names_note_partial(compare->removal, record->entry.name);
+  return rd_decision_output_put(compare->output, record, error);
 }
 
 // The names of the target directory itself are all known only now: several sources may have gone into it.
 static bool take_end(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
   if (compare->tree != NULL && !remove_others(compare, record->end.failures == 0, error)) return false;
-  return rd_output_end(compare->output, record, compare->totals.same, error);
+  return rd_decision_output_end(compare->output, record, compare->totals.same, error);
 }
 
 static bool remove_others(struct compare *compare, bool is_whole, struct rd_error *error) {
   bool has_failed = false;
-  bool is_done = compare->removal == NULL ||
-                 rd_removal_list(compare->removal, compare->tree, is_whole, remove_name, compare, &has_failed, error);
+  bool is_done = compare->removal == NULL || rd_removed_names_list(compare->removal, compare->tree, is_whole,
+                                                                   remove_name, compare, &has_failed, error);
   compare->totals.failed += has_failed;
   return is_done;
 }
 
 static bool remove_name(void *context, struct rd_bytes name, bool is_directory, struct rd_error *error) {
   struct compare *compare = context;
-  return rd_output_remove(compare->output, compare->tree, name, is_directory, error);
+  return rd_decision_output_remove(compare->output, compare->tree, name, is_directory, error);
 }
 
 // A file whose content is wanted: less of it where an interrupted copy has left a part.
@@ -249,7 +249,7 @@ static bool pass_file(struct compare *compare, struct rd_record *record, const c
                       struct rd_error *error) {
   struct rd_partial partial;
   bool may_have_partial = record->entry.size >= RD_PARTIAL_FILE_MIN_BYTES;
-  if (may_have_partial && compare->removal != NULL) rd_removal_note_partial(compare->removal, record->entry.name);
+  if (may_have_partial && compare->removal != NULL) rd_removed_names_note_partial(compare->removal, record->entry.name);
   if (!may_have_partial || !find_partial(compare, &record->entry, name, &partial))
     return pass(compare, record, NULL, reasons, error);
   record->entry.want = RD_WANT_REST;
@@ -270,7 +270,7 @@ static bool find_partial(const struct compare *compare, const struct rd_entry *e
 static bool pass(struct compare *compare, const struct rd_record *record, const struct rd_blocks *blocks,
                  unsigned reasons, struct rd_error *error) {
   struct rd_decided decided = {record, &compare->attributes, blocks, reasons};
-  bool is_passed = rd_output_decided(compare->output, compare->tree, &decided, error);
+  bool is_passed = rd_decision_output_decided(compare->output, compare->tree, &decided, error);
   rd_attributes_clear(&compare->attributes);
   return is_passed;
 }

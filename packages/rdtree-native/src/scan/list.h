@@ -3,7 +3,7 @@
 #ifndef RD_TREE_LIST_H
 #define RD_TREE_LIST_H
 
-#include "scan/send.h"
+#include "scan/entry_records.h"
 
 // The source was entered. Reads the list from `fd` as it comes; each path with the directories that it is in. False:
 // the list cannot be read, or the copy cannot go on.

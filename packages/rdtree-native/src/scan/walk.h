@@ -3,7 +3,7 @@
 #ifndef RD_TREE_WALK_H
 #define RD_TREE_WALK_H
 
-#include "scan/send.h"
+#include "scan/entry_records.h"
 
 // A directory may be entered here: the tree is not too deep. False, which was sent: *is_sent as for rd_send_status().
 bool rd_walk_may_enter(struct rd_scan *scan, const char *name, bool *is_sent, struct rd_error *error);

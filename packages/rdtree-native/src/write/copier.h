@@ -4,7 +4,7 @@
 #define RD_TREE_WRITE_COPIER_H
 
 #include "entry/folders.h"
-#include "write/target_file.h"
+#include "target/target_file.h"
 
 struct rd_copier; // opaque: follows the stream through the directories of the source
 

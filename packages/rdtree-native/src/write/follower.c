@@ -6,14 +6,14 @@
 #include "base/memory.h"
 #include "entry/owner_map.h"
 #include "entry/xattrs.h"
-#include "write/batch.h"
+#include "target/batch.h"
+#include "target/directory_metadata.h"
+#include "target/links.h"
+#include "target/removal.h"
+#include "target/special.h"
+#include "target/target.h"
 #include "write/copier.h"
-#include "write/directory_metadata.h"
 #include "write/incoming.h"
-#include "write/links.h"
-#include "write/removal.h"
-#include "write/special.h"
-#include "write/target.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
 #ifndef RD_TREE_WRITE_FOLLOWER_H
 #define RD_TREE_WRITE_FOLLOWER_H
 
-#include "write/deferred.h"
-#include "write/directory.h"
-#include "write/journal.h"
+#include "target/deferred.h"
+#include "target/directory.h"
+#include "target/journal.h"
 
 // The work that is left for the end of the copy.
 struct rd_later {

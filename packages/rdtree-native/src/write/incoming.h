@@ -3,7 +3,7 @@
 #ifndef RD_TREE_WRITE_INCOMING_H
 #define RD_TREE_WRITE_INCOMING_H
 
-#include "write/target_file.h"
+#include "target/target_file.h"
 
 // One thread calls these for a file, in the order of its records. Until rd_incoming_end() the file is the caller's.
 

@@ -7,12 +7,12 @@
 #include "entry/xattrs.h"
 #include "stream/own_view.h"
 #include "stream/stream_reader.h"
-#include "write/batch.h"
-#include "write/directory_metadata.h"
+#include "target/batch.h"
+#include "target/directory_metadata.h"
+#include "target/links.h"
+#include "target/removal.h"
+#include "target/slowest.h"
 #include "write/follower.h"
-#include "write/links.h"
-#include "write/removal.h"
-#include "write/slowest.h"
 #include "write/stop_signals.h"
 
 #define WAIT_MS 250

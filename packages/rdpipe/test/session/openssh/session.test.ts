@@ -9,7 +9,7 @@ import { execaSync } from 'execa';
 import { eventually } from '../../../../../test/support/eventually.ts';
 import { needsFile, needsTool } from '../../../../../test/support/needs.ts';
 import { type Started, startProgram } from '../../../../../test/support/start-program.ts';
-import { locateLocalAgents } from '../../../src/native/locate.ts';
+import { locateLocalAgents } from '../../../src/agent/locate.ts';
 import { openSessions, type Sessions } from '../../../src/session/open.ts';
 import type { SessionSettings } from '../../../src/session/settings.ts';
 import { startScript, textOf } from '../conformance.ts';

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control by an agent over an inherited socket (docs/protocol.md, section 3).
+#ifndef RD_AGENT_AGENT_CONTROL_H
+#define RD_AGENT_AGENT_CONTROL_H
+
+#include "hop/control.h"
+
+// Takes ownership of the socket, also when it fails. `stdio_fd`: the source or sink of `ready`, 0 or 1.
+struct rd_control *rd_agent_control_create(int fd, int stdio_fd, struct rd_error *error);
+void rd_agent_control_destroy(struct rd_control *control); // NULL-safe
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process group that reads rdrecv's output; it is killed rather than shown a truncated stream.
+#ifndef RD_HOP_PROCESS_GROUP_H
+#define RD_HOP_PROCESS_GROUP_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct rd_process_group {
+  pid_t pid;  // 0: none
+  int pid_fd; // -1: none
+};
+
+#define RD_NO_PROCESS_GROUP ((struct rd_process_group){.pid_fd = -1})
+
+// `pid` leads the group, and is alive or not reaped yet; else the result is RD_NO_PROCESS_GROUP.
+struct rd_process_group rd_process_group_of(pid_t pid);
+// Sends SIGKILL to the group, and waits until its leader is dead, for `most_ms` at most. Once the leader was reaped,
+// its number may be another process's: the group is then killed only where the kernel finds it by the descriptor
+// (Linux 6.9).
+void rd_process_group_kill(const struct rd_process_group *reader, int most_ms);
+void rd_process_group_forget(struct rd_process_group *reader);
+
+#endif

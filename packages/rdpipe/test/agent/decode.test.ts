@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { decodeEvent, decodeHello } from '../../src/agent/decode.ts';
+import type { HostAddress, RdmaPort } from '../../src/model/protocol.ts';
+import { HELLO } from './fake-agent.ts';
+
+const ADDRESS: HostAddress = {
+  address: 'fd00::1',
+  prefix: 64,
+  interface: 'eth0',
+  up: true,
+  speed_mbps: 100_000,
+  kind: 'physical',
+  mtu: 9000,
+};
+const PORT: RdmaPort = {
+  device: 'mlx5_0',
+  port: 1,
+  state: 'active',
+  rate_mbps: 100_000,
+  link_layer: 'ethernet',
+  mtu: 4096,
+  interface: 'eth0',
+  numa: 0,
+  gids: ['IB/RoCE v1', 'RoCE v2'],
+};
+const FULL = { ...HELLO, memlock: 8_388_608, rdma_lacks: 'librdmacm.so.1', addresses: [ADDRESS], rdma: [PORT] };
+const UNKNOWN = { mtu: null, interface: null, numa: null };
+
+describe('a hello', () => {
+  const decode = (hello: object) => decodeHello(Buffer.from(JSON.stringify(hello)));
+  const withAddress = (changes: object) => ({ ...FULL, addresses: [{ ...ADDRESS, ...changes }] });
+  const withPort = (changes: object) => ({ ...FULL, rdma: [{ ...PORT, ...changes }] });
+
+  for (const [what, hello] of [
+    ['of a host with all there is', FULL],
+    ['of a host with nothing', HELLO],
+    ['whose kernel does not tell much', { ...withPort(UNKNOWN), addresses: [{ ...ADDRESS, speed_mbps: null }] }],
+    ['with as much as there may be', { ...FULL, addresses: Array(256).fill(ADDRESS), rdma: Array(64).fill(PORT) }],
+  ] as const)
+    it(`${what} is taken as it is`, () => expect(decode(hello)).to.deep.equal(hello));
+
+  for (const [what, hello] of [
+    ['too many addresses', { ...FULL, addresses: Array(257).fill(ADDRESS) }],
+    ['too many ports', { ...FULL, rdma: Array(65).fill(PORT) }],
+    ['an address that is none', withAddress({ address: 'eth0' })],
+    ['an address with a command in it', withAddress({ address: '10.0.0.1; reboot' })],
+    ['a prefix that is none', withAddress({ prefix: 129 })],
+    ['an unknown kind of interface', withAddress({ kind: 'wormhole' })],
+    ['a speed below nothing', withAddress({ speed_mbps: -1 })],
+    ['an unknown state of a port', withPort({ state: 'asleep' })],
+    ['an unknown link layer', withPort({ link_layer: 'token ring' })],
+    ['a rate in words', withPort({ rate_mbps: '100 Gb/sec' })],
+    ['kinds of GIDs without end', withPort({ gids: Array(17).fill('RoCE v2') })],
+    ['half a byte of locked memory', { ...FULL, memlock: 0.5 }],
+    ['no word of what is lacking', { ...FULL, rdma_lacks: undefined }],
+  ] as const)
+    it(`with ${what} is refused`, () => expect(decode(hello)).to.equal(undefined));
+});
+
+describe('a message about a broken connection', () => {
+  const decode = (event: object) => decodeEvent(Buffer.from(JSON.stringify(event)));
+  const broken = { event: 'broken', link: 1, end: 'send', message: 'connection reset' };
+  const resumed = { event: 'resumed', link: 1, end: 'recv', epoch: 2, bytes: 8_589_934_592 };
+
+  for (const event of [broken, resumed])
+    it(`${event.event} is taken as it is`, () => expect(decode(event)).to.deep.equal(event));
+
+  for (const [what, event] of [
+    ['broken without words', { ...broken, message: undefined }],
+    ['broken at no end', { ...broken, end: 'middle' }],
+    ['resumed before the beginning', { ...resumed, bytes: -1 }],
+    ['resumed without its number', { ...resumed, epoch: '2' }],
+  ] as const)
+    it(`${what} is refused`, () => expect(decode(event)).to.equal(undefined));
+});

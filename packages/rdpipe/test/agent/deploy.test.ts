@@ -1,0 +1,366 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { machine, tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { execaSync } from 'execa';
+import { needsFile, needsRoot, needsTool } from '../../../../test/support/needs.ts';
+import { EVENT_MS } from '../../../../test/support/patience.ts';
+import type { Agent } from '../../src/agent/agent.ts';
+import { loadBundles, readBundles } from '../../src/agent/bundle.ts';
+import { deploy } from '../../src/agent/deploy.ts';
+import { installationRoot, PROGRAMS, THIS_PLATFORM } from '../../src/agent/locate.ts';
+import { type AgentOptions, startAgent } from '../../src/agent/start-agent.ts';
+import { SessionError } from '../../src/model/errors.ts';
+import type { RunEvent } from '../../src/model/events.ts';
+import type { HostSession } from '../../src/session/host-session.ts';
+import { openSessions, type Sessions } from '../../src/session/open.ts';
+import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session/ssh-hosts.ts';
+
+/** The files that a host keeps of rdpipe once an agent was started there: the time of `used` is when. */
+const KEPT = ['dynamic', 'rdhop', 'rdstage', 'rdtree', 'used'];
+
+const STATIC_FOLDER = join(installationRoot(), 'build/rdpipe/native', THIS_PLATFORM, 'static');
+/** The last directory that is tried, which no variable names. An agent left there would be found by other suites. */
+const LAST_PLACE = `/var/tmp/rdpipe-${userInfo().uid}`;
+
+describe('an agent that is not on its host yet', () => {
+  let hosts: TestHosts;
+  let sessions: Sessions | undefined;
+  let folder: string;
+  const agents: Agent[] = [];
+  const told: RunEvent[] = [];
+
+  const hadLastPlace = existsSync(LAST_PLACE);
+
+  before(async function () {
+    needsFile(this, '/usr/sbin/sshd');
+    needsFile(this, join(STATIC_FOLDER, 'rdstage'));
+    needsTool(this, 'ssh', 'ssh-keygen');
+  });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    told.length = 0;
+  });
+  afterEach(async () => {
+    await Promise.all(agents.splice(0).map((agent) => agent.close()));
+    await sessions?.close();
+    await hosts?.close();
+    rmSync(folder, { recursive: true });
+    if (!hadLastPlace) rmSync(LAST_PLACE, { recursive: true, force: true });
+  });
+
+  /** One host whose sessions have this environment. */
+  const connect = async (environment: Readonly<Record<string, string>>): Promise<HostSession> => {
+    hosts = await startTestHosts([{ name: 'h1' }], environment);
+    sessions = await openSessions([hostRef('h1')], settingsFor(hosts), undefined);
+    const session = sessions.all.get('1');
+    if (session === undefined) throw new Error('no session');
+    return session;
+  };
+  const start = async (session: HostSession, changes: Partial<AgentOptions> = {}): Promise<Agent> => {
+    const agent = await startAgent(session, {
+      agentPath: undefined,
+      sudo: false,
+      leaseMs: 60_000,
+      startTimeoutMs: EVENT_MS,
+      userDescriptors: false,
+      emit: (event) => told.push(event),
+      signal: new AbortController().signal,
+      ...changes,
+    });
+    agents.push(agent);
+    return agent;
+  };
+  const copies = () => told.filter((event) => event.kind === 'deploying').length;
+  const homePlace = () => join(folder, '.cache/rdpipe');
+  const runPlace = () => join(folder, 'run/rdpipe');
+  const environment = () => ({ HOME: folder, XDG_RUNTIME_DIR: join(folder, 'run') });
+  const digest = async () => (await loadBundles()).get(THIS_PLATFORM)?.digest ?? '';
+
+  it('is copied once, whole, for us alone', async () => {
+    const session = await connect(environment());
+    expect((await start(session)).hello.ssh_connection).to.match(/^127\.0\.0\.1 /);
+    await start(session);
+    expect(copies()).to.equal(1);
+    expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
+    const version = join(homePlace(), await digest());
+    expect(readdirSync(version).sort()).to.deep.equal(KEPT);
+    expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdhop', 'rdstage', 'rdtree']);
+    for (const path of [homePlace(), version, join(version, 'rdstage')])
+      expect(statSync(path).mode & 0o777).to.equal(0o700);
+  });
+
+  it('comes without the programs that the libraries of the host do not fit', async () => {
+    const dynamicDir = join(folder, 'built');
+    mkdirSync(dynamicDir);
+    for (const name of PROGRAMS) writeFileSync(join(dynamicDir, name), '#!/no/such/loader\n');
+    const build = { staticDir: STATIC_FOLDER, dynamicDir };
+    const bundle = (await readBundles(new Map([[THIS_PLATFORM, build]]))).get(THIS_PLATFORM);
+    if (bundle === undefined) throw new Error('no bundle');
+    await deploy(await connect(environment()), bundle, { emit: () => {}, signal: new AbortController().signal });
+    expect(readdirSync(join(homePlace(), bundle.digest)).sort()).to.deep.equal(KEPT.slice(1));
+  });
+
+  it('is copied by several at once without harm', async () => {
+    await connect(environment());
+    const more = await Promise.all(
+      [1, 2, 3, 4].map(() => openSessions([hostRef('h1')], settingsFor(hosts), undefined)),
+    );
+    try {
+      await Promise.all(more.flatMap(({ all }) => [...all.values()].map((session) => start(session))));
+      expect(copies()).to.equal(4);
+      expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
+      expect(existsSync(runPlace())).to.equal(false);
+      expect(readdirSync(join(homePlace(), await digest())).sort()).to.deep.equal(KEPT);
+    } finally {
+      await Promise.all(agents.splice(0).map((agent) => agent.close()));
+      await Promise.all(more.map((opened) => opened.close()));
+    }
+  });
+
+  it('is copied where another run makes the place at the same moment', async () => {
+    const programs = join(folder, 'bin');
+    mkdirSync(programs);
+    const first = 'case "$*" in */.cache/rdpipe) PATH=/usr/bin:/bin mkdir "$@" ;; esac';
+    writeFileSync(join(programs, 'mkdir'), `#!/bin/sh\n${first}\nPATH=/usr/bin:/bin exec mkdir "$@"\n`, {
+      mode: 0o755,
+    });
+    await start(await connect({ ...environment(), PATH: `${programs}:/usr/bin:/bin` }));
+    expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
+  });
+
+  it('is found behind a .bashrc that prints', async function () {
+    needsTool(this, 'bash');
+    writeFileSync(join(folder, '.bashrc'), 'echo Welcome; printf "no newline"\n');
+    await start(await connect(environment()));
+    expect(existsSync(join(homePlace(), await digest(), 'rdstage'))).to.equal(true);
+  });
+
+  it('goes to another place where the first cannot be written', async () => {
+    mkdirSync(join(folder, 'run'));
+    await start(await connect({ ...environment(), HOME: '/dev/null' }));
+    expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
+    expect(
+      told.some((event) => event.kind === 'log' && /^h1: \/dev\/null\/\.cache\/rdpipe: /.test(event.message)),
+    ).to.equal(true);
+  });
+
+  for (const [what, agent, why] of [
+    ['reports a failure', () => "#!/bin/sh\necho no >&2; echo 'cannot read /proc' >&2; exit 1\n", 'cannot read /proc'],
+    ['is of another CPU', otherCpu, ''],
+  ] as const) {
+    it(`is not kept where it ${what}, which is said`, async () => {
+      const staticDir = join(folder, 'built');
+      mkdirSync(staticDir);
+      for (const name of PROGRAMS) writeFileSync(join(staticDir, name), agent());
+      const bundle = (await readBundles(new Map([[THIS_PLATFORM, { staticDir, dynamicDir: undefined }]]))).get(
+        THIS_PLATFORM,
+      );
+      if (bundle === undefined) throw new Error('no bundle');
+      const session = await connect(environment());
+      const error = await deploy(session, bundle, { emit: () => {}, signal: new AbortController().signal }).catch(
+        String,
+      );
+      expect(error).to.include(`${homePlace()}: the agent for ${machine()} does not run there`).and.include(why);
+      expect(readdirSync(homePlace())).to.deep.equal([]);
+    });
+  }
+
+  it('goes to another place where programs may not run', async function () {
+    needsRoot(this);
+    mkdirSync(join(folder, 'run'));
+    mkdirSync(join(folder, '.cache'));
+    execaSync('mount', ['-t', 'tmpfs', '-o', 'noexec', 'rdpipe-test', join(folder, '.cache')]);
+    try {
+      const session = await connect(environment());
+      await start(session);
+      await start(session);
+      expect(copies()).to.equal(1);
+      expect(readdirSync(homePlace())).to.deep.equal([]);
+    } finally {
+      execaSync('umount', [join(folder, '.cache')]);
+    }
+    expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
+    expect(told).to.deep.include({
+      kind: 'log',
+      message: `h1: ${homePlace()}: programs may not run there (noexec?)`,
+    });
+  });
+
+  for (const [what, prepare] of [
+    ['a link', (place: string, other: string) => symlinkSync(other, place)],
+    ['open to others', (place: string) => mkdirSync(place, { mode: 0o755 })],
+    ['a file', (place: string) => writeFileSync(place, '')],
+  ] as const) {
+    it(`trusts no place that is ${what}`, async () => {
+      mkdirSync(join(folder, 'run'));
+      mkdirSync(join(folder, '.cache'));
+      mkdirSync(join(folder, 'other'), { mode: 0o700 });
+      prepare(homePlace(), join(folder, 'other'));
+      await start(await connect(environment()));
+      expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
+      expect(readdirSync(join(folder, 'other'))).to.deep.equal([]);
+    });
+  }
+
+  it('trusts no place of another user', async function () {
+    needsRoot(this);
+    mkdirSync(join(folder, 'run'));
+    mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
+    chownSync(homePlace(), 65534, 65534);
+    await start(await connect(environment()));
+    expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
+    expect(readdirSync(homePlace())).to.deep.equal([]);
+  });
+
+  for (const [what, prepare] of [
+    ['may be changed by its group', (path: string) => chmodSync(path, 0o770)],
+    ['may be changed by anybody', (path: string) => chmodSync(path, 0o707)],
+    ['is of another user', (path: string) => chownSync(path, 65534, 65534)],
+  ] as const) {
+    it(`trusts no place below a directory that ${what}`, async function () {
+      needsRoot(this);
+      const session = await connect(environment());
+      await start(session);
+      mkdirSync(join(folder, 'run'));
+      prepare(join(folder, '.cache'));
+      await start(session);
+      expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
+      const message = `h1: ${homePlace()}: other users may replace it`;
+      expect(told).to.deep.include({ kind: 'log', message });
+    });
+  }
+
+  for (const name of ['dynamic/rdstage', 'dynamic/rdhop', 'dynamic/rdtree']) {
+    it(`is not run beside a ${name} that was changed, and copied again`, async () => {
+      const session = await connect(environment());
+      await start(session);
+      const program = join(homePlace(), await digest(), name);
+      const [before, size] = [readFileSync(program), statSync(program).size];
+      const trap = `#!/bin/sh\n: >${folder}/trap\n`;
+      rmSync(program); // it may be running
+      writeFileSync(program, trap.padEnd(size, '\n'), { mode: 0o700 });
+      await start(session);
+      expect(copies()).to.equal(2);
+      expect(readFileSync(program).equals(before)).to.equal(true);
+      expect(existsSync(join(folder, 'trap'))).to.equal(false);
+      const message =
+        "the agent's programs on h1 are not as they were copied there: they were not run and are copied again";
+      expect(told).to.deep.include({ kind: 'warning', message });
+      expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
+    });
+  }
+
+  it('trusts no version of somebody else', async () => {
+    const session = await connect(environment());
+    const version = join(homePlace(), await digest());
+    mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
+    mkdirSync(version, { mode: 0o777 });
+    chmodSync(version, 0o777);
+    writeFileSync(join(version, 'rdstage'), `#!/bin/sh\n: >${folder}/trap\n`, { mode: 0o755 });
+    await start(session);
+    expect(existsSync(join(folder, 'trap'))).to.equal(false);
+    expect(statSync(version).mode & 0o777).to.equal(0o700);
+  });
+
+  it('removes versions that were not used for 30 days, and no others', async () => {
+    const session = await connect(environment());
+    const age = (name: string, days: number) => {
+      const path = join(homePlace(), name);
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      writeFileSync(join(path, 'rdstage'), '');
+      const time = Date.now() / 1000 - days * 86400;
+      utimesSync(path, time, time);
+    };
+    mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
+    age('old', 40);
+    age('recent', 20);
+    age('old but used', 40);
+    writeFileSync(join(homePlace(), 'old but used', 'used'), '');
+    utimesSync(join(homePlace(), 'old but used'), 0, 0);
+    await start(session);
+    expect(readdirSync(homePlace()).sort()).to.deep.equal([await digest(), 'old but used', 'recent'].sort());
+  });
+
+  it('counts as used whenever it is started', async () => {
+    const session = await connect(environment());
+    await start(session);
+    const version = join(homePlace(), await digest());
+    utimesSync(join(version, 'used'), 1, 1);
+    await start(session);
+    expect(statSync(join(version, 'used')).mtimeMs).to.be.greaterThan(Date.now() - 3_600_000);
+  });
+
+  it('is not copied where there is no build for the CPU', async () => {
+    fakeProgram('uname', 'echo Linux riscv64');
+    const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
+    const error = await start(session).catch((failure: unknown) => failure);
+    expect(error).to.be.instanceOf(SessionError).with.property('code', 'no_agent');
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/^there is no build of the agent for h1, which is Linux on riscv64 \(builds: /);
+    expect(existsSync(homePlace())).to.equal(false);
+  });
+
+  it('says of every place why it will not do', async () => {
+    fakeProgram('mkdir', 'echo "mkdir: cannot create directory: Read-only file system" >&2; exit 1');
+    fakeProgram('ls', 'exit 1'); // for a place below /var/tmp that is there already
+    const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
+    const error = await start(session).catch((failure: unknown) => failure);
+    expect(error).to.have.property('code', 'no_agent');
+    expect(error)
+      .to.have.property('message')
+      .that.matches(
+        /^cannot copy the agent to h1: \S+\/\.cache\/rdpipe: .*Read-only file system; \S+\/run\/rdpipe: .*Read-only.*; \/var\/tmp\/rdpipe-\d+: .*(Read-only|not a directory of this user).* \(--agent PATH /,
+      );
+  });
+
+  it('is run by sudo where that is asked for', async () => {
+    fakeProgram('sudo', `echo "$*" >${join(folder, 'sudo-arguments')}; shift 2; exec "$@"`);
+    await start(await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` }), { sudo: true });
+    expect(readFileSync(join(folder, 'sudo-arguments'), 'utf8')).to.match(
+      /^-n -- \S+\/rdstage --agent --nonce [0-9a-f]{32} --sums \S+\n$/,
+    );
+  });
+
+  it('fails with what sudo says', async () => {
+    fakeProgram('sudo', 'echo "sudo: a password is required" >&2; exit 1');
+    const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
+    const error = await start(session, { sudo: true }).catch((failure: unknown) => failure);
+    expect(error).to.have.property('message', 'cannot start the agent on h1: sudo: a password is required');
+  });
+
+  it('is not copied where --agent names one', async () => {
+    const session = await connect(environment());
+    await start(session, { agentPath: join(STATIC_FOLDER, 'rdstage') });
+    symlinkSync(join(STATIC_FOLDER, 'rdstage'), join(folder, "it's mine"));
+    await start(session, { agentPath: "~/it's mine" });
+    expect(copies()).to.equal(0);
+    const error = await start(session, { agentPath: '/nowhere/rdstage' }).catch((failure: unknown) => failure);
+    expect(error).to.have.property('message', 'cannot start the agent on h1: there is no program /nowhere/rdstage');
+  });
+
+  function fakeProgram(name: string, script: string): void {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+});
+
+/** This machine's agent, but for the number of the CPU. */
+function otherCpu(): Buffer {
+  const program = readFileSync(join(STATIC_FOLDER, 'rdstage'));
+  program.writeUInt16LE(0xf3, 18);
+  return program;
+}

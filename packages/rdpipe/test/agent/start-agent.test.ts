@@ -1,0 +1,260 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { EVENT_MS } from '../../../../test/support/patience.ts';
+import type { Agent } from '../../src/agent/agent.ts';
+import { type AgentOptions, startAgent } from '../../src/agent/start-agent.ts';
+import { SessionError } from '../../src/model/errors.ts';
+import type { RunEvent } from '../../src/model/events.ts';
+import type { AgentEvent, AgentRequest } from '../../src/model/protocol.ts';
+import { createLocalSession } from '../../src/session/local.ts';
+import { time } from '../frozen-time.ts';
+import { HELLO, writeFakeAgent } from './fake-agent.ts';
+
+const PREPARE: AgentRequest = {
+  op: 'prepare',
+  segment: 1,
+  lenient: false,
+  lease_ms: 300,
+  connect_timeout_ms: 1000,
+  stages: [],
+  links: [],
+};
+const ENDED = `say '{"event":"ended"}'`;
+
+describe('an agent', () => {
+  let folder: string;
+  const agents: Agent[] = [];
+  const told: RunEvent[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    told.length = 0;
+  });
+  afterEach(async () => {
+    await Promise.all(agents.splice(0).map((agent) => agent.close()));
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = async (script: string, changes: Partial<AgentOptions> = {}, hello: object = HELLO): Promise<Agent> => {
+    const agent = await startAgent(createLocalSession(), {
+      agentPath: writeFakeAgent(folder, script, hello),
+      sudo: false,
+      leaseMs: 60_000,
+      startTimeoutMs: EVENT_MS,
+      userDescriptors: false,
+      emit: (event) => told.push(event),
+      signal: new AbortController().signal,
+      ...changes,
+    });
+    agents.push(agent);
+    return agent;
+  };
+  const startFailure = (script: string, changes: Partial<AgentOptions> = {}, hello: object = HELLO) =>
+    start(script, changes, hello).then(fail, asSessionError);
+  const eventsFailure = (agent: Agent) => allEvents(agent).then(fail, asSessionError);
+
+  describe('at its start', () => {
+    it('introduces itself', async () => {
+      const agent = await start(`hello; ${ENDED}`);
+      expect(agent.hello).to.deep.equal(HELLO);
+      expect(agent.label).to.equal('this machine');
+    });
+
+    it('is found amid what a login shell prints, even in the midst of a line', async () => {
+      const agent = await start(`echo 'Welcome!'; echo 'rdstage/1 other {}'; printf 'no newline'; hello; ${ENDED}`);
+      expect(agent.hello).to.deep.equal(HELLO);
+      expect(told.map((event) => (event.kind === 'log' ? event.message : ''))).to.deep.equal([
+        'this machine: before the agent: Welcome!',
+        'this machine: before the agent: rdstage/1 other {}',
+        'this machine: before the agent: no newline',
+      ]);
+    });
+
+    it('fails with its last words when it ends first', async () => {
+      const error = await startFailure('echo first >&2; echo no such luck >&2; exit 1');
+      expect(error.code).to.equal('no_agent');
+      expect(error.message).to.equal('cannot start the agent on this machine: no such luck');
+    });
+
+    it('fails when it is silent for too long', async () => {
+      const error = await startFailure('cat >/dev/null', { startTimeoutMs: 200 });
+      expect(error.message).to.equal('cannot start the agent on this machine: no answer within 0.2 s');
+    });
+
+    it('fails when its login shell prints endlessly', async () => {
+      const error = await startFailure('exec yes');
+      expect(error.message).to.equal('cannot start the agent on this machine: its login shell prints endlessly');
+    });
+
+    it('fails when its first line is without end', async () => {
+      const error = await startFailure("exec tr '\\0' y </dev/zero");
+      expect(error.message).to.equal('cannot start the agent on this machine: its login shell prints endlessly');
+    });
+
+    it('fails when its program is not there', async () => {
+      const error = await startFailure('', { agentPath: '/nowhere/rdstage' });
+      expect(error.message).to.equal('cannot start the agent on this machine: there is no program /nowhere/rdstage');
+    });
+
+    it('is refused when it is of another version', async () => {
+      const error = await startFailure('hello', {}, { ...HELLO, v: 2 });
+      expect(error.code).to.equal('agent_protocol');
+      expect(error.message).to.match(/is of another version: it has protocol 2, this rdpipe 1$/);
+    });
+
+    it('is refused when it does not introduce itself', async () => {
+      expect((await startFailure('hello', {}, { v: 1 })).code).to.equal('agent_protocol');
+    });
+
+    it('gives way to the end of the run', async () => {
+      const reason = new Error('given up');
+      const signal = AbortSignal.timeout(100);
+      const outcome = await start('cat >/dev/null', { signal }).catch((error: unknown) => error);
+      expect(outcome).to.equal(signal.reason);
+      const early = await start('hello', { signal: AbortSignal.abort(reason) }).catch((error: unknown) => error);
+      expect(early).to.equal(reason);
+    });
+  });
+
+  describe('at work', () => {
+    it('emits events in order, without its keepalives, and ends', async () => {
+      const agent = await start(
+        `hello; say '{"event":"alive"}'; say '{"event":"prepared","segment":1}'; say '{"event":"alive"}'; ${ENDED}; say 'more'`,
+      );
+      expect(await allEvents(agent)).to.deep.equal([{ event: 'prepared', segment: 1 }, { event: 'ended' }]);
+    });
+
+    it('gets what it is sent, a line each', async () => {
+      const agent = await start(
+        `hello; read -r a; read -r b; test "$a$b" = '{"op":"go","segment":1}{"op":"finish"}' && ${ENDED}`,
+      );
+      agent.send({ op: 'go', segment: 1 });
+      agent.send({ op: 'finish' });
+      expect(await allEvents(agent)).to.deep.equal([{ event: 'ended' }]);
+    });
+
+    it('may be sent something after its end', async () => {
+      const agent = await start(`hello; ${ENDED}`);
+      await allEvents(agent);
+      await agent.close();
+      agent.send({ op: 'finish' });
+    });
+
+    it('gets keepalives without a request for them', async () => {
+      const agent = await start(`hello; read -r a; read -r b; test "$a$b" = '{"op":"ping"}{"op":"ping"}' && ${ENDED}`, {
+        leaseMs: 200,
+      });
+      expect(await allEvents(agent)).to.deep.equal([{ event: 'ended' }]);
+    });
+
+    it('is lost when it ends early, and its last message is reported', async () => {
+      const error = await eventsFailure(await start('hello; echo out of memory >&2; exit 1'));
+      expect(error.code).to.equal('session_lost');
+      expect(error.message).to.equal('lost the agent on this machine: out of memory');
+    });
+
+    it('is lost when nothing was heard for the lease', async () => {
+      const agent = await start(`hello; cat >/dev/null`, { leaseMs: 300 });
+      agent.send(PREPARE);
+      const error = await eventsFailure(agent);
+      expect(error.code).to.equal('session_lost');
+      expect(error.message).to.equal('lost this machine: it sent nothing for 0.3 s');
+    });
+
+    it('is given up when it does not read its requests', async () => {
+      const agent = await start('hello; exec tail -f /dev/null');
+      const failure = eventsFailure(agent);
+      for (let told = 0; told < 5 * 1024 * 1024; told += 50) agent.send({ op: 'stderr_ack', stage: 1, bytes: 2 ** 52 });
+      expect(await failure).to.include({
+        code: 'agent_protocol',
+        message: 'the agent of this machine does not read its requests',
+      });
+    });
+
+    it('may take long to read one long request', async () => {
+      const agent = await start(
+        `hello; while [ ! -e ${folder}/read ]; do sleep 0.01; done; cat | wc -c >${folder}/count`,
+      );
+      agent.send({ op: 'abort', reason: 'x'.repeat(12 * 1024 * 1024) });
+      writeFileSync(join(folder, 'read'), '');
+      await agent.close();
+      expect(Number(readFileSync(join(folder, 'count'), 'utf8'))).to.be.greaterThan(12 * 1024 * 1024);
+    });
+
+    it('is ended when its events are no longer read', async () => {
+      const agent = await start(`hello; say '{"event":"prepared","segment":1}'; cat >/dev/null; : >${folder}/heard`);
+      for await (const event of agent.events()) {
+        expect(event.event).to.equal('prepared');
+        break;
+      }
+      time.freeze(); // It is not that the time for its end is over.
+      await agent.close().finally(time.reset);
+    });
+
+    it('is not lost while it is heard', async () => {
+      const leaseMs = 600_000;
+      const agent = await start(
+        `hello; for n in 1 2 3; do read -r request; say '{"event":"alive"}'; : >${folder}/said-$n; done; ${ENDED}`,
+        { leaseMs },
+      );
+      time.freeze();
+      try {
+        const events = allEvents(agent);
+        for (const number of [1, 2, 3]) {
+          agent.send(number === 1 ? PREPARE : { op: 'go', segment: 1 });
+          await eventually(() => expect(existsSync(join(folder, `said-${number}`))).to.equal(true));
+          await time.pass(leaseMs - 1);
+        }
+        expect(await events).to.deep.equal([{ event: 'ended' }]);
+      } finally {
+        time.reset();
+      }
+    });
+
+    it('is not lost while it is suspended', async () => {
+      const agent = await start(`hello; sleep 0.6; ${ENDED}`, { leaseMs: 200 });
+      agent.send(PREPARE);
+      agent.send({ op: 'suspend' });
+      expect(await allEvents(agent)).to.deep.equal([{ event: 'ended' }]);
+    });
+
+    for (const [what, script] of [
+      ['something that is not JSON', 'say nonsense'],
+      ['an unknown event', `say '{"event":"exploded"}'`],
+      ['a field of the wrong kind', `say '{"event":"prepared","segment":"1"}'`],
+      ['a negative count', `say '{"event":"size","link":1,"bytes":-1}'`],
+      ['bytes that are not hexadecimal', `say '{"event":"stderr","stage":1,"data":"xy"}'`],
+      ['invalid UTF-8', `printf '{"event":"left_behind","pid":1,"command":"\\377"}\\n'`],
+      ['a line without end', `say '{"event":"prepared","segment":1}' | tr -d '\\n'; exec tr '\\0' y </dev/zero`],
+    ] as const) {
+      it(`is given up when it sends ${what}`, async () => {
+        const agent = await start(`hello; ${script}; cat >/dev/null`);
+        expect((await eventsFailure(agent)).code).to.equal('agent_protocol');
+      });
+    }
+  });
+
+  it('gets end of file when it is closed, and is waited for', async () => {
+    const agent = await start(`hello; cat >/dev/null; sleep 0.2; : >${folder}/ended`);
+    await agent.close();
+    expect(() => rmSync(join(folder, 'ended'))).not.to.throw();
+  });
+});
+
+async function allEvents(agent: Agent): Promise<AgentEvent[]> {
+  const events: AgentEvent[] = [];
+  for await (const event of agent.events()) events.push(event);
+  return events;
+}
+
+function asSessionError(error: unknown): SessionError {
+  if (error instanceof SessionError) return error;
+  throw error;
+}
+
+function fail(): never {
+  throw new Error('it should have failed');
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/removal.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+// One pass over entries and all that is below them: it counts them, or removes them.
+struct pass {
+  struct rd_write *write;
+  const struct rd_directory *top; // NULL: without events
+  bool is_counting;
+  uint64_t count, most; // it ends when there are more
+  char *path;           // of the entry at hand, for people: one for all levels, since a tree may be deep
+  size_t path_bytes, room;
+  unsigned depth;
+};
+
+static bool run_pass(struct pass *pass, struct rd_deferred *list, struct rd_error *error);
+static bool visit(struct pass *pass, int directory, const char *name);
+static bool visit_below(struct pass *pass, int fd, dev_t device);
+static bool visit_entry(struct pass *pass, int directory, const char *name);
+static bool remove_one(struct pass *pass, int directory, const char *name, bool is_directory);
+static bool fail(struct pass *pass, int number, const char *text);
+static void set_path(struct pass *pass, size_t kept, const char *name);
+
+bool rd_removal_add(struct rd_deferred *list, const struct rd_directory *directory, const char *name,
+                    struct rd_error *error) {
+  RD_AUTO_FREE char *path = rd_directory_below_top(directory, name);
+  return rd_deferred_add(list, path, strlen(path), error);
+}
+
+bool rd_removal_run(struct rd_write *write, struct rd_deferred *list, const struct rd_directory *top,
+                    struct rd_error *error) {
+  struct pass counting = {.write = write, .top = top, .is_counting = true, .most = UINT64_MAX};
+  char text[160];
+  // Without a limit nothing is counted.
+  if (write->settings->remove_most != UINT64_MAX) {
+    if (!run_pass(&counting, list, error)) return false;
+    if (counting.count > write->settings->remove_most) {
+      snprintf(text, sizeof text, "%" PRIu64 " to remove exceed --max-delete %" PRIu64 ": nothing was removed",
+               counting.count, write->settings->remove_most);
+      rd_write_failed(write, -1, write->settings->target, 0, text);
+      return true;
+    }
+  }
+  struct pass removing = {.write = write, .top = top, .most = UINT64_MAX};
+  return run_pass(&removing, list, error);
+}
+
+bool rd_remove_in_the_way(struct rd_write *write, int directory, const char *name) {
+  if (unlinkat(directory, name, AT_REMOVEDIR) == 0) return true;
+  if ((errno != ENOTEMPTY && errno != EEXIST) || !write->settings->remove) return false;
+  pthread_mutex_lock(&write->lock);
+  uint64_t removed = write->totals.removed, most = write->settings->remove_most;
+  pthread_mutex_unlock(&write->lock);
+  struct pass counting = {.write = write, .is_counting = true, .most = most};
+  if (most != UINT64_MAX) counting.most = most - (removed < most ? removed : most);
+  struct pass removing = {.write = write, .most = UINT64_MAX};
+  bool is_removed =
+      visit(&counting, directory, name) && counting.count <= counting.most && visit(&removing, directory, name);
+  free(counting.path);
+  free(removing.path);
+  if (is_removed) return true;
+  errno = ENOTEMPTY;
+  return false;
+}
+
+static bool run_pass(struct pass *pass, struct rd_deferred *list, struct rd_error *error) {
+  const unsigned char *bytes;
+  size_t count;
+  if (!rd_deferred_rewind(list, error)) return false;
+  while (!atomic_load(&pass->write->is_stopped) && rd_deferred_next(list, &bytes, &count, error)) {
+    RD_AUTO_FREE char *below = rd_memory_copy((const char *)bytes, count);
+    RD_AUTO_FREE char *path = rd_directory_path(pass->top, below);
+    set_path(pass, 0, path);
+    char *slash = strrchr(below, '/'), *name = slash == NULL ? below : slash + 1;
+    if (slash != NULL) *slash = '\0';
+    RD_AUTO_CLOSE int directory = rd_open_below(pass->top->fd, slash == NULL ? "" : below);
+    if (directory >= 0)
+      (void)visit(pass, directory, name);
+    else if (errno != ENOENT)
+      (void)fail(pass, errno, "cannot remove it");
+    rd_write_progress(pass->write, path, false);
+  }
+  free(pass->path);
+  pass->path = NULL;
+  return atomic_load(&pass->write->is_stopped) || error->code == RD_CODE_OK;
+}
+
+// False: something of it stays.
+static bool visit(struct pass *pass, int directory, const char *name) {
+  struct stat now, parent;
+  if (fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+    return errno == ENOENT || fail(pass, errno, "cannot remove it");
+  pass->count++;
+  if (pass->count > pass->most) return false;
+  if (!S_ISDIR(now.st_mode)) return pass->is_counting || remove_one(pass, directory, name, false);
+  if (fstat(directory, &parent) < 0 || parent.st_dev != now.st_dev)
+    return fail(pass, EXDEV, "another file system is mounted there");
+  if (pass->depth == RD_DEPTH_MAX) return fail(pass, 0, "it is too deep in the tree");
+  int fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return fail(pass, errno, "cannot remove it");
+  if (!visit_below(pass, fd, now.st_dev)) return false;
+  return pass->is_counting || remove_one(pass, directory, name, true);
+}
+
+// Takes `fd`.
+static bool visit_below(struct pass *pass, int fd, dev_t device) {
+  struct stat now;
+  DIR *names = fstat(fd, &now) == 0 && now.st_dev == device ? fdopendir(fd) : NULL;
+  if (names == NULL) {
+    int number = errno;
+    close(fd);
+    return fail(pass, number, "cannot remove it");
+  }
+  bool is_empty = true;
+  for (const struct dirent *entry; (entry = readdir(names)) != NULL && pass->count <= pass->most;) {
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+    is_empty = visit_entry(pass, fd, entry->d_name) && is_empty;
+  }
+  closedir(names);
+  return is_empty;
+}
+
+static bool visit_entry(struct pass *pass, int directory, const char *name) {
+  size_t kept = pass->path_bytes;
+  set_path(pass, kept, name);
+  pass->depth++;
+  bool is_gone = visit(pass, directory, name);
+  pass->depth--;
+  set_path(pass, kept, NULL);
+  return is_gone;
+}
+
+static bool remove_one(struct pass *pass, int directory, const char *name, bool is_directory) {
+  if (unlinkat(directory, name, is_directory ? AT_REMOVEDIR : 0) < 0)
+    return errno == ENOENT || fail(pass, errno, "cannot remove it");
+  rd_write_count(pass->write, &(struct rd_tree_totals){.removed = 1});
+  if (pass->top != NULL && pass->write->settings->paths) rd_events_path(RD_ACTION_REMOVED, pass->path, 0);
+  return true;
+}
+
+// While counting nothing is reported: removing will meet it again. False always.
+static bool fail(struct pass *pass, int number, const char *text) {
+  if (!pass->is_counting && pass->top != NULL) rd_write_failed(pass->write, pass->top->fd, pass->path, number, text);
+  return false;
+}
+
+// The first `kept` bytes, and `name` (NULL: none) after them.
+static void set_path(struct pass *pass, size_t kept, const char *name) {
+  size_t count = name == NULL ? 0 : strlen(name), needed = kept + 1 + count + 1;
+  if (needed > pass->room) pass->path = rd_memory_resize(pass->path, pass->room = 2 * needed, 1);
+  if (name != NULL && kept > 0) pass->path[kept++] = '/';
+  if (name != NULL) memcpy(pass->path + kept, name, count);
+  pass->path_bytes = kept + count;
+  pass->path[pass->path_bytes] = '\0';
+}
