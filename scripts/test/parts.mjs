@@ -33,12 +33,11 @@ export const PARTS = [
   {
     name: 'native',
     full: ['arm64-suites', 'protocol-violations', 'sizes', 'ssh-front'],
-    short: () => [asan(), cPrograms([...cSuites('asan'), ...corpora()]), mocha('test/{hop,agent}')],
+    short: () => [asan(), cPrograms([...cSuites('asan'), ...corpora()], mocha('test/{hop,agent}'))],
     long: () => [
       asan(),
       tsan(),
-      cPrograms([...cSuites('tsan'), ...cSuites('asan'), ...corpora()]),
-      mocha('test/{hop,agent}'),
+      cPrograms([...cSuites('tsan'), ...cSuites('asan'), ...corpora()], mocha('test/{hop,agent}')),
       ...analyses(),
     ],
   },

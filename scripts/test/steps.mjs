@@ -79,10 +79,15 @@ export function sanitized(sanitizer, ...programs) {
   return command('make', `-j${availableParallelism()}`, 'WERROR=1', `SAN=${sanitizer}`, 'all', ...programs);
 }
 
-/** Runs programs of C, the long ones first: one test each. */
-export function cPrograms(programs) {
-  const long = programs.filter(({ program }) => LONG_SUITES.test(program));
-  return sideBySide([...long, ...programs.filter((each) => !long.includes(each))].map(suite));
+/** Runs programs of C, one test each. The long ones, which wait most of the time, run beside the rest and `after`. */
+export function cPrograms(programs, after) {
+  const isLong = ({ program }) => LONG_SUITES.test(program);
+  const long = sideBySide(programs.filter(isLong).map(suite));
+  const rest = sideBySide(programs.filter((each) => !isLong(each)).map(suite));
+  return async (output) => {
+    const restThenAfter = async () => add(await rest(output), await after(output));
+    return add(...(await Promise.all([long(output), restThenAfter()])));
+  };
 }
 
 /** Every C suite as `variant` (`asan`, `tsan`) built it. */

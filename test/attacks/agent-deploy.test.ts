@@ -19,7 +19,7 @@ import { useLab } from '../support/lab.ts';
 import { succeeded } from '../support/shell.ts';
 
 describe("the agent's programs on a host", () => {
-  const lab = useLab();
+  const lab = useLab({ isFirst: true });
   const place = () => join(lab.host('h1').home, '.cache/rdpipe');
   const version = () => join(place(), readdirSync(place())[0] ?? '');
   const run = () => lab.sh('rdpipe h1:"echo done"');

@@ -20,6 +20,7 @@ const TOO_MANY_FILES = /^rdpipe: this machine: too many open files \(ulimit -n r
 
 describe('a host', () => {
   const lab = useLab({
+    isFirst: true,
     hosts: [
       withoutRoom('full', 'size=1m', ['$HOME', '/var/tmp']),
       withoutRoom('read-only', 'ro', ['$HOME', '/var/tmp']),

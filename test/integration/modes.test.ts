@@ -10,7 +10,7 @@ import { needsRoot } from '../support/needs.ts';
 const ANN = 1234;
 
 describe('modes of everything that is written', () => {
-  const lab = useLab();
+  const lab = useLab({ isFirst: true });
   const file = (name: string) => join(lab.folder, name);
   const modeOf = (name: string) => (statSync(file(name)).mode & 0o7777).toString(8);
 

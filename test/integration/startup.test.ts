@@ -30,7 +30,6 @@ describe('the start of a run', () => {
   const lines = async (name: string): Promise<string[]> => (await lab.read(name)).toString().trimEnd().split('\n');
 
   it('takes three ssh a host: its configuration, its connection, its channel', async () => {
-    succeeded(await lab.sh('rdpipe h1:cat h2:cat'), ''); // copies the programs
     await lab.write('ssh', Buffer.from('#!/bin/sh\necho "$*" >>calls\nPATH=${PATH#*:} exec ssh "$@"\n'));
     succeeded(await lab.sh('chmod 755 ssh; echo hi | PATH=$PWD:$PATH rdpipe h1:cat h2:cat'), 'hi\n');
     const calls = await lines('calls');
@@ -59,7 +58,6 @@ describe('the start of a run', () => {
   };
 
   it('calls a stand-in in PATH for everything, which may call ssh itself', async () => {
-    succeeded(await lab.sh('rdpipe behind:true'), ''); // copies the programs
     await lab.write('ssh', Buffer.from(STAND_IN));
     succeeded(await lab.sh('chmod 755 ssh; PATH=$PWD:$PATH rdpipe behind:"echo hi"'), 'hi\n');
     await expectCallsOfJump();
@@ -85,7 +83,6 @@ describe('the start of a run', () => {
   }
 
   it('takes five turns of words and answers a host: agent, prepare and listen, dial, go, finish', async () => {
-    succeeded(await lab.sh('rdpipe h1:cat h2:cat'), ''); // copies the programs
     await lab.write('ssh', Buffer.from(TALK));
     succeeded(await lab.sh('chmod 755 ssh; echo hi | PATH=$PWD:$PATH rdpipe h1:cat h2:cat'), 'hi\n');
     const talks = (await lab.list()).filter((name) => name.startsWith('talk.'));

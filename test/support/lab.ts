@@ -2,6 +2,7 @@
 // A fixture for integration tests: ssh hosts h1, h2, h3 and `behind` (through h1), served on this machine.
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { putAgent } from './deployed-agent.ts';
 import { needsTool } from './needs.ts';
 import { COMMAND_MS, EVENT_MS, patience } from './patience.ts';
 import { MARK_VARIABLE } from './processes.ts';
@@ -15,6 +16,8 @@ export interface LabOptions {
   readonly longestMs?: number;
   /** Default: the checkout's. */
   readonly copy?: 'checkout' | 'installed';
+  /** Hosts on which rdpipe never ran. Default: hosts that have its agent. */
+  readonly isFirst?: boolean;
 }
 
 const HOSTS: readonly HostSpec[] = [{ name: 'h1' }, { name: 'h2' }, { name: 'h3' }, { name: 'behind', jump: 'h1' }];
@@ -28,6 +31,7 @@ export function useLab(options: LabOptions = {}): Lab {
   before(async function () {
     needsTool(this, 'sshd', 'ssh', 'ssh-keygen');
     await lab.open([...HOSTS, ...(options.hosts ?? [])]);
+    if (!options.isFirst) await lab.putAgents();
   });
   beforeEach(() => lab.beginTest());
   afterEach(() => lab.expectNothingLeft());
@@ -51,6 +55,10 @@ export class Lab extends Workplace {
     this.#ssh = await startSshHosts(this.homes, specs, { [MARK_VARIABLE]: this.mark });
     this.knowHosts(this.#ssh.configFile, this.#copy === 'installed' ? this.install() : undefined);
     await this.#setPatience();
+  }
+
+  async putAgents(): Promise<void> {
+    for (const { home } of this.#ssh?.hosts.values() ?? []) await putAgent(home);
   }
 
   /** The program's own limit for connecting is for users: here only --connect-timeout means to be reached. */
