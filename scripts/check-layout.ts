@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Compares docs/layout.md with the tree: the rows of FOLDERS below, and every file's first line.
- * `npm run check:layout -- --write` writes it; `-- --missing` lists the files that lack their line.
+ * Every folder of the tree has its row in FOLDERS, and every file its first line of comment; `npm run layout` prints
+ * them.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { ROOT, sourceFiles } from './source-files.ts';
 
@@ -149,11 +149,6 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'test/support': 'Fixtures: hosts, networks, programs, browsers',
 };
 
-const DOCUMENT = 'docs/layout.md';
-const BEGIN = '<!-- layout -->\n';
-const END = '<!-- end of layout -->';
-const HOW = '`npm run check:layout -- --write` writes it';
-
 const MAX_COLUMNS = 120;
 const NAME_COLUMNS = 26;
 const MAX_COMMENT = 100;
@@ -162,21 +157,13 @@ const MAX_COMMENT = 100;
 type Tree = ReadonlyMap<string, string>;
 
 export interface Layout {
-  /** The layout as it should stand in the document, without its markers. */
+  /** A line or more for each folder and module, in order. */
   readonly text: string;
-  /** A row for each folder and module, in order. */
-  readonly rows: readonly Row[];
   /** Files without their line, folders without their row, rows without a folder. */
   readonly complaints: readonly string[];
 }
 
-interface Row {
-  readonly path: string;
-  readonly lines: readonly string[];
-}
-
 interface Entry {
-  readonly path: string;
   readonly depth: number;
   readonly name: string;
   readonly text: string;
@@ -188,12 +175,11 @@ export function makeLayout(tree: Tree, folders: Readonly<Record<string, string>>
   const unknown = [...found].filter((folder) => !known.includes(folder));
   const ordered = [...known.filter((folder) => found.has(folder)), ...unknown];
   const tops = ordered.filter((folder) => /^packages\/[^/]+\/src$/.test(folder));
-  const blocks = tops.map((top) => rowsOf(sourceEntries(top, 0, ordered, tree, folders)));
+  const blocks = tops.map((top) => linesOf(sourceEntries(top, 0, ordered, tree, folders)));
   const others = ordered.filter((folder) => !isSource(`${folder}/`));
-  blocks.push(rowsOf(others.map((path) => ({ path, depth: 0, name: `${path}/`, text: folders[path] ?? '' }))));
+  blocks.push(linesOf(others.map((path) => ({ depth: 0, name: `${path}/`, text: folders[path] ?? '' }))));
   return {
-    text: blocks.map((rows) => `\`\`\`\n${rows.flatMap(({ lines }) => lines).join('\n')}\n\`\`\`\n`).join('\n'),
-    rows: blocks.flat(),
+    text: blocks.map((lines) => lines.join('\n')).join('\n\n'),
     complaints: [
       ...[...tree].filter(([file]) => isSource(file) && modulesFile(file, tree) === file).flatMap(commentComplaints),
       ...unknown.map((folder) => `${folder}: no row in FOLDERS of scripts/check-layout.ts`),
@@ -229,14 +215,13 @@ function sourceEntries(
   const name = `${depth === 0 ? folder : basename(folder)}/`;
   const files = [...tree.keys()].filter((file) => dirname(file) === folder && modulesFile(file, tree) === file);
   const modules = files.map((file) => ({
-    path: file,
     depth: depth + 1,
     name: moduleName(file, tree),
     text: firstComment(tree.get(file) ?? '')?.text ?? '',
   }));
   const below = ordered.filter((other) => dirname(other) === folder);
   return [
-    { path: folder, depth, name, text: folders[folder] ?? '' },
+    { depth, name, text: folders[folder] ?? '' },
     ...modules.sort((a, b) => (a.name < b.name ? -1 : 1)),
     ...below.flatMap((other) => sourceEntries(other, depth + 1, ordered, tree, folders)),
   ];
@@ -275,13 +260,13 @@ function commentComplaints([file, text]: readonly [string, string]): string[] {
 }
 
 /** Names, and their texts in a column beside them, in as many lines as they take. */
-function rowsOf(entries: readonly Entry[]): Row[] {
+function linesOf(entries: readonly Entry[]): string[] {
   const heads = entries.map(({ depth, name }) => `${'  '.repeat(depth)}${name}  `);
   const column = Math.max(NAME_COLUMNS, ...heads.filter((head) => !isSource(head)).map((head) => head.length));
-  return entries.map(({ path, text }, index) => {
+  return entries.flatMap(({ text }, index) => {
     const head = (heads[index] ?? '').padEnd(column);
     const [first, ...more] = wrap(text, MAX_COLUMNS - head.length, MAX_COLUMNS - column);
-    return { path, lines: [`${head}${first}`.trimEnd(), ...more.map((line) => `${' '.repeat(column)}${line}`)] };
+    return [`${head}${first}`.trimEnd(), ...more.map((line) => `${' '.repeat(column)}${line}`)];
   });
 }
 
@@ -296,40 +281,12 @@ function wrap(text: string, firstColumns: number, columns: number): string[] {
   return lines;
 }
 
-/** Where the layout in a document is not that of the tree. */
-export function differences(document: string, { text, rows }: Layout): string[] {
-  const present = layoutIn(document);
-  if (present === undefined) return [`no layout between ${BEGIN.trim()} and ${END}`];
-  if (present === text) return [];
-  const lacking = rows.filter((row) => !`\n${present}\n`.includes(`\n${row.lines.join('\n')}\n`));
-  const wanted = new Set(text.split('\n'));
-  const left = present.split('\n').filter((line) => !wanted.has(line));
-  const found = [
-    ...lacking.map(({ path }) => `${path}: not in the layout as it is`),
-    ...left.map((line) => `not in the tree: ${line.trim().replace(/\s+/g, ' ')}`),
-  ];
-  return found.length > 0 ? found : ['the order of the layout is not that of the tree'];
-}
-
-function layoutIn(document: string): string | undefined {
-  const [, rest] = document.split(BEGIN);
-  return rest?.includes(END) ? rest.split(END)[0] : undefined;
-}
-
-export function withLayout(document: string, { text }: Layout): string {
-  const present = layoutIn(document);
-  return present === undefined ? document : document.replace(`${BEGIN}${present}${END}`, () => `${BEGIN}${text}${END}`);
-}
-
 function main(words: readonly string[]): void {
   const tree = new Map(
     sourceFiles().map((file) => [file, isSource(file) ? readFileSync(join(ROOT, file), 'utf8') : '']),
   );
-  const layout = makeLayout(tree, FOLDERS);
-  const path = join(ROOT, DOCUMENT);
-  if (words.includes('--write')) writeFileSync(path, withLayout(readFileSync(path, 'utf8'), layout));
-  const stale = words.includes('--missing') ? [] : differences(readFileSync(path, 'utf8'), layout);
-  const complaints = [...layout.complaints, ...stale.map((line) => `${DOCUMENT}: ${line} (${HOW})`)];
+  const { text, complaints } = makeLayout(tree, FOLDERS);
+  if (words.includes('--print')) console.log(text);
   for (const line of complaints) console.error(line);
   process.exitCode = complaints.length > 0 ? 1 : 0;
 }
