@@ -1,14 +1,8 @@
 /** The script that finds an agent on a host and becomes it. For any POSIX sh. */
+
+import { quoteForSh } from '../model/shell-quote.ts';
 import type { Bundle, Bundles } from './bundle.ts';
-import {
-  DIGEST_CHECK,
-  dynamicSet,
-  INSTALL_DIRS,
-  plainSet,
-  quoteForSh,
-  type RunningSet,
-  TRUST_CHECK,
-} from './install-dirs.ts';
+import { DIGEST_CHECK, dynamicSet, INSTALL_DIRS, plainSet, type RunningSet, TRUST_CHECK } from './install-dirs.ts';
 import type { Platform } from './locate.ts';
 
 export interface BootstrapOptions {

@@ -1,6 +1,8 @@
 /** The scripts that take the agent in on a host. For any POSIX sh; `say` is defined by remote-script. */
+
+import { quoteForSh } from '../model/shell-quote.ts';
 import type { Bundle, BundleFile } from './bundle.ts';
-import { DIGEST_CHECK, dynamicSet, plainSet, quoteForSh, type RunningSet, TRUST_CHECK } from './install-dirs.ts';
+import { DIGEST_CHECK, dynamicSet, plainSet, type RunningSet, TRUST_CHECK } from './install-dirs.ts';
 import { PROGRAMS } from './locate.ts';
 
 /**

@@ -79,8 +79,3 @@ const DYNAMIC = 'dynamic/';
 function isDynamic({ name }: Bundle['agent']): boolean {
   return name.startsWith(DYNAMIC);
 }
-
-/** A word that sh takes as it is, whatever it holds. */
-export function quoteForSh(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}

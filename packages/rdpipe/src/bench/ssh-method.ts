@@ -4,11 +4,11 @@
  * command of an ordinary run, which ends every process that it starts.
  */
 
-import { quoteForSh } from '../agent/install-dirs.ts';
 import type { Sample } from '../model/benchmark.ts';
 import { RdpipeError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
+import { quoteForSh } from '../model/shell-quote.ts';
 
 /** Where ssh is run, and from where to where it leads. */
 export interface SshRoute {

@@ -16,10 +16,10 @@ import {
   type StagePart,
   THIS_MACHINE,
 } from '../model/pipeline.ts';
+import { pathForSh } from '../model/shell-quote.ts';
 import { printableBytes, shorten } from '../model/text.ts';
 import type { TreeRole, TreeSettings } from '../model/tree.ts';
 import { type CopyWants, treeSettings } from './settings.ts';
-import { shellWord } from './shell-word.ts';
 
 export interface CopyPipeline {
   readonly pipeline: Pipeline;
@@ -102,7 +102,7 @@ function hexOf(path: string): string {
 /** The paths of `--files-from` come from a file of this machine by a stage of its own; standard input needs none. */
 function listStages(file: string | undefined): readonly Parts[] {
   if (file === undefined || file === '-') return [];
-  const word = Buffer.from(shellWord(Buffer.from(file).toString('latin1')), 'latin1');
+  const word = Buffer.from(pathForSh(Buffer.from(file).toString('latin1')), 'latin1');
   return [[{ kind: 'source', host: THIS_MACHINE, text: `< ${shorten(file, TEXT_LIMIT)}`, word }]];
 }
 
@@ -145,7 +145,7 @@ function toOutput(source: HostPaths | ServedPaths): CopyPipeline {
 
 function fileOf(operator: string, path: string): Pick<SinkStage, 'text' | 'word'> {
   const text = shorten(`${operator} ${shown(path)}`, TEXT_LIMIT);
-  return { text, word: Buffer.from(shellWord(path), 'latin1') };
+  return { text, word: Buffer.from(pathForSh(path), 'latin1') };
 }
 
 /** As the parser numbers stages. A stage that unites the parts of the one before reads from them all. */

@@ -1,5 +1,5 @@
 /** Tells whether a command that begins with redirections is a file, a command, or loses data. */
-import { endOfTarget, endOfWord } from './shell-word.ts';
+import { endOfTarget, endOfWord } from './word-end.ts';
 
 export interface FileOperation {
   readonly operator: '<' | '>' | '>>';

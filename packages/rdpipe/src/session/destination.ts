@@ -1,5 +1,6 @@
 /** A destination of ssh, before it is resolved, and ssh's arguments for it. */
 import type { HostRef } from '../model/pipeline.ts';
+import { wordForSh } from '../model/shell-quote.ts';
 
 export interface Destination {
   /** For messages. */
@@ -69,11 +70,7 @@ export function checkCommand({ configFile, options, user, port, name }: Destinat
     user === undefined ? name : `${user}@${name}`,
     'true',
   ];
-  return words.map(quoteWord).join(' ');
-}
-
-function quoteWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return words.map(wordForSh).join(' ');
 }
 
 function splitPort(text: string): { readonly name: string; readonly port: string | undefined } {

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { copyPipeline } from '../../src/copy/pipeline.ts';
 import { type CopyWants, checkForMany, checkForStream, checkTogether } from '../../src/copy/settings.ts';
-import { shellWord } from '../../src/copy/shell-word.ts';
 import { inputsOf, type Stage } from '../../src/model/pipeline.ts';
+import { pathForSh } from '../../src/model/shell-quote.ts';
 import type { TreeSettings } from '../../src/model/tree.ts';
 import { parseCopyPaths } from '../../src/parse/copy-paths.ts';
 import { usageErrorOf } from '../parse/helpers.ts';
@@ -206,7 +206,7 @@ describe('a word for the shell', () => {
     fc.assert(
       fc.property(fc.array(bytes, { minLength: 1, maxLength: 30 }), (paths) => {
         const texts = paths.map((path) => `x${Buffer.from(path).toString('latin1')}`);
-        const script = Buffer.from(`printf '%s\\0' ${texts.map(shellWord).join(' ')}`, 'latin1');
+        const script = Buffer.from(`printf '%s\\0' ${texts.map(pathForSh).join(' ')}`, 'latin1');
         const shown = execFileSync('sh', { input: script }).toString('latin1');
         expect(shown).to.equal(texts.map((one) => `${one}\0`).join(''));
       }),
@@ -215,6 +215,6 @@ describe('a word for the shell', () => {
   });
 
   it('leaves the home directory to the shell', () => {
-    expect(['~', '~/', '~/a b', '~a', 'a~/b'].map(shellWord)).to.deep.equal(['~', '~/', "~/'a b'", "'~a'", "'a~/b'"]);
+    expect(['~', '~/', '~/a b', '~a', 'a~/b'].map(pathForSh)).to.deep.equal(['~', '~/', "~/'a b'", "'~a'", "'a~/b'"]);
   });
 });

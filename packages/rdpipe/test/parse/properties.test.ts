@@ -14,9 +14,9 @@ import { caretLines } from '../../src/parse/caret.ts';
 import { hostKey, parseHostRef } from '../../src/parse/host-ref.ts';
 import { parseHosts } from '../../src/parse/hosts.ts';
 import { classifyCommand } from '../../src/parse/redirections.ts';
-import { endOfWord } from '../../src/parse/shell-word.ts';
 import { parseStages } from '../../src/parse/stage.ts';
 import { readValue } from '../../src/parse/values.ts';
+import { endOfWord } from '../../src/parse/word-end.ts';
 import { binary, PLAIN_SETTINGS } from './helpers.ts';
 
 /** A word of a command line: any bytes but the one that ends it. */

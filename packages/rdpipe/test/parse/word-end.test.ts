@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { runProgram } from '../../../../test/support/run-program.ts';
-import { endOfWord } from '../../src/parse/shell-word.ts';
+import { endOfWord } from '../../src/parse/word-end.ts';
 
-describe('shell-word', () => {
+describe('word-end', () => {
   /** A bar shows where the word ends; without a bar none begins. */
   const WORDS: readonly string[] = [
     'file|',

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { SessionError } from '../../model/errors.ts';
 import { launcherName } from '../../model/launcher.ts';
 import type { HostRef } from '../../model/pipeline.ts';
+import { wordForSh } from '../../model/shell-quote.ts';
 import { settlesWithin, unlessAborted } from '../abort.ts';
 import { type ChildChannel, startChild } from '../child-channel.ts';
 import type { Channel, HostSession } from '../host-session.ts';
@@ -123,5 +124,5 @@ function cannotReach(host: HostRef, words: readonly string[], reason: string): S
 }
 
 function commandText(words: readonly string[]): string {
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+  return words.map(wordForSh).join(' ');
 }

@@ -1,4 +1,5 @@
 /** The arguments of every ssh that rdpipe starts. */
+import { wordForSh } from '../../model/shell-quote.ts';
 import { destinationArguments } from '../destination.ts';
 import type { Target } from '../resolve.ts';
 import type { SessionSettings } from '../settings.ts';
@@ -66,14 +67,12 @@ export function probeArguments(controlPath: string): string[] {
   return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), '-W', '127.0.0.1:1', '--', 'host'];
 }
 
-/** The ProxyCommand that leads to a target through the jump host of a connection that stands. */
+/**
+ * The ProxyCommand that leads to a target through the jump host of an open connection. ssh expands its percent signs,
+ * then a shell takes it.
+ */
 export function jumpOption({ path }: SshProgram, controlPath: string): string {
-  return `ProxyCommand=${shellWord(path)} -F none -S ${controlPath} ${values(NEVER_CONNECTS).join(' ')} -W '[%h]:%p' host`;
-}
-
-/** ssh expands its percent signs, then a shell takes it. */
-function shellWord(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll('%', '%%').replaceAll("'", `'\\''`)}'`;
+  return `ProxyCommand=${wordForSh(path.replaceAll('%', '%%'))} -F none -S ${controlPath} ${values(NEVER_CONNECTS).join(' ')} -W '[%h]:%p' host`;
 }
 
 /** No configuration of the user's may run something else, ask for a terminal, or forward anything. */
