@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/numa.h"
 
-#include "base/cleanup.h"
-#include "base/io.h"
+#include "base/sysfs.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/mempolicy.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +16,6 @@
 #define NODES_MOST 1024
 
 static bool node_in(const char *folder, int *node);
-static bool read_line(char line[LINE_BYTES], const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool read_list(const char *text, cpu_set_t *set);
 static void prefer_memory_of(int node);
 
@@ -27,7 +23,9 @@ bool rd_numa_node_of(const char *sys, const char *device, int *node) {
   char folder[PATH_MAX], parent[LINE_BYTES];
   snprintf(folder, sizeof folder, "%s/class/infiniband/%s/device", sys, device);
   if (node_in(folder, node)) return true;
-  if (!read_line(parent, "%s/class/infiniband/%s/parent", sys, device) || strchr(parent, '/') != NULL) return false;
+  if (!rd_sysfs_line(parent, sizeof parent, "%s/class/infiniband/%s/parent", sys, device) ||
+      strchr(parent, '/') != NULL)
+    return false;
   snprintf(folder, sizeof folder, "%s/class/net/%.64s/device", sys, parent);
   if (node_in(folder, node)) return true;
   // A virtual network card is a device on a virtual bus, whose parent is a device on a physical bus.
@@ -38,9 +36,11 @@ bool rd_numa_node_of(const char *sys, const char *device, int *node) {
 bool rd_numa_choose(const char *sys, const char *device, const cpu_set_t *allowed, struct rd_numa_place *place) {
   char nodes[LINE_BYTES], processors[LINE_BYTES];
   cpu_set_t online, of_node;
-  if (!read_line(nodes, "%s/devices/system/node/online", sys) || !read_list(nodes, &online)) return false;
+  if (!rd_sysfs_line(nodes, sizeof nodes, "%s/devices/system/node/online", sys) || !read_list(nodes, &online))
+    return false;
   if (CPU_COUNT(&online) < 2 || !rd_numa_node_of(sys, device, &place->node)) return false;
-  if (!read_line(processors, "%s/devices/system/node/node%d/cpulist", sys, place->node)) return false;
+  if (!rd_sysfs_line(processors, sizeof processors, "%s/devices/system/node/node%d/cpulist", sys, place->node))
+    return false;
   if (!read_list(processors, &of_node)) return false;
   CPU_AND(&place->processors, &of_node, allowed);
   return CPU_COUNT(&place->processors) > 0;
@@ -60,25 +60,10 @@ bool rd_numa_go_to(const char *device, int *node) {
 // The kernel writes -1 if there is no node.
 static bool node_in(const char *folder, int *node) {
   char line[LINE_BYTES], *end;
-  if (!read_line(line, "%s/numa_node", folder) || line[0] == '\0') return false;
+  if (!rd_sysfs_line(line, sizeof line, "%s/numa_node", folder) || line[0] == '\0') return false;
   long number = strtol(line, &end, 10);
   *node = (int)number;
   return *end == '\0' && number >= 0 && number < NODES_MOST;
-}
-
-// The first line of a file, without its end.
-static bool read_line(char line[LINE_BYTES], const char *format, ...) {
-  char path[PATH_MAX];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(path, sizeof path, format, arguments);
-  va_end(arguments);
-  RD_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t got = fd >= 0 ? rd_read_some(fd, line, LINE_BYTES - 1) : -1;
-  if (got < 0) return false;
-  line[got] = '\0';
-  line[strcspn(line, "\n")] = '\0';
-  return true;
 }
 
 // The kernel's format of lists: 0-3,8,10-11.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/rdma_port.h"
 
-#include "base/cleanup.h"
-#include "base/io.h"
+#include "base/sysfs.h"
 
-#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #define ACTIVE "4:" // the kernel's number of the state, before its name
 
@@ -25,7 +24,6 @@ bool rd_rdma_port_is_active(const char *folder) {
 }
 
 static bool is_active(const char *path) {
-  char state[sizeof ACTIVE - 1];
-  RD_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-  return fd >= 0 && rd_read_some(fd, state, sizeof state) == sizeof state && memcmp(state, ACTIVE, sizeof state) == 0;
+  char state[32];
+  return rd_sysfs_line(state, sizeof state, "%s", path) && strncmp(state, ACTIVE, strlen(ACTIVE)) == 0;
 }

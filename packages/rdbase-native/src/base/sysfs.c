@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/sysfs.h"
+#include "base/sysfs.h"
 
 #include "base/cleanup.h"
 #include "base/io.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers for the kernel's one-line files and their folders.
-#ifndef RD_STAGE_SYSFS_H
-#define RD_STAGE_SYSFS_H
+#ifndef RD_BASE_SYSFS_H
+#define RD_BASE_SYSFS_H
 
 #include <dirent.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/addresses.h"
 
-#include "host/sysfs.h"
+#include "base/sysfs.h"
 #include "runtime/json_made.h"
 
 #include <arpa/inet.h>

@@ -2,7 +2,7 @@
 #include "host/rdma_ports.h"
 
 #include "base/numa.h"
-#include "host/sysfs.h"
+#include "base/sysfs.h"
 #include "runtime/json_made.h"
 
 #include <arpa/inet.h>

@@ -6,10 +6,10 @@
 #include "base/memory.h"
 #include "base/program_paths.h"
 #include "base/protocol_version.h"
+#include "base/sysfs.h"
 #include "host/addresses.h"
 #include "host/rdma_check.h"
 #include "host/rdma_ports.h"
-#include "host/sysfs.h"
 #include "runtime/json_made.h"
 
 #include <jansson.h>
