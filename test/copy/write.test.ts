@@ -14,6 +14,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { expect } from 'chai';
@@ -484,6 +485,26 @@ describe('the writer of a copy', () => {
     const after = await run([INTO, ...(await file('h', 'h')), END], {}, AS_ANN);
     expect([after.status, after.failed]).to.deep.equal([0, []]);
     expect(after.events.find(({ event }) => event === 'warning')?.message).to.match(/^\.rdcp .* another user/);
+  });
+
+  it('believes no journal of another user, nor one that leads out of the target, and reads each path once', async function () {
+    needsRoot(this);
+    const left = (folder: string) => `${at}/${folder}/.rdcp-dead-0`;
+    const journal = async (paths: string, uid: number) => {
+      for (const folder of ['to', 'to/below', 'out']) mkdirSync(`${at}/${folder}`, { recursive: true });
+      for (const folder of ['to', 'to/below', 'out']) writeFileSync(left(folder), '');
+      mkdirSync(`${at}/to/.rdcp`);
+      chmodSync(`${at}/to/.rdcp`, 0o1777);
+      writeFileSync(`${at}/to/.rdcp/dead`, paths);
+      chownSync(`${at}/to/.rdcp/dead`, uid, uid);
+      truncateSync(`${at}/to/.rdcp/dead`, paths.length + 20 * MIB);
+      expect((await run([INTO, ...(await file('f', 'f')), END])).status).to.equal(0);
+      return ['to', 'to/below', 'out'].filter((folder) => existsSync(left(folder)));
+    };
+    const out = `${'./'.repeat(2100)}../out\0../out\0`;
+    expect(await journal(`below\0${out}`, ANN)).to.deep.equal(['to', 'to/below', 'out']);
+    rmSync(`${at}/to/.rdcp`, { recursive: true });
+    expect(await journal(`below\0${out}`, 0)).to.deep.equal(['out']);
   });
 
   it('as root sets owners, and keeps the setuid bit', async function () {

@@ -124,7 +124,9 @@ static int open_each(int top, const char *path) {
   while (fd >= 0 && *path != '\0') {
     size_t count = strcspn(path, "/");
     RD_AUTO_FREE char *name = rd_memory_copy(path, count);
-    int below = openat(fd, name, OPEN_FLAGS);
+    bool leads_out = strcmp(name, "..") == 0;
+    int below = leads_out ? -1 : openat(fd, name, OPEN_FLAGS);
+    if (leads_out) errno = EXDEV; // as openat2() has it
     rd_cleanup_fd(&fd);
     fd = below;
     path += count + (path[count] == '/');

@@ -8,9 +8,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <search.h>
 #include <stdio.h>
 #include <sys/file.h>
 
+#define JOURNAL_BYTES_MAX (INT64_C(256) << 20) // some million directories
 #define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct rd_journal {
@@ -20,6 +22,8 @@ struct rd_journal {
 };
 
 static void clean(int top, int journals, const char *run);
+static bool is_first(void **seen, const char *path);
+static int compare(const void *left, const void *right);
 static void clean_directory(int top, const char *path, const char *run);
 static bool is_run(const char *name);
 static bool is_temporary_of(const char *name, const char *run);
@@ -67,22 +71,39 @@ void rd_journal_remove(struct rd_journal *journal) {
   free(journal);
 }
 
-// A run that was killed holds no lock.
+// A run that was killed holds no lock. The journal of another user could name anything: that user's next copy reads it.
 static void clean(int top, int journals, const char *run) {
   RD_AUTO_CLOSE int fd = openat(journals, run, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   struct stat now;
-  if (fd < 0 || fstat(fd, &now) < 0 || !S_ISREG(now.st_mode) || flock(fd, LOCK_EX | LOCK_NB) < 0) return;
+  if (fd < 0 || fstat(fd, &now) < 0 || !S_ISREG(now.st_mode) || now.st_uid != geteuid()) return;
+  if (now.st_size > JOURNAL_BYTES_MAX || flock(fd, LOCK_EX | LOCK_NB) < 0) return;
   int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   FILE *list = copy < 0 ? NULL : fdopen(copy, "r");
   if (list == NULL && copy >= 0) close(copy);
+  void *seen = NULL;
   char *path = NULL;
   size_t room = 0;
   // A path without its NUL was being written when the run was killed; it had no temporary file yet.
   for (ssize_t count; list != NULL && (count = getdelim(&path, &room, '\0', list)) > 0;)
-    if (path[count - 1] == '\0') clean_directory(top, path, run);
+    if (path[count - 1] == '\0' && is_first(&seen, path)) clean_directory(top, path, run);
+  tdestroy(seen, free);
   free(path);
   if (list != NULL) fclose(list);
   if (is_named(journals, run, fd)) (void)unlinkat(journals, run, 0);
+}
+
+// A loss of power may leave zeros in place of paths.
+static bool is_first(void **seen, const char *path) {
+  char *copy = rd_memory_copy(path, strlen(path));
+  void *found = tsearch(copy, seen, compare);
+  if (found == NULL) abort(); // without memory: see base/memory.h
+  bool is_new = *(char **)found == copy;
+  if (!is_new) free(copy);
+  return is_new;
+}
+
+static int compare(const void *left, const void *right) {
+  return strcmp(left, right);
 }
 
 static void clean_directory(int top, const char *path, const char *run) {
