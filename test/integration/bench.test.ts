@@ -17,7 +17,7 @@ const KNOWING: HostSpec = {
 };
 /** Lets users in, and runs nothing of theirs. */
 const REFUSING: HostSpec = { name: 'refusing', server: ['ForceCommand exit 3'] };
-const SMALL = '--rounds 2 --size 32MiB';
+const SMALL = '--rounds 2 --size 8MiB';
 
 describe('rdpipe bench', () => {
   const lab = useLab({ hosts: [KNOWING, REFUSING] });
@@ -45,7 +45,7 @@ describe('rdpipe bench', () => {
 
   it('has one JSON object for programs, with every sample', async () => {
     const { ways, missing, rounds } = benchmarkOf(
-      await lab.sh('rdpipe bench --rounds 1 --size 32MiB --json --transport tcp : h2'),
+      await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp : h2'),
       0,
     );
     expect(rounds).to.equal(1);
@@ -56,7 +56,7 @@ describe('rdpipe bench', () => {
       for (const sample of samples) {
         const { bytes, seconds, bytesPerSecond, fromCpuS, toCpuS, roundTripUs, pingPongUs } = sample;
         expect(pingPongUs === null).to.equal(way === 'ssh');
-        expect(bytes).to.equal(32 * 1024 ** 2);
+        expect(bytes).to.equal(8 * 1024 ** 2);
         expect(Math.min(seconds, bytesPerSecond, fromCpuS ?? 0, toCpuS ?? 0, roundTripUs ?? 0)).to.be.greaterThan(0);
       }
     }
@@ -70,17 +70,17 @@ describe('rdpipe bench', () => {
     const config = /-F '([^']+)'/.exec(readFileSync(program.trim(), 'utf8'))?.[1];
     writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec /usr/bin/ssh -F '${config}' "$@"\n`, { mode: 0o755 });
     const direct = benchmarkOf(
-      await lab.sh('rdpipe bench --rounds 1 --size 32MiB --json --transport tcp knowing h2'),
+      await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp knowing h2'),
       0,
     );
     expect(direct.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh of knowing' });
-    const here = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 32MiB --json --transport tcp h2 :'), 0);
+    const here = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp h2 :'), 0);
     expect(here.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh of this machine' });
   });
 
   it('is a failure where a way that was asked for cannot be gone', async () => {
     const { ways, missing } = benchmarkOf(
-      await lab.sh('rdpipe bench --rounds 1 --size 32MiB --json --transport rdma h1 h2'),
+      await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport rdma h1 h2'),
       125,
     );
     expect(ways.map(({ way }) => way)).to.deep.equal(['ssh']);
@@ -88,7 +88,7 @@ describe('rdpipe bench', () => {
   });
 
   it('is a failure where rdpipe cannot start what measures', async () => {
-    const { ways, missing } = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 32MiB --json h1 refusing'), 125);
+    const { ways, missing } = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json h1 refusing'), 125);
     expect(ways).to.deep.equal([]);
     expect(missing.map(({ way, failed }) => [way, failed])).to.deep.equal([
       ['rdma', true],
