@@ -13,6 +13,7 @@ const SOURCES = [
   'scripts',
   'packages/rdpipe/package.json',
   'packages/rdpipe/src',
+  'packages/rdbase-native/src',
   'packages/rdendpoint-native/src',
 ];
 /** Objects with their debug information, of which one calls assert(). */
