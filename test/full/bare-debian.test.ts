@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// README's "Try it" and "Install" from a checkout, line by line as they are printed there, on a machine that has what
-// README asks for and no more: as root, as a user with sudo, and as a user without.
+// How docs/install.md builds, installs and tries a checkout, line by line as printed there, on a machine that has only
+// the requirements named there: as root, as a user with sudo, and as a user without.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -16,7 +16,7 @@ const LONGEST_MS = 1_800_000;
 const MOST_LINES_OF_SETUP = 8;
 
 for (const [name, release] of Object.entries(RELEASES))
-  describe(`README in a bare ${name}`, function () {
+  describe(`docs/install.md in a bare ${name}`, function () {
     this.timeout(patience(LONGEST_MS));
     inBareDebian(release);
   });
@@ -54,7 +54,7 @@ function inBareDebian(release: string): void {
   });
 
   it('is installed by a user with sudo', async () => {
-    const [build = '', install = ''] = linesOfBlock('## Install', 2);
+    const [build = '', install = ''] = linesOfBlock('docs/install.md', '## From a checkout', 0);
     expect(install).to.match(/^sudo make install/);
     expectDemo(await system.type('bob', 'cd rdpipe', build, install, 'cd /', 'rdpipe demo'));
     const { screen } = await system.type('bob', 'find rdpipe -user root');
@@ -78,8 +78,8 @@ function inBareDebian(release: string): void {
   });
 
   it('is installed by a user without sudo, in the home', async () => {
-    const [build = ''] = linesOfBlock('## Install', 2);
-    const [install = ''] = linesOfBlock('## Install', 3);
+    const [build = ''] = linesOfBlock('docs/install.md', '## From a checkout', 0);
+    const [install = ''] = linesOfBlock('docs/install.md', '## From a checkout', 1);
     const installed = await system.type('ann', 'cd rdpipe', build, install);
     expect(installed.status, installed.screen).to.equal(0);
     expectDemo(await system.type('ann', 'rdpipe demo'));
@@ -88,13 +88,14 @@ function inBareDebian(release: string): void {
 
   it('is tried and installed by root', async () => {
     expectDemo(await roots.type('root', 'cd rdpipe', tryIt()));
-    expectDemo(await roots.type('root', 'cd rdpipe', ...linesOfBlock('## Install', 2), 'cd /', 'rdpipe demo'));
+    const lines = linesOfBlock('docs/install.md', '## From a checkout', 0);
+    expectDemo(await roots.type('root', 'cd rdpipe', ...lines, 'cd /', 'rdpipe demo'));
   });
 }
 
-/** The first line of "Try it"; the second, npm test, is what runs this. */
+/** The first line of "Try it without installing"; the second, npm test, is what runs this. */
 function tryIt(): string {
-  const [demo = '', test = ''] = linesOfBlock('## Try it', 0);
+  const [demo = '', test = ''] = linesOfBlock('docs/install.md', '## Try it without installing', 0);
   expect(demo).to.match(/^npm run demo/);
   expect(test).to.match(/^npm test/);
   return demo;

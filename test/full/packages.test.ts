@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// README's "Install" of packages, line by line as it is printed there, on a machine without compiler or checkout.
+// README's "Install" and the "Remove" of docs/install.md, line by line as printed, without compiler or checkout.
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { arch, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,9 +15,9 @@ const LONGEST_MS = 900_000;
 /** Beside what a user types, for what is looked at. */
 const PACKAGES = ['bash-completion', 'ca-certificates', 'man-db', 'sudo'];
 const CPU = { x64: 'x86_64', arm64: 'aarch64' }[arch()] ?? arch();
-const [APT = '', NPM = '', TAR = ''] = linesOfBlock('## Install', 0).map(forThisCpu);
-const [APT_REMOVE = '', NPM_REMOVE = '', TAR_REMOVE = ''] = linesOfBlock('## Install', 1);
-/** As README says it for a folder of npm's that is root's. */
+const [APT = '', NPM = '', TAR = ''] = linesOfBlock('README.md', '## Install', 0).map(forThisCpu);
+const [APT_REMOVE = '', NPM_REMOVE = '', TAR_REMOVE = ''] = linesOfBlock('docs/install.md', '## Remove', 0);
+/** As docs/install.md has it for users whose npm prefix belongs to root. */
 const IN_HOME = (line: string) => line.replace(/^(npm \w+ -g) /, '$1 --prefix ~/.local ');
 
 const COMPLETION =
