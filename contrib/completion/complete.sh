@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prints what the completion of every shell offers for a word: hosts, and paths on hosts to which a connection stands.
+# Prints what the completion of every shell offers for a word: hosts, and paths on hosts with an open connection.
 #   rdpipe __complete hosts|stage|path WORD [EARLIER...]
 # Each line is a candidate: WORD, without the quotes of the command line, and what may follow it. EARLIER words hold
 # the user's -F and -o. No connection is ever made. Names in files and on hosts are data, and only plain ones are shown.
@@ -62,7 +62,7 @@ starting_with() {
   wanted=$1 awk 'index($0, ENVIRON["wanted"]) == 1'
 }
 
-# Sets host, and rest, which is behind its colon; fails where the word has none.
+# Sets host, and rest, which follows its colon; fails if the word has none.
 read_host() {
   host=${word%%:*}
   case $host in
@@ -74,7 +74,7 @@ read_host() {
   rest=${word#"$host":}
 }
 
-# Paths on the host; "$@" are options of ssh. Behind the host a stage has a redirection, and a path as a word of sh.
+# Paths on the host; "$@" are options of ssh. After the host, a stage has a redirection and a path as a word of sh.
 paths() {
   case $host in -* | *@-* | *[!][A-Za-z0-9._@:+%-]*) return ;; esac
   if [ "$kind" = stage ]; then read_redirection || return; fi
@@ -151,14 +151,14 @@ quoted() {
   printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")"
 }
 
-# The script of standard input by the first connection that stands.
+# Runs the script of standard input over the first open connection.
 names() {
   host=$1
   shift
   script=$(cat)
   sockets "$@" | while IFS= read -r socket; do
     [ -S "$socket" ] && [ -O "$socket" ] || continue
-    # ssh itself would connect where the other end of the socket is gone.
+    # ssh itself would connect if the other end of the socket is gone.
     printf '%s\n' "$script" | ssh -F none -S "$socket" -o ControlMaster=no -o ProxyCommand=false -o BatchMode=yes \
       -T -x -- host sh && break
   done

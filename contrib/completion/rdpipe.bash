@@ -4,7 +4,7 @@
 _rdpipe() { _rdpipe_complete run "$2"; }
 _rdcp() { _rdpipe_complete copy "$2"; }
 
-# $2 is the text that bash replaces. It begins behind a quote, or a character of COMP_WORDBREAKS: what follows the word
+# $2 is the text that bash replaces. It begins after a quote, or a character of COMP_WORDBREAKS: what follows the word
 # is added to it, so neither matters.
 _rdpipe_complete() {
   local topic=$1 text=$2 IFS=$' \t\n' words quote flag options=yes stages= word values candidates=()
@@ -59,7 +59,7 @@ _rdpipe_split() {
   words+=("$word")
 }
 
-# Sets topic, flag (the option whose value is completed), options (whether some may stand here) and stages.
+# Sets topic, flag (the option whose value is completed), options (whether some may be given here) and stages.
 _rdpipe_place() {
   local i
   flag=
@@ -106,7 +106,7 @@ _rdpipe_ask() {
   mapfile -t candidates < <(command rdpipe __complete "$1" "$word" "${words[@]:1:${#words[@]}-2}" 2>/dev/null)
 }
 
-# bash completes files best itself, where there is nothing else.
+# bash completes files best itself, if there is nothing else.
 _rdpipe_offer_files() {
   if [ ${#candidates[@]} = 0 ]; then
     compopt -o default 2>/dev/null

@@ -193,7 +193,7 @@ describe("the agent's hello", () => {
     it('says so where only the static programs run', async function () {
       needsFile(this, STATIC_RECEIVER);
       const hello = await helloWith('4: ACTIVE', { path: STATIC_RECEIVER });
-      expect(hello.rdma_lacks).to.match(/^rdma needs the dynamic build of this program/);
+      expect(hello.rdma_lacks).to.match(/^RDMA needs the dynamic build of this program/);
     });
   });
 });

@@ -34,7 +34,7 @@ describe("the agent's programs on a host", () => {
     expect(existsSync(join(lab.folder, 'trap'))).to.equal(false);
     expect({ status: result.status, text: result.text }).to.deep.equal({ status: 0, text: 'done\n' });
     expect(result.stderr).to.equal(
-      "rdpipe: warning: the agent's programs on h1 are not as they were copied there: they were not run and are copied again\n",
+      "rdpipe: warning: rdpipe's programs on h1 were changed after they were copied; copying them again without running them\n",
     );
   });
 

@@ -42,7 +42,7 @@ describe('somebody on the path of a file that is in clear, but authenticated', (
         expect(await endOf(hop.listener)).to.equal('data_damaged');
         expect(hop.sunk?.equals(before)).to.equal(true);
         expect(await endOf(hop.dialler)).to.equal('aborted');
-        expect(hop.dialler.agent.events.at(-1)?.message).to.match(/a frame was changed on its way \(number 3\)/);
+        expect(hop.dialler.agent.events.at(-1)?.message).to.match(/a frame was changed in transit \(number 3\)/);
       } finally {
         relay.close();
       }

@@ -8,7 +8,7 @@ const F = file('f', { size: 6 });
 const G = file('g', { size: 6 });
 const FAILED = { type: 'failed', name: 'x' } as const;
 const NOTE = { type: 'xattr', name: 'user.x', value: 'x' } as const;
-const NO_PARENT = /directory .*\/a does not exist \(--mkpath makes it\)/;
+const NO_PARENT = /directory .*\/a does not exist \(to create it, use --mkpath\)/;
 const NO_DIRECTORY = /cannot copy into .*\/file: not a directory/;
 
 type Row = readonly [

@@ -188,7 +188,7 @@ describe('rdcp to many hosts', () => {
   it('starts nothing that it cannot do', async () => {
     for (const [words, why] of [
       [`'n[1-2]:a' b`, /a source is on one host, not 2/],
-      [`--remove-source-files a '${HOSTS}:b'`, /--remove-source-files is for a DST on one host/],
+      [`--remove-source-files a '${HOSTS}:b'`, /--remove-source-files needs a DST on one host/],
       [`rd://h1/a '${HOSTS}:b'`, /one host at a time/],
     ] as const) {
       const result = await lab.sh(`rdcp ${words}`);

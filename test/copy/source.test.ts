@@ -118,7 +118,7 @@ describe('the source of a copy', () => {
       mkdirSync(`${at}/d`);
       const result = await scan({ sources: [`${at}/d`, `${at}/f`] });
       expect(outline(result)).to.equal('!d f');
-      expect(result.failed).to.deep.equal([`${at}/d: is a directory: -r copies it`]);
+      expect(result.failed).to.deep.equal([`${at}/d: is a directory (to copy it, use -r)`]);
     });
 
     it('sends metadata, first what is no directory, in the order of bytes', async () => {
@@ -178,7 +178,7 @@ describe('the source of a copy', () => {
       expect(outline(await scan({ sources: [`${at}/`], recursive: true, archive: true }))).to.equal('/ fifo(0)');
       const without = await scan({ sources: [`${at}/`], recursive: true });
       expect(outline(without)).to.equal('/ !fifo');
-      expect(without.warnings).to.deep.equal(['1 special files were skipped: -a copies them']);
+      expect(without.warnings).to.deep.equal(['1 special files were skipped (to copy them, use -a)']);
       expect(without.records.at(-1)).to.include({ failures: 0 });
     });
 
@@ -208,7 +208,7 @@ describe('the source of a copy', () => {
       const [name] = at.split('/').slice(-1);
       expect(outline(result)).to.equal(`${name}/ ${name}/d/`);
       expect(result.failed).to.have.length(1);
-      expect(result.failed[0]).to.match(/\/d: it is the target of this copy, and was left out/);
+      expect(result.failed[0]).to.match(/\/d: skipped: it is the destination of this copy/);
       expect((await scan({ sources: [`${at}/d/`], recursive: true })).failed).to.deep.equal([]);
     });
 
@@ -249,8 +249,8 @@ describe('the source of a copy', () => {
       const lines = await scan({ ...settings, list: 'lines' }, list.join('\n'));
       expect(outline(lines)).to.equal('d/ d/e/ d/e/f d/e/g/ d/b !d/link !d/none d/link->e !d/a');
       expect(lines.failed).to.deep.equal([
-        `${at}/d/../d/a: not copied: it is no path below the source`,
-        `${at}/d//etc/passwd: not copied: it is no path below the source`,
+        `${at}/d/../d/a: not copied: it is not a path below the source`,
+        `${at}/d//etc/passwd: not copied: it is not a path below the source`,
         `${at}/d/link: cannot read: too many levels of symbolic links`,
         `${at}/d/none: cannot read: no such file or directory`,
         `${at}/d/a: cannot read: not a directory`,
@@ -460,10 +460,10 @@ describe('the source of a copy', () => {
         ],
       );
       expect(result.failed).to.deep.equal([
-        `${at}/d/link: is no regular file any more`,
-        `${at}/d/fifo: is no regular file any more`,
+        `${at}/d/link: is no longer a regular file`,
+        `${at}/d/fifo: is no longer a regular file`,
         `${at}/d/gone: vanished: no such file or directory`,
-        `${at}/d/e: is no regular file any more`,
+        `${at}/d/e: is no longer a regular file`,
         `${at}/d/g/secret: cannot read: not a directory`,
       ]);
       expect(result.records.filter(({ type }) => type === 'data')).to.deep.equal([]);
@@ -506,14 +506,14 @@ describe('the source of a copy', () => {
       const file = (name: string, source = 0) => ({ type: 'file', name, size: 6, ...FILE, source }) as const;
       const folder = (name: string) => ({ type: 'enter', name, ...FOLDER }) as const;
       const cases: readonly (readonly [string, readonly TreeRecord[], Partial<TextSettings>?])[] = [
-        ['a source that there is not', [file('d', 1)]],
-        ['a name that is not that of its source', [file('other')]],
-        ['a name that is not that of its source', [folder('')]],
+        ['a source that does not exist', [file('d', 1)]],
+        ['a name that differs from that of its source', [file('other')]],
+        ['a name that differs from that of its source', [folder('')]],
         ['a path that is excluded', [folder('d'), folder('out'), file('f'), LEAVE, LEAVE]],
         ['a path that is excluded', [folder('d'), file('g.o'), LEAVE]],
-        ['a directory, though directories are not copied', [folder('d'), file('f'), LEAVE], { recursive: false }],
-        ['a record has a field that cannot be', [folder('d'), folder('..'), file('other'), LEAVE, LEAVE]],
-        ['a record has a field that cannot be', [folder('d'), file('../other'), LEAVE]],
+        ['a directory, but directories are not copied', [folder('d'), file('f'), LEAVE], { recursive: false }],
+        ['a record has an invalid field', [folder('d'), folder('..'), file('other'), LEAVE, LEAVE]],
+        ['a record has an invalid field', [folder('d'), file('../other'), LEAVE]],
       ];
       const patterns = ['out', '*.o'].map((pattern) => ({ include: false, pattern }));
       for (const [reason, records, more] of cases) {
@@ -588,9 +588,9 @@ describe('the source of a copy', () => {
       expect(await sent('out/f')).to.deep.equal(excluded);
       expect(await sent('a', 0, { recursive: false })).to.deep.equal([
         DATA_DAMAGED,
-        'a directory, though directories are not copied',
+        'a directory, but directories are not copied',
       ]);
-      expect(await sent('', 2)).to.deep.equal([DATA_DAMAGED, 'a source that there is not']);
+      expect(await sent('', 2)).to.deep.equal([DATA_DAMAGED, 'a source that does not exist']);
       expect(await sent('../other')).to.have.property('0', DATA_DAMAGED);
       expect(await sent(Array(5000).fill('x').join('/'))).to.deep.equal([DATA_DAMAGED, 'a path that is too deep']);
       const left = ['d/a', 'd/e/keep.log', 'd/out/f', 'single', 'other'].filter((path) => isThere(`${at}/${path}`));

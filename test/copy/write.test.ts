@@ -455,7 +455,7 @@ describe('the writer of a copy', () => {
     expect([status, failed]).to.deep.equal([0, [`${at}/to/dev`]]);
     const mode = (name: string) => (statSync(`${at}/to/${name}`).mode & 0o7777).toString(8);
     expect([mode('suid'), mode('own')]).to.deep.equal(['755', '4755']);
-    expect(events.filter(({ event }) => event === 'warning')[0]?.message).to.match(/^1 entries keep the owner/);
+    expect(events.filter(({ event }) => event === 'warning')[0]?.message).to.match(/^1 entries keep their old owner/);
     expect(events.at(-1)?.owners_refused).to.equal(1);
     mkdirSync(`${at}/closed`, { mode: 0o755 });
     const refused = await run([INTO, ...(await file('f', 'f')), END], { target: `${at}/closed` }, AS_ANN);

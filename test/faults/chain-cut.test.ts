@@ -40,7 +40,7 @@ describe('a chain over a network', () => {
       nft(place.spaceOf('n2'), cutFrom('n3'));
       const { status, stderr } = await run.letEnd();
       expect(status, stderr).to.equal(0);
-      expect(stderr).to.contain('n2→n3 relayed by ssh through this machine');
+      expect(stderr).to.contain('n2→n3 relayed over ssh through this machine');
       await run.expectCopies([]);
     });
 

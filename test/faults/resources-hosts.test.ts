@@ -37,12 +37,19 @@ describe('a host', () => {
   for (const [host, why] of [
     ['full', 'no space left on device'],
     ['read-only', 'read-only file system'],
-    ['noexec', 'programs may not run there \\(noexec\\?\\)'],
+    ['noexec', 'programs cannot run there \\(mounted noexec\\?\\)'],
   ] as const) {
     it(`that is ${host} has no place for the agent, and says so of each`, async () => {
       const result = await lab.sh(`exec rdpipe h1:'echo hi' ${host}:cat`);
       const places = `\\S+/\\.cache/rdpipe: .*${why}; .*; /var/tmp/rdpipe-0: .*${why}`;
-      failed(result, 125, new RegExp(`^rdpipe: cannot copy the agent to ${host}: ${places} \\(--agent PATH `, 'i'));
+      failed(
+        result,
+        125,
+        new RegExp(
+          `^rdpipe: cannot copy the agent to ${host}: ${places} \\(if it is installed there, use --agent PATH\\)`,
+          'i',
+        ),
+      );
     });
   }
 

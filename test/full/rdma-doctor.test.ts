@@ -9,9 +9,9 @@ describe('rdpipe doctor on virtual hosts of which one has a smaller MTU and lets
 
   it('names both ends and how to make them alike, and the line that raises the limit', async () => {
     const [memlock, mtu, path] = wrong(await examine(lab, '--transport rdma h1 ann2', 1));
-    const line = /'ann - memlock unlimited' into \/etc\/security\/limits\.d\/rdma\.conf, then log in again/;
-    expectFailure(memlock, 'memlock', /^64\.0 KiB may be locked/, line);
-    expectFailure(mtu, 'mtu', /^9000 on eth0 of h1, 1500 on eth0 of ann2$/, /on ann2 ip link set dev eth0 mtu 9000/);
+    const line = /'ann - memlock unlimited' to \/etc\/security\/limits\.d\/rdma\.conf, then log in again/;
+    expectFailure(memlock, 'memlock', /^64\.0 KiB of memory can be locked/, line);
+    expectFailure(mtu, 'mtu', /^9000 on eth0 of h1, 1500 on eth0 of ann2$/, /ip link set dev eth0 mtu 9000 on ann2/);
     expectFailure(path, 'path mtu', /^4096 at rxe0 of h1, 1024 at rxe0 of ann2$/, /MTU/);
   });
 

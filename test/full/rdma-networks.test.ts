@@ -17,8 +17,8 @@ describe('hosts with two RDMA networks', () => {
     expect(text).to.contain(
       [
         '  h1 dials 10.77.0.2 from 10.77.0.1 (rdma rxe0, RoCE v2, 2.5 Gb/s)',
-        '  else h1 dials 10.78.0.2 from 10.78.0.1 (rdma rxe1, RoCE v2, 2.5 Gb/s)',
-        '  else h1 dials 10.78.0.2 from 10.77.0.1 (rdma rxe0→rxe1, RoCE v2, 2.5 Gb/s, routed)',
+        '  otherwise h1 dials 10.78.0.2 from 10.78.0.1 (rdma rxe1, RoCE v2, 2.5 Gb/s)',
+        '  otherwise h1 dials 10.78.0.2 from 10.77.0.1 (rdma rxe0→rxe1, RoCE v2, 2.5 Gb/s, routed)',
       ].join('\n'),
     );
   });

@@ -85,7 +85,7 @@ describe('a serving receiver over RDMA', () => {
   async function comeAsStrangers(): Promise<void> {
     const refused = await lab.sh(`rdcp --keyfile ~/other-key -r ~/served-tree rd://${ADDRESS}/stolen`);
     expect(refused.status).to.equal(125);
-    expect(refused.stderr).to.include('the server holds another key');
+    expect(refused.stderr).to.include('the server has a different key');
     succeeded(await lab.sh(`head -c 3000 /dev/urandom > /dev/tcp/${ADDRESS}/${PORT}`), '');
     const knock = `timeout 10 rping -c -a ${ADDRESS} -C 1 -p $port > /dev/null 2>&1`;
     await lab.on('h3', `for port in $(seq ${HOP_PORTS.join(' ')}); do ${knock}; done; true`);

@@ -31,7 +31,7 @@ describe('rdsend and rdrecv by hand, left to choose', () => {
 
   it('make a buffer smaller that a user may not lock, and say so', async () => {
     await joined(`on ann2 '${RECEIVED}' 2> received & on ann1 '${SENT_PATIENTLY}' 2> sent`, 'rdma rxe0');
-    const note = /: buffer of 8\.0 MiB shrunk to [3-6]\.\d MiB: memlock limit 8\.0 MiB; raise it in /;
+    const note = /: buffer of 8\.0 MiB reduced to [3-6]\.\d MiB: memlock limit 8\.0 MiB \(raise it in /;
     expect(await said('sent')).to.match(note);
     expect(await said('received')).to.match(note);
   });
@@ -60,7 +60,7 @@ describe('rdsend and rdrecv by hand, left to choose', () => {
       expect(result.text).to.equal('3\n3\n');
       expect(result.stderr)
         .to.match(/^rdsend: .*10\.77\.0\.2.*\n$/)
-        .and.to.include('rdma');
+        .and.to.include('RDMA');
     });
   });
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts behind firewalls, and behind routers that translate addresses: relayed by ssh and by a host; kills and cuts.
+// Hosts behind firewalls, and behind routers that translate addresses: relayed over ssh and by a host; kills and cuts.
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
@@ -73,7 +73,7 @@ describe('hosts that do not reach each other', () => {
           const { text, stderr } = await place.lab.sh(`${run('')} ${from}:'seq 100000' ${to}:'md5sum'`);
           expect(text, stderr).to.equal(SEQUENCE);
           expect(stderr).to.match(
-            new RegExp(`^rdpipe: warning: ${from}→${to} relayed by ssh through this machine: .*\n$`),
+            new RegExp(`^rdpipe: warning: ${from}→${to} relayed over ssh through this machine: .*\n$`),
           );
         }
       });
@@ -99,7 +99,7 @@ describe('hosts that do not reach each other', () => {
         );
         expect(status).to.equal(125);
         expect(stderr).to.match(
-          /^rdpipe: (cannot connect h1 to h2|no address is known for a hop between h1 and h2).*\n$/,
+          /^rdpipe: (cannot connect h1 to h2|no address is known for a connection between h1 and h2).*\n$/,
         );
         expect(await place.lab.list()).not.to.include('ran');
       });
@@ -118,9 +118,9 @@ describe('hosts that do not reach each other', () => {
     it('are found by doctor', async () => {
       const { text } = await lab.sh(`${run('').replace('rdpipe', 'rdpipe doctor')} h1 h2`);
       expect(text).to.match(
-        /tcp h1→h2.*no direct path: 10\.9\.2\.1.*10\.9\.1\.1.*relayed by ssh through this machine: /,
+        /tcp h1→h2.*no direct path: 10\.9\.2\.1.*10\.9\.1\.1.*relayed over ssh through this machine: /,
       );
-      expect(text).to.contain('--relay HOST sends the bytes through a host');
+      expect(text).to.contain('use --relay HOST to send data through a host');
     });
 
     for (const kept of ['', '--persist 60']) {

@@ -82,7 +82,7 @@ describe('rdsend and rdrecv when something goes wrong', () => {
   it('a sender cannot try for ever', async () => {
     const { status, stderr } = await bench.rdsend(['--connect-timeout', '0', '127.0.0.1', '1', KEY, '/dev/null']).ended;
     expect(status).to.equal(2);
-    expect(stderr).to.match(/^rdsend: --connect-timeout is a number of seconds, at least 0\.001, not 0\n/);
+    expect(stderr).to.match(/^rdsend: --connect-timeout must be a number of seconds, at least 0\.001, not 0\n/);
   });
 
   for (const stopped of ['sender', 'receiver'] as const)
@@ -92,7 +92,7 @@ describe('rdsend and rdrecv when something goes wrong', () => {
       frozen.child.kill('SIGSTOP');
       const { status, stderr } = await survivor.ended;
       expect(status).to.equal(5);
-      expect(stderr).to.match(/nothing came from .* for 3 s/);
+      expect(stderr).to.match(/received nothing from .* for 3 s/);
       frozen.child.kill('SIGCONT');
       expect((await frozen.ended).status).to.equal(5);
     });

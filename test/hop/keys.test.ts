@@ -36,7 +36,7 @@ describe('a key that rdrecv made', () => {
       writeFileSync(bench.path('in'), content);
       const [receiver, sender] = [await newTerminal('receiver'), await newTerminal('sender')];
       await receiver.start(`rdrecv -v ${PATIENT} --transport tcp --bind 127.0.0.1 2> log ${given}`);
-      if (asks) await receiver.shows(/^key \(Enter makes one\):$/m).then(() => receiver.press('Enter'));
+      if (asks) await receiver.shows(/^key \(press Enter to generate one\):$/m).then(() => receiver.press('Enter'));
       const shown = await receiver.shows(WORDS);
       const [line = '', words = ''] = [LINE, WORDS].map((pattern) => pattern.exec(shown)?.[1]);
       await sender.start(`${line} -- sh -c '${PRODUCER}'`);
@@ -81,7 +81,7 @@ describe('a key that rdrecv made', () => {
   it('is not made where there is no terminal to show it on', async () => {
     const { status, stdout, stderr } = await bench.bash('exec setsid --wait rdrecv 0').ended;
     expect({ status, stdout: stdout.toString() }).to.deep.equal({ status: 2, stdout: '' });
-    expect(stderr).to.match(/^rdrecv: no KEY was given, and there is no terminal .* --key-fd N, with - as KEY\n/);
+    expect(stderr).to.match(/^rdrecv: no KEY was given, and there is no terminal .* \(use - as KEY and --key-fd N\)\n/);
   });
 
   async function newTerminal(name: string): Promise<Tmux> {

@@ -81,6 +81,6 @@ describe('rdforward', () => {
     const client = 'until (exec 3<>/dev/tcp/127.0.0.1/20416 || exit; cat <&3; true) 2>/dev/null; do sleep 0.05; done';
     succeeded(await lab.sh(client), '');
     const { status, stderr } = await near.result;
-    expect({ status, stderr }).to.deep.equal({ status: 255, stderr: 'rdforward: the other end has gone\n' });
+    expect({ status, stderr }).to.deep.equal({ status: 255, stderr: 'rdforward: the other end is gone\n' });
   });
 });

@@ -85,7 +85,7 @@ describe('the front of rdssh', () => {
     expect(run).to.deep.equal({
       status: 255,
       stdout: '',
-      stderr: 'rdssh: there is no ssh on this machine, which this command line needs\n',
+      stderr: 'rdssh: this command line needs ssh, which is not installed on this machine\n',
     });
   });
 });

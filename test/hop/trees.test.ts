@@ -19,7 +19,7 @@ import { makeTree } from '../support/tree-fixtures.ts';
 
 /** rsync's list of what differs is empty: contents, modes, owners, times, hard links, ACLs, attributes. */
 const DIFFERENCE = 'rsync -aHAX --checksum --delete -n -i "$1/" "$2/"';
-const NO_TREE = 'rdrecv: what came is no tree of files: rdrecv takes it to a FILE that is no directory\n';
+const NO_TREE = 'rdrecv: received a plain stream, not a directory tree (give rdrecv a FILE that is not a directory)\n';
 /** A file that takes long to send under a limit. */
 const LARGE = 'head -c 64M /dev/urandom > from/large';
 
@@ -114,7 +114,9 @@ describe('rdsend and rdrecv carry trees', () => {
     expect(sent.stderr).to.equal(
       'rdsend: from/file: cannot read: permission denied\nrdsend: sent 1 file, 6 B; 1 path failed\n',
     );
-    expect(received.stderr).to.include('rdrecv: to: the source could not be read whole: see rdsend there\n');
+    expect(received.stderr).to.include(
+      'rdrecv: to: the source could not be read completely (see the messages of rdsend)\n',
+    );
     expect(readdirSync(bench.path('to/from'))).to.deep.equal(['below']);
   });
 
@@ -131,9 +133,7 @@ describe('rdsend and rdrecv carry trees', () => {
       expect(received.status).to.equal(8);
       const [, line] = received.stderr.split(/(?<=\n)/);
       expect(line).to.equal(
-        name === 'decisions'
-          ? 'rdrecv: the stream of the tree has another version or phase than is expected\n'
-          : NO_TREE,
+        name === 'decisions' ? 'rdrecv: the stream of the tree does not have the expected version or phase\n' : NO_TREE,
       );
       expect(readdirSync(bench.path('to'))).to.deep.equal([]);
     });
@@ -150,7 +150,9 @@ describe('rdsend and rdrecv carry trees', () => {
     symlinkSync('from', bench.path('whole'));
     const refused = await bench.rdsend(['127.0.0.1', '1', KEY, 'whole']).ended;
     expect(refused.status).to.equal(2);
-    expect(refused.stderr).to.include('rdsend: whole is a symbolic link to a directory: whole/ sends what is in it\n');
+    expect(refused.stderr).to.include(
+      'rdsend: whole is a symbolic link to a directory (to send its contents: whole/)\n',
+    );
     await transfer('whole/', 'to');
     expect(existsSync(bench.path('to/file'))).to.equal(true);
   });
@@ -195,7 +197,7 @@ describe('rdsend and rdrecv carry trees', () => {
     await bench.bash(LARGE).ended;
     const { stdout, stderr } = await inOwnMounts(script);
     expect(stdout.toString()).to.equal('9\n7\n');
-    expect(stderr).to.equal('rdsend: the other side did not write all of the tree: see its message\n');
+    expect(stderr).to.equal('rdsend: the other side did not write all of the tree (see its error message)\n');
     expect(readFileSync(bench.path('told'), 'utf8')).to.match(/rdrecv: to.*cannot write.*no space left/);
   });
 

@@ -7,7 +7,7 @@ import { BIN } from '../support/programs.ts';
 import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
-const USAGE = 'usage: rdhop rdsend|rdrecv|rdforward ...: man rdsend, man rdrecv\n';
+const USAGE = 'Usage: rdhop rdsend|rdrecv|rdforward ... (see man rdsend, man rdrecv)\n';
 
 const DISPATCHES = [
   ['by its name', 'rdsend --version', `rdsend ${VERSION}\n`],

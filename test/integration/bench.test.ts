@@ -34,7 +34,7 @@ describe('rdpipe bench', () => {
     expect(text).to.match(/^h1→h2, medians of 2 rounds$/m);
     expect(text).to.match(own('tcp')).and.to.match(own('tcp encrypted'));
     expect(text).to.match(
-      new RegExp(`^ssh +${rate}.*\\(login\\) +ssh through this machine \\(h1 cannot log in on h2: .+\\)$`, 'm'),
+      new RegExp(`^ssh +${rate}.*\\(login\\) +ssh through this machine \\(h1 cannot log in to h2: .+\\)$`, 'm'),
     );
     expect(text).to.match(/^rdma: not measured: cannot use RDMA from h1 to h2/m);
     needsBrowser(this);
@@ -60,7 +60,7 @@ describe('rdpipe bench', () => {
         expect(Math.min(seconds, bytesPerSecond, fromCpuS ?? 0, toCpuS ?? 0, roundTripUs ?? 0)).to.be.greaterThan(0);
       }
     }
-    expect(ways[2]?.carrier).to.equal('ssh of this machine');
+    expect(ways[2]?.carrier).to.equal('ssh on this machine');
   });
 
   it('uses ssh from host to host where that asks nothing, and to this machine its own', async () => {
@@ -73,9 +73,9 @@ describe('rdpipe bench', () => {
       await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp knowing h2'),
       0,
     );
-    expect(direct.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh of knowing' });
+    expect(direct.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh on knowing' });
     const here = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp h2 :'), 0);
-    expect(here.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh of this machine' });
+    expect(here.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh on this machine' });
   });
 
   it('is a failure where a way that was asked for cannot be gone', async () => {
@@ -100,11 +100,11 @@ describe('rdpipe bench', () => {
   });
 
   for (const [what, words, message] of [
-    ['one host', 'h1', /^rdpipe: two hosts are measured, not 1 /],
-    ['three hosts', 'h1 h2 h3', /^rdpipe: two hosts are measured, not 3 /],
-    ['no host', '', /^rdpipe: two hosts are measured, not 0 /],
-    ['a stage', 'h1:true h2', /^rdpipe: h1:true is a stage: write the host alone\n$/],
-    ['one host twice', 'h1 h1', /^rdpipe: h1 twice: there is nothing between a host and itself\n$/],
+    ['one host', 'h1', /^rdpipe: expected two hosts, not 1 /],
+    ['three hosts', 'h1 h2 h3', /^rdpipe: expected two hosts, not 3 /],
+    ['no host', '', /^rdpipe: expected two hosts, not 0 /],
+    ['a stage', 'h1:true h2', /^rdpipe: h1:true is a stage \(give only the host\)\n$/],
+    ['one host twice', 'h1 h1', /^rdpipe: h1 is given twice \(give two different hosts\)\n$/],
     ['no rounds', '--rounds 0 h1 h2', /^rdpipe: --rounds: '0' is not a number of rounds/],
     [
       'a page that cannot be written',

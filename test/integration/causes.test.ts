@@ -13,7 +13,7 @@ const OWN: readonly Row[] = [1, 2, 124, 125, 129, 130, 143, 255].map((status) =>
   `h1:'exit ${status}'`,
   status,
   'stage',
-  new RegExp(`^stage 1 \\(h1: exit ${status}\\) exited ${status}$`),
+  new RegExp(`^stage 1 \\(h1: exit ${status}\\) exited with status ${status}$`),
 ]);
 
 const ROWS: readonly Row[] = [
@@ -31,14 +31,14 @@ const ROWS: readonly Row[] = [
     'h1:no-such-command',
     127,
     'stage',
-    /^stage 1 .* exited 127 \(command not found; if it is a file, .*\)$/,
+    /^stage 1 .* exited with status 127 \(command not found; if it is a file, .*\)$/,
   ],
   [
     'a command that cannot run',
     'h1:/etc/passwd',
     126,
     'stage',
-    /^stage 1 .* exited 126 \(not executable; if it is a file, .*\)$/,
+    /^stage 1 .* exited with status 126 \(not executable; if it is a file, .*\)$/,
   ],
   ['words that do not fit', 'h1:true rev', 2, 'usage', /^stage 2 has no host: rev$/],
   [
@@ -53,14 +53,14 @@ const ROWS: readonly Row[] = [
     'gone:true',
     125,
     'rdpipe',
-    /^cannot reach gone: connection refused on port 1 \(ssh .*gone true to check\)$/,
+    /^cannot reach gone: connection refused on port 1 \(try: ssh .*gone true\)$/,
   ],
   [
     'a hop that cannot be made',
     '--data h1=255.255.255.255 --data h2=255.255.255.255 h1:true h2:cat',
     125,
     'rdpipe',
-    /^cannot connect h1 to h2: 255\.255\.255\.255:\d+.*\(--data HOST=ADDR names another address.*rdpipe doctor h1 h2 examines both\)$/,
+    /^cannot connect h1 to h2: 255\.255\.255\.255:\d+.*\(try another address with --data HOST=ADDR.*to diagnose: rdpipe doctor h1 h2\)$/,
   ],
   [
     'a file that cannot be read',
@@ -88,7 +88,7 @@ const ROWS: readonly Row[] = [
     '--transport rdma h1:true h2:cat',
     125,
     'rdpipe',
-    /^cannot use RDMA from h1 to h2: .*\(.*--transport auto uses TCP there\)$/,
+    /^cannot use RDMA from h1 to h2: .*\(.*use --transport auto to allow TCP\)$/,
   ],
 ];
 
@@ -120,13 +120,13 @@ describe('the report names the cause', () => {
     const { status, ...result } = await lab.sh(`rdpipe --json ${stages}`);
     expect(status).to.be.oneOf([3, 4, 5]);
     const number = (status ?? 0) - 2;
-    const words = new RegExp(`^stage ${number} \\(h${number}: exit ${status}\\) exited ${status}`);
+    const words = new RegExp(`^stage ${number} \\(h${number}: exit ${status}\\) exited with status ${status}`);
     expectReport({ ...result, status }, status ?? 0, 'stage', words);
   });
 
   it('stage, not the producer that could not write to it any more', async () => {
     const result = await lab.sh("rdpipe --json h1:'yes; exit 1' h2:'head -c 1000000 | wc -c; exit 6' h3:cat");
-    expectReport(result, 6, 'stage', /^stage 2 \(h2: .*\) exited 6/);
+    expectReport(result, 6, 'stage', /^stage 2 \(h2: .*\) exited with status 6/);
     expect(reportOf(result).stages[0]?.state).to.be.oneOf(['consumer_closed', 'stopped']);
   });
 });

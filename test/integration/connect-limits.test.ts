@@ -20,7 +20,7 @@ const loginRuns = (script: string) => [
 ];
 const LONG_ENOUGH_S = 60;
 /** Of what comes before the part that hangs: on a slow machine that may take longer than a short limit. */
-const EARLIER_PART = /no ssh connection on port|its authentication did not end within/;
+const EARLIER_PART = /no ssh connection on port|authentication did not finish within/;
 
 /** With the first of these limits, each longer, at which `attempt` comes to the part that it is about. */
 async function withinLimits<Outcome>(
@@ -81,22 +81,29 @@ describe('--connect-timeout', () => {
       const result = await lab.sh(`${rdpipe} 1 ${where} h1:true`);
       listener.close();
       const port = `no ssh connection on port ${listener.port} within 1 s`;
-      failed(result, 125, new RegExp(`^rdpipe: cannot reach h1: ${port} \\(ssh .* h1 true to check\\)$`, 'm'));
+      failed(result, 125, new RegExp(`^rdpipe: cannot reach h1: ${port} \\(try: ssh .* h1 true\\)$`, 'm'));
     });
 
     it(`names an authentication that hangs: ${ssh}`, async () => {
       const run = (limitS: number) => hanging(() => lab.sh(`${rdpipe} ${limitS} stalled:true`));
       const [result, limitS] = await withinLimits(2, run, isEarlier(/no ssh connection on port/));
-      const reason = `connected, but its authentication did not end within ${limitS} s`;
-      failed(result, 125, new RegExp(`^rdpipe: cannot log in to stalled: ${reason} \\(ssh -v .* stalled true shows `));
+      const reason = `connected, but authentication did not finish within ${limitS} s`;
+      failed(
+        result,
+        125,
+        new RegExp(
+          `^rdpipe: cannot log in to stalled: ${reason} \\(see where it hangs: ssh -v .* stalled true\\)$`,
+          'm',
+        ),
+      );
     });
 
     it(`names a login shell whose rc files come to no end: ${ssh}`, async () => {
       rcFile('rc', hangs);
       const run = (limitS: number) => hanging(() => lab.sh(`${rdpipe} ${limitS} rc:true`));
       const [result, limitS] = await withinLimits(2, run, isEarlier(EARLIER_PART));
-      const reason = `connected and logged in, but its login shell did not start it within ${limitS} s`;
-      const next = '\\(look at ~/\\.bashrc there; ssh -F \\S+ rc true to compare\\)';
+      const reason = `logged in, but the login shell did not start it within ${limitS} s`;
+      const next = '\\(check ~/\\.bashrc there; compare with: ssh -F \\S+ rc true\\)';
       failed(result, 125, new RegExp(`^rdpipe: cannot start the agent on rc: ${reason} ${next}$`, 'm'));
     });
 
@@ -123,7 +130,7 @@ describe('--connect-timeout', () => {
 
     it(`shows what a shell printed that runs nothing: ${ssh}`, async () => {
       const printed =
-        /restricted: its login shell printed 'This account is ␛\[31mrestricted' and ended \(ssh .* compare\)$/m;
+        /restricted: the login shell printed 'This account is ␛\[31mrestricted' and exited \(compare with: ssh .*\)$/m;
       failed(await lab.sh(`rdpipe --ssh ${ssh} restricted:true`), 125, printed);
       const complained = /^rdpipe: cannot start the agent on silent: no shell for you$/m;
       failed(await lab.sh(`rdpipe --ssh ${ssh} silent:true`), 125, complained);
@@ -137,7 +144,7 @@ describe('--connect-timeout', () => {
     const run = (limitS: number) => hanging(() => lab.sh(`${old} --connect-timeout ${limitS} stalled:true`));
     const [result] = await withinLimits(2, run, isEarlier(/no ssh connection on port/));
     failed(result, 125, /cannot log in to stalled: connected, but /);
-    failed(await lab.sh(`${old} -o Port=1 h1:true`), 125, /h1: connection refused on port 1 \(ssh/);
+    failed(await lab.sh(`${old} -o Port=1 h1:true`), 125, /h1: connection refused on port 1 \(try: ssh/);
     succeeded(await lab.sh(`${old} h1:"echo hi"`), 'hi\n');
     expect((await lab.read('seen')).toString())
       .to.contain('LogLevel=DEBUG1')
@@ -154,8 +161,8 @@ describe('--connect-timeout', () => {
     const [checks, limitS] = await withinLimits(2, run, ([ssh]) => ssh?.result === 'fail');
     const [ssh, agent, ...others] = checks;
     expect(ssh?.found).to.match(/^the system's ssh, connected in \d+\.\d s, login in \d+\.\d s$/);
-    expect(agent?.found).to.contain(`its login shell did not start it within ${limitS} s`);
-    expect(agent?.fix).to.match(/rc files.*time ssh rc true/);
+    expect(agent?.found).to.contain(`the login shell did not start it within ${limitS} s`);
+    expect(agent?.fix).to.match(/time ssh rc true.*rc files/);
     expect(others).to.deep.equal([]);
   });
 

@@ -117,14 +117,14 @@ describe('files', () => {
   it('starts nothing after a source in mid-pipeline when what came before it failed', async () => {
     const result = await lab.sh(`echo hi > in; rdpipe h1:'exit 3' h2:"< $PWD/in" h3:"tee $PWD/never"; ls never`);
     expect(result.status).to.equal(2);
-    expect(result.stderr).to.match(/rdpipe: stage 1 \(h1: exit 3\) exited 3/);
+    expect(result.stderr).to.match(/rdpipe: stage 1 \(h1: exit 3\) exited with status 3/);
   });
 
   it('leaves the target alone when the stream fails', async () => {
     const result = await lab.sh(
       `echo old > out; rdpipe h1:'echo new; exit 3' h2:"> $PWD/out"; s=$?; cat out; ls; exit $s`,
     );
-    failed(result, 3, /stage 1 \(h1: echo new; exit 3\) exited 3/);
+    failed(result, 3, /stage 1 \(h1: echo new; exit 3\) exited with status 3/);
     expect(result.text)
       .to.match(/^old\n/)
       .and.not.match(/out./);
@@ -134,7 +134,7 @@ describe('files', () => {
     const result = await lab.sh(
       `echo old > out; rdpipe h1:'seq 100000; exit 3' h2:">> $PWD/out"; s=$?; cat out; exit $s`,
     );
-    failed(result, 3, /exited 3/);
+    failed(result, 3, /exited with status 3/);
     expect(result.text).to.equal('old\n');
   });
 });

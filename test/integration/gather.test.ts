@@ -64,7 +64,9 @@ describe('many hosts to one reader', () => {
       const { text, status, stderr } = await lab.sh(`rdpipe 'n[1-3]:${lastFails}'`);
       expect(linesOf(text)).to.deep.equal(lines);
       expect(status).to.equal(7);
-      expect(stderr).to.match(/^rdpipe: stage 1 \(n[23]: .*\) exited 7 after 6 B; it failed on n[23] as well\n$/);
+      expect(stderr).to.match(
+        /^rdpipe: stage 1 \(n[23]: .*\) exited with status 7 after 6 B; it also failed on n[23]\n$/,
+      );
     });
 
     it('when it is killed, and where a chain leads to it', async () => {
@@ -92,7 +94,7 @@ describe('many hosts to one reader', () => {
       const { text, status, stderr } = await lab.sh(`rdpipe --fail-fast 'n[1-3]:${waits}'`);
       expect(text).not.to.contain('end');
       expect(status).to.equal(7);
-      expect(stderr).to.match(/exited 7 after 6 B; stage 1 was stopped/);
+      expect(stderr).to.match(/exited with status 7 after 6 B; stage 1 was stopped/);
     });
   });
 
@@ -101,7 +103,7 @@ describe('many hosts to one reader', () => {
     failed(
       await lab.sh(`rdpipe 'n[1-3]:${write}' h1:'cat > /dev/null; touch ${lab.folder}/ended'`),
       7,
-      /stage 1 \(n2: .*exited 7/,
+      /stage 1 \(n2: .*exited with status 7/,
     );
     expect(await lab.list()).not.to.include('ended');
   });

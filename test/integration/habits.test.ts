@@ -17,18 +17,14 @@ function refused({ status, text, stderr }: Result, message: string, hint: string
 
 describe('a redirection that would lose data', () => {
   const lab = useLab();
-  const LOST = 'would lose data (a leading :; runs it all the same)';
+  const LOST = 'would lose data (start it with :; to run it anyway)';
   const CASES: readonly (readonly [string, string, string])[] = [
-    [
-      "h1:'< f1 | gzip' h2:'> f1.gz'",
-      'stage 1 (h1: < f1 | gzip) begins with <',
-      "make it a stage of its own: h1:'< f1'",
-    ],
-    ["h1:'< f 2>/dev/null'", 'stage 1 (h1: < f 2>/dev/null) begins with <', "make it a stage of its own: h1:'< f'"],
+    ["h1:'< f1 | gzip' h2:'> f1.gz'", 'stage 1 (h1: < f1 | gzip) begins with <', "put it in its own stage: h1:'< f1'"],
+    ["h1:'< f 2>/dev/null'", 'stage 1 (h1: < f 2>/dev/null) begins with <', "put it in its own stage: h1:'< f'"],
     [
       "h1:'echo hi' h2:'> f2 && sync'",
       'stage 2 (h2: > f2 && sync) begins with >',
-      "make it a stage of its own: h2:'> f2'",
+      "put it in its own stage: h2:'> f2'",
     ],
     [
       "h1:'echo hi' h2:'> dump of monday'",
@@ -72,8 +68,8 @@ describe('a sink before another stage', () => {
     const result = await lab.sh(`echo hi | rdpipe h2:'> ~/a' h3:'> ~/a'`);
     refused(
       result,
-      'stage 1 (h2: > ~/a) is a sink: it hands nothing to stage 2',
-      "write one sink on both: h2,h3:'> ~/a'",
+      'stage 1 (h2: > ~/a) writes a file and sends nothing to stage 2',
+      "write one stage for both: h2,h3:'> ~/a'",
     );
     for (const host of ['h2', 'h3']) expect(existsSync(join(lab.host(host).home, 'a'))).to.equal(false);
   });
@@ -89,16 +85,20 @@ describe('habits of ssh and scp', () => {
 
   it('files without an operator: the failure names < and >', async () => {
     const first = await lab.sh(`rdpipe --stderr off h1:one.txt h2:cat`);
-    failed(first, 127, /\(command not found; if it is a file, h1:'< one\.txt' reads it\); stage 2 was stopped/);
+    failed(first, 127, /\(command not found; if it is a file, use h1:'< one\.txt' to read it\); stage 2 was stopped/);
     const last = await lab.sh(`rdpipe --stderr off h1:true h2:./copy.txt`);
-    failed(last, 127, /\(command not found; if it is a file, h2:'> \.\/copy\.txt' writes it\)/);
+    failed(last, 127, /\(command not found; if it is a file, use h2:'> \.\/copy\.txt' to write it\)/);
     const both = await lab.sh(`mkdir data; rdpipe --stderr off h1:true h2:$PWD/data h3:cat`);
-    failed(both, 126, /\(not executable; if it is a file, h2:'< \/.*\/data' reads it, h2:'> \/.*\/data' writes it\)/);
+    failed(
+      both,
+      126,
+      /\(not executable; if it is a file, use h2:'< \/.*\/data' to read it or h2:'> \/.*\/data' to write it\)/,
+    );
   });
 
   it('the same with a file that is there', async () => {
     const result = await lab.sh(`echo hi > one.txt; rdpipe --stderr off :./one.txt h2:cat`);
-    failed(result, 126, /\(not executable; if it is a file, :'< \.\/one\.txt' reads it\)/);
+    failed(result, 126, /\(not executable; if it is a file, use :'< \.\/one\.txt' to read it\)/);
   });
 
   it('as it is mended', async () =>
@@ -106,26 +106,26 @@ describe('habits of ssh and scp', () => {
 
   for (const ssh of ['openssh', 'ssh2'])
     it(`-p for ssh's port (${ssh})`, async () => {
-      const hint = /connection refused on port 1; -p is for data, ssh's port is -o Port=2222 \(ssh /;
+      const hint = /connection refused on port 1; -p sets the data port, use -o Port=2222 for ssh \(try: ssh /;
       failed(await lab.sh(`rdpipe --ssh ${ssh} -p 2222 h1:true refused:cat`), 125, hint);
       const without = await lab.sh(`rdpipe --ssh ${ssh} -p 2222-2230 h1:true refused:cat`);
-      failed(without, 125, /connection refused on port 1 \(ssh /);
+      failed(without, 125, /connection refused on port 1 \(try: ssh /);
     });
 
   it('a port behind the host', async () =>
     refused(
       await lab.sh('rdpipe h1:2222:uptime'),
-      'stage 1 has a port where its command begins: h1:2222:uptime',
-      'write -o Port=NUMBER before the stages, or Port in ~/.ssh/config for one host',
+      'stage 1 has a port in place of a command: h1:2222:uptime',
+      'use -o Port=NUMBER before the stages, or set Port in ~/.ssh/config for one host',
     ));
 
   for (const [words, hint] of [
-    ['-l ann', 'write user@host:command'],
-    ['-i ~/.ssh/id', 'write -o IdentityFile=FILE'],
-    ['-J gw', 'write -o ProxyJump=HOST'],
-    ['-4', 'write -o AddressFamily=inet'],
-    ['-6', 'write -o AddressFamily=inet6'],
-    ['-P 2222', "ssh's port is -o Port=PORT"],
+    ['-l ann', 'use user@host:command'],
+    ['-i ~/.ssh/id', 'use -o IdentityFile=FILE'],
+    ['-J gw', 'use -o ProxyJump=HOST'],
+    ['-4', 'use -o AddressFamily=inet'],
+    ['-6', 'use -o AddressFamily=inet6'],
+    ['-P 2222', "for ssh's port use -o Port=PORT"],
   ] as const)
     it(`${words}`, async () => {
       const result = await lab.sh(`rdpipe ${words} h1:true`);
@@ -139,7 +139,7 @@ describe('habits of ssh and scp', () => {
     succeeded(await lab.sh(loop('--stdin none')), 'a\nb\nc\n');
     const dry = await lab.sh(loop('-n'));
     expect(dry.stderr.trimEnd().split('\n')).to.deep.equal(
-      Array(3).fill("rdpipe: a dry run: nothing was started (ssh's -n is --stdin none)"),
+      Array(3).fill("rdpipe: dry run: nothing was started (for ssh's -n, use --stdin none)"),
     );
   });
 });

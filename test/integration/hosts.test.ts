@@ -61,7 +61,7 @@ describe('a pipeline over hosts', () => {
 
   it('never falls back from --transport rdma, and starts nothing', async () => {
     const result = await lab.sh(`rdpipe --transport rdma --stdin none h1:"touch $PWD/ran" h2:'cat > /dev/null'`);
-    failed(result, 125, /^rdpipe: cannot use RDMA from h1 to h2: h1 and h2 are one machine .*--transport auto/);
+    failed(result, 125, /^rdpipe: cannot use RDMA from h1 to h2: h1 and h2 are the same machine .*--transport auto/);
     expect(await lab.list()).not.to.include('ran');
   });
 

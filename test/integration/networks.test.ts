@@ -45,7 +45,7 @@ describe('hosts on networks that ssh does not use', () => {
 
   it('are shown with both in the plan', async () => {
     const { text } = await lab.sh(`rdpipe -n ${throughPipe()} h1:true h2:true`);
-    expect(text).to.contain('\n  h1 dials 10.9.0.2 (common subnet)\n  else h1 dials 10.9.1.2 (common subnet)\n');
+    expect(text).to.contain('\n  h1 dials 10.9.0.2 (common subnet)\n  otherwise h1 dials 10.9.1.2 (common subnet)\n');
   });
 
   /** A host's interface, the other end of which is in the space between. */

@@ -72,7 +72,7 @@ describe('one stream to many hosts', () => {
     const content = await makeInput(1_000_000);
     const data = NAMES.map((name, index) => `--data ${name}=127.0.0.${20 - index}`).join(' ');
     const chain = await lab.sh(`rdpipe --dry-run --order near ${data} h1:'< ${lab.folder}/in' '${HOSTS}:> /dev/null'`);
-    expect(String(chain.stdout)).to.contain('h1→n5→n4→n3→n2→n1: a chain');
+    expect(String(chain.stdout)).to.contain('h1→n5→n4→n3→n2→n1: chain');
     succeeded(await lab.sh(sinks(`--order near ${data}`)), '');
     await expectCopies(content);
   });
@@ -100,7 +100,7 @@ describe('one stream to many hosts', () => {
     const read = `if [ $RDPIPE_RANK = 1 ]; then exit 7; fi; cat > ${lab.folder}/out.$RDPIPE_HOST`;
     const result = await lab.sh(`rdpipe h1:'cat ${lab.folder}/in' '${HOSTS}:${read}' > /dev/null`);
     expect(result.status, result.stderr).to.equal(7);
-    expect(result.stderr).to.contain('stage 2 (n2: ').and.to.contain('exited 7');
+    expect(result.stderr).to.contain('stage 2 (n2: ').and.to.contain('exited with status 7');
     await expectCopies(content, ['n1', 'n3', 'n4', 'n5']);
   });
 
@@ -120,7 +120,7 @@ describe('one stream to many hosts', () => {
     const result = await lab.sh(
       `rdpipe h1:'head -c 100000 /dev/zero; exit 3' '${HOSTS}:> ${lab.folder}/failed.$RDPIPE_HOST'`,
     );
-    failed(result, 3, /stage 1 \(h1: .*exited 3/);
+    failed(result, 3, /stage 1 \(h1: .*exited with status 3/);
     for (const name of NAMES)
       await readFile(join(lab.folder, `failed.${name}`)).then(
         () => expect.fail(),
@@ -131,7 +131,7 @@ describe('one stream to many hosts', () => {
   it('shows the chain in the plan', async () => {
     const { text, stderr, status } = await lab.sh(`rdpipe -n h1:'< in' '${HOSTS}:> out'`);
     expect(status, stderr).to.equal(0);
-    expect(`${text}${stderr}`).to.contain('h1→n1→n2→n3→n4→n5: a chain');
+    expect(`${text}${stderr}`).to.contain('h1→n1→n2→n3→n4→n5: chain');
   });
 
   it('reports each host', async () => {
@@ -146,10 +146,6 @@ describe('one stream to many hosts', () => {
   });
 
   it('refuses widths that do not fit, and says what would', async () => {
-    failed(
-      await lab.sh(`rdpipe 'n[1-3]:echo' 'n[1-4]:cat'`),
-      2,
-      /stage 1 stands on 3 hosts and stage 2 stands on 4 hosts/,
-    );
+    failed(await lab.sh(`rdpipe 'n[1-3]:echo' 'n[1-4]:cat'`), 2, /stage 1 runs on 3 hosts and stage 2 runs on 4 hosts/);
   });
 });

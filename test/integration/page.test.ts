@@ -42,7 +42,7 @@ describe('rdpipe --report', () => {
       .and.to.match(/exit status\s*3\s/);
     expect(text)
       .to.match(/first cause\s*stage 1 \(h1: echo part; exit 3\), failed \(exit 3\)/)
-      .and.to.match(/message\s*stage 1 \(h1: echo part; exit 3\) exited 3/);
+      .and.to.match(/message\s*stage 1 \(h1: echo part; exit 3\) exited with status 3/);
     expect(text).to.match(/1\s+h1\s+failed \(exit 3\)/);
   });
 
@@ -106,7 +106,7 @@ describe('rdpipe --report', () => {
           chown -h 1234 all/*; rdpipe --report ${report} h1:'touch ran'`);
         expect(status).to.equal(2);
         const name = report.split('/')[1];
-        const why = `${name}, in a directory for all, is a link of user 1234: name what it leads to`;
+        const why = `${name}, in a shared directory, is a link of user 1234 (name its target instead)`;
         expect(stderr).to.equal(`rdpipe: cannot write the report to ${report}: ${why}\n`);
         expect(existsSync(join(lab.folder, 'run.html'))).to.equal(false);
       });
@@ -126,7 +126,7 @@ describe('rdpipe --report', () => {
       const { status, stderr } = await lab.sh("rdpipe --report /dev/full h1:'exit 3' h2:cat");
       expect(status).to.equal(3);
       expect(stderr).to.match(
-        /^rdpipe: warning: cannot write the report to \/dev\/full.*\nrdpipe: stage 1 \(h1: exit 3\) exited 3/,
+        /^rdpipe: warning: cannot write the report to \/dev\/full.*\nrdpipe: stage 1 \(h1: exit 3\) exited with status 3/,
       );
     });
 

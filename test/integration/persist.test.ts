@@ -130,7 +130,9 @@ function tests(lab: Lab): void {
     const expectNone = async () => {
       const result = await lab.sh('rdpipe --persist 60 h1:"echo hi"');
       expect(result.text).to.equal('hi\n');
-      expect(result.stderr).to.match(/^rdpipe: .*--persist keeps no connection to h1: there is no private directory/);
+      expect(result.stderr).to.match(
+        /^rdpipe: .*cannot keep the connection to h1 \(--persist\): there is no private directory/,
+      );
       expect(masters()).to.deep.equal([]);
     };
     await expectNone();

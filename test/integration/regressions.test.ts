@@ -21,7 +21,7 @@ describe('rdpipe', () => {
       failed(
         await lab.sh(`rdpipe h1:'echo half; exit 3' ${where}:${committing()}`),
         3,
-        /stage 1 .* exited 3.*; stage 2 was stopped/,
+        /stage 1 .* exited with status 3.*; stage 2 was stopped/,
       );
       failed(
         await lab.sh(`rdpipe h1:'echo half; kill -9 $$' ${where}:${committing()}`),
@@ -74,7 +74,7 @@ describe('rdpipe', () => {
     expect(stderr)
       .to.match(/^h1: one$/m)
       .and.to.match(/^h2: two$/m)
-      .and.to.match(/^rdpipe: stage 2 .* exited 4/m);
+      .and.to.match(/^rdpipe: stage 2 .* exited with status 4/m);
   });
 
   it('resolves an alias as ssh does, also for the data', async () => {

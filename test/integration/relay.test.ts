@@ -38,7 +38,7 @@ describe('hosts without a direct path', () => {
     const { text, status, stderr } = await lab.sh(`rdpipe ${place.options} h1:'echo hi' h2:rev`);
     expect({ text, status }, stderr).to.deep.equal({ text: 'ih\n', status: 0 });
     expect(stderr).to.equal(
-      'rdpipe: warning: h1→h2 relayed by ssh through this machine: there is no direct path (--relay never fails instead)\n',
+      'rdpipe: warning: h1→h2 relayed over ssh through this machine: there is no direct path (use --relay never to fail instead)\n',
     );
     const quiet = await lab.sh(`rdpipe -q ${place.options} h1:'echo hi' h2:rev`);
     expect(quiet).to.deep.include({ text: 'ih\n', status: 0, stderr: '' });
@@ -67,7 +67,7 @@ describe('hosts without a direct path', () => {
     const hop = report.hops.find(({ from, to }) => from === 'h1' && to === 'h2');
     expect(hop?.bytes).to.equal(bytes);
     expect(hop?.cipher).not.to.equal('none');
-    expect(hop?.notes.at(-1)).to.match(/^relayed by ssh through this machine/);
+    expect(hop?.notes.at(-1)).to.match(/^relayed over ssh through this machine/);
   });
 
   it('fail with --relay never, where no server of ssh forwards, and where the relay is not reached', async () => {
@@ -113,8 +113,8 @@ describe('hosts without a direct path', () => {
 
   it('are shown with it in the plan', async () => {
     const plan = async (words: string) => (await lab.sh(`rdpipe -n ${words} ${place.options} h1:true h2:true`)).text;
-    expect(await plan('')).to.contain('\n  else h1 relayed by ssh through this machine\n');
-    expect(await plan('--relay between')).to.match(/receiver dials\)\n {2}else relayed by between\n/);
+    expect(await plan('')).to.contain('\n  otherwise h1 relayed over ssh through this machine\n');
+    expect(await plan('--relay between')).to.match(/receiver dials\)\n {2}otherwise relayed by between\n/);
     expect(await plan('--ssh ssh2')).not.to.contain('relayed');
   });
 });

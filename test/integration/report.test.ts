@@ -147,7 +147,7 @@ describe('--dry-run', () => {
 
   it('prints the plan, no secret, and starts nothing', async () => {
     const { text, stderr, status } = await lab.sh('rdpipe -n h1:"touch $PWD/ran" h2:cat behind:"> $PWD/ran"');
-    const told = "rdpipe: a dry run: nothing was started (ssh's -n is --stdin none)\n";
+    const told = "rdpipe: dry run: nothing was started (for ssh's -n, use --stdin none)\n";
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: told });
     expect(text).to.match(/h1/).and.to.match(/h2/).and.to.match(/tcp/);
     expect(text).not.to.match(/[0-9a-f]{32}/i);

@@ -11,17 +11,25 @@ describe('the exit status', () => {
   it("is a stage's own", async () => {
     const waits = `while ! [ -e ${lab.folder}/runs ]; do sleep 0.01; done; exit 3`;
     const result = await lab.sh(`rdpipe h1:'${waits}' h2:'touch ${lab.folder}/runs; cat'`);
-    failed(result, 3, /stage 1 \(h1: while.*\) exited 3; stage 2 was stopped/);
+    failed(result, 3, /stage 1 \(h1: while.*\) exited with status 3; stage 2 was stopped/);
   });
 
   it("is 128 and a stage's signal", async () =>
     failed(await lab.sh("rdpipe h1:'kill -TERM $$' h2:cat"), 143, /stage 1 \(h1: kill -TERM \$\$\).*SIGTERM/));
 
   it('is that of the last stage when it is the one that failed', async () =>
-    failed(await lab.sh("rdpipe h1:'seq 10' h2:'cat > /dev/null; exit 5'"), 5, /stage 2 \(h2: .*\) exited 5/));
+    failed(
+      await lab.sh("rdpipe h1:'seq 10' h2:'cat > /dev/null; exit 5'"),
+      5,
+      /stage 2 \(h2: .*\) exited with status 5/,
+    ));
 
   it('is that of the first cause, not of those it stopped', async () =>
-    failed(await lab.sh("rdpipe h1:'sleep 1000' h2:'cat; exit 9' h3:'exit 4'"), 4, /stage 3 \(h3: exit 4\) exited 4/));
+    failed(
+      await lab.sh("rdpipe h1:'sleep 1000' h2:'cat; exit 9' h3:'exit 4'"),
+      4,
+      /stage 3 \(h3: exit 4\) exited with status 4/,
+    ));
 
   describe('with --ok', () => {
     it('is 0 for what is expected of every stage', async () =>
@@ -36,9 +44,9 @@ describe('the exit status', () => {
     it('is not 0 for a signal: 137 is what it became, not a status', async () =>
       failed(await lab.sh("rdpipe --ok 137 h1:'kill -9 $$' h2:cat"), 137, /stage 1 .* was killed by SIGKILL/));
     it('is not 0 for another stage', async () =>
-      failed(await lab.sh("rdpipe --ok 2=3 h1:'exit 3' h2:cat"), 3, /stage 1 .* exited 3/));
+      failed(await lab.sh("rdpipe --ok 2=3 h1:'exit 3' h2:cat"), 3, /stage 1 .* exited with status 3/));
     it('is not 0 for another status', async () =>
-      failed(await lab.sh("rdpipe --ok 1=1 h1:'exit 3' h2:cat"), 3, /exited 3/));
+      failed(await lab.sh("rdpipe --ok 1=1 h1:'exit 3' h2:cat"), 3, /exited with status 3/));
   });
 
   describe('with --lenient', () => {
@@ -65,19 +73,19 @@ describe('the exit status', () => {
 
     it('does not see a failure inside a stage of sh', async () => succeeded(await lab.sh(`rdpipe ${hidden}`), 'a\n'));
     it('sees it with bash', async () =>
-      failed(await lab.sh(`rdpipe --shell bash ${hidden}`), 1, /stage 1 .* exited 1/));
+      failed(await lab.sh(`rdpipe --shell bash ${hidden}`), 1, /stage 1 .* exited with status 1/));
     it('sees it with bash on that host only', async () => {
-      failed(await lab.sh(`rdpipe --shell h1=bash ${hidden}`), 1, /stage 1 .* exited 1/);
+      failed(await lab.sh(`rdpipe --shell h1=bash ${hidden}`), 1, /stage 1 .* exited with status 1/);
       succeeded(await lab.sh(`rdpipe --shell h2=bash ${hidden}`), 'a\n');
     });
     it("takes bash's word for an inner reader that ends early, which --ok may allow", async () => {
       const inner = "h1:'yes | head -n 1' h2:cat";
-      failed(await lab.sh(`rdpipe --shell bash ${inner}`), 141, /stage 1 .* exited 141/);
+      failed(await lab.sh(`rdpipe --shell bash ${inner}`), 141, /stage 1 .* exited with status 141/);
       succeeded(await lab.sh(`rdpipe --shell bash --ok 141 ${inner}`), 'y\n');
     });
     it('takes the shell from the configuration file', async () => {
       await lab.write('shell.toml', Buffer.from('[host.h1]\nshell = "bash"\n'));
-      failed(await lab.sh(`rdpipe --config shell.toml ${hidden}`), 1, /exited 1/);
+      failed(await lab.sh(`rdpipe --config shell.toml ${hidden}`), 1, /exited with status 1/);
     });
   });
 

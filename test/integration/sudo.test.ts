@@ -66,9 +66,9 @@ describe('a stage under sudo', () => {
       const programs = leftBehind.map(({ command }) => command.replace(/ .*/, ''));
       expect(programs).to.include.members([...named]);
       expect(['cat', 'sh']).to.include.members(programs);
-      expect(message).to.match(/^stage 1 \(h1: .*\) exited 3/);
+      expect(message).to.match(/^stage 1 \(h1: .*\) exited with status 3/);
       for (const { pid, command } of leftBehind) expect(message).to.contain(`${pid} (${command}) on sudoer`);
-      expect(message).to.match(/: end it there$/);
+      expect(message).to.match(/ \(kill (it|them) by hand\)$/);
       await endAll(leftBehind);
     });
 
@@ -78,7 +78,9 @@ describe('a stage under sudo', () => {
     });
     const { cause, message, leftBehind } = reportOf(result);
     expect({ status: result.status, cause }, result.stderr).to.deep.equal({ status: 125, cause: 'rdpipe' });
-    expect(message).to.match(/^could not end process \d+ \(.*\) on sudoer( and \d+ \(.*\) on sudoer)?: end it there$/);
+    expect(message).to.match(
+      /^could not kill process \d+ \(.*\) on sudoer( \(kill it| and \d+ \(.*\) on sudoer \(kill them) by hand\)$/,
+    );
     await endAll(leftBehind);
   });
 

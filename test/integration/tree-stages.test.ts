@@ -66,7 +66,7 @@ describe('a pipeline of tree stages', () => {
   it('runs rdtree, which was copied there, and names the one that failed', async () => {
     const { report, events } = await copy([], { sources: ['zz'] });
     expect(report).to.include({ status: 125, cause: 'rdpipe' });
-    expect(report.message).to.match(/^cannot go on: h[12] \((scan|compare|read|write)\): \S/);
+    expect(report.message).to.match(/^cannot continue: h[12] \((scan|compare|read|write)\): \S/);
     expect(events.some((event) => event.kind === 'tree' && event.event.event === 'fatal')).to.equal(true);
     expect(events.some(({ kind }) => kind === 'stderr')).to.equal(false);
   });
@@ -102,7 +102,7 @@ describe('a pipeline of tree stages', () => {
       esac`);
     const { report } = await copy(['--agent', agent]);
     expect(report).to.include({ status: 125, cause: 'rdpipe', causeStage: 3 });
-    expect(report.message).to.equal('cannot go on: h1: /d/x: input/output error');
+    expect(report.message).to.equal('cannot continue: h1: /d/x: input/output error');
     expect(existsSync(join(folder, 'committed'))).to.equal(false);
   });
 

@@ -29,7 +29,7 @@ describe('a serving receiver', () => {
     expect(await place.rdcp('-a', server.url('tree/'), 'back')).to.include({ status: 0 });
     expect(succeeds('diff', ['-r', '--no-dereference', place.path('tree'), place.path('back')])).to.equal(true);
     await eventually(() => expect(server.stderr().match(/complete/g)).to.have.length(2));
-    expect(server.stderr()).to.match(/default from 127\.0\.0\.1:\d+: begins to write \.\n/);
+    expect(server.stderr()).to.match(/default from 127\.0\.0\.1:\d+: began to write \.\n/);
     expect(server.stderr()).to.match(
       /ended to write \.: complete, received 19\.1 MiB, sent [\d.]+ (?:B|KiB) in [\d.]+ s\n/,
     );
@@ -75,7 +75,7 @@ describe('a serving receiver', () => {
     expect(writing.stderr).to.include('this key may not write here');
     expect(existsSync(join(place.served, 'drop/y'))).to.equal(false);
     const asBob = await place.rdcp(...alice, 'tree/file', server.url('drop/y', 'bob'));
-    expect(asBob.stderr).to.include('the server holds another key for bob');
+    expect(asBob.stderr).to.include('the server has a different key for bob');
   });
 
   for (const [flag, words] of [
@@ -124,9 +124,12 @@ describe('a serving receiver', () => {
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
       [
         ['--keyfile', 'other', 'tree/file', server.url('x')],
-        /^rdcp: cannot reach rd:\S+: the server holds another key/,
+        /^rdcp: cannot reach rd:\S+: the server has a different key/,
       ],
-      [['--keyfile', 'open', 'tree/file', server.url('x')], /^rdcp: .*others may use it \(mode 0644\): chmod go= open/],
+      [
+        ['--keyfile', 'open', 'tree/file', server.url('x')],
+        /^rdcp: .*other users can use it, mode 0644 \(chmod go= open\)/,
+      ],
       [['--keyfile', 'missing', 'tree/file', server.url('x')], /^rdcp: cannot read the key file missing/],
       [['tree/file', 'rd://127.0.0.1:1/x'], /^rdcp: .*connection refused/],
     ];

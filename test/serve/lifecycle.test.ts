@@ -42,18 +42,18 @@ describe('the life of a serving receiver', () => {
     const copy = (key: string) => place.rdcp('--keyfile', place.write('own', key), 'tree/file', server.url('x', 'a'));
     expect(await copy('the first key of several')).to.include({ status: 0 });
     const running = place.start('--keyfile', 'own', '--limit', '4M', 'big', server.url('big', 'a'));
-    await eventually(() => expect(server.stderr()).to.include('begins to write big'));
+    await eventually(() => expect(server.stderr()).to.include('began to write big'));
     writeFileSync(file, 'the second key of them\n');
     signalProcess(server.pid, 'SIGHUP');
-    await eventually(() => expect(server.stderr()).to.include('read the keys of 1 clients again'));
-    expect((await copy('the first key of several')).stderr).to.include('the server holds another key for a');
+    await eventually(() => expect(server.stderr()).to.include('reloaded the keys of 1 clients'));
+    expect((await copy('the first key of several')).stderr).to.include('the server has a different key for a');
     expect(await copy('the second key of them')).to.include({ status: 0 });
     writeFileSync(config, '[client.a]\nkeyfile = 5\n');
     signalProcess(server.pid, 'SIGHUP');
-    await eventually(() => expect(server.stderr()).to.match(/the old keys stay: .*keys\.toml: line 2: a value is/));
+    await eventually(() => expect(server.stderr()).to.match(/keeping the old keys: .*keys\.toml: line 2: a value is/));
     chmodSync(config, 0o644);
     signalProcess(server.pid, 'SIGHUP');
-    await eventually(() => expect(server.stderr()).to.match(/the old keys stay: others may use/));
+    await eventually(() => expect(server.stderr()).to.match(/keeping the old keys: other users can access/));
     expect(await copy('the second key of them')).to.include({ status: 0 });
     expect(await running.ended).to.include({ status: 0 });
   });
@@ -63,9 +63,9 @@ describe('the life of a serving receiver', () => {
     // It stays in its session for as long as it takes to see that; the copy, too, unless it is done by then.
     const { socket } = await place.client(server);
     const running = place.start('--limit', '4M', 'big', server.url('drained'));
-    await eventually(() => expect(server.stderr()).to.include('begins to write'));
+    await eventually(() => expect(server.stderr()).to.include('began to write'));
     signalProcess(server.pid, 'SIGTERM');
-    await eventually(() => expect(server.stderr()).to.match(/takes no more clients; [12] sessions go on/));
+    await eventually(() => expect(server.stderr()).to.match(/accepting no more clients; [12] sessions are finishing/));
     expect((await place.rdcp('tree/file', server.url('x'))).stderr).to.include('connection refused');
     expect(await running.ended).to.include({ status: 0 });
     socket.end();
@@ -80,7 +80,7 @@ describe('the life of a serving receiver', () => {
     it(`ends sessions by ${how}`, async () => {
       const server = await place.serve(...words);
       const running = place.start('--limit', '20k', 'big', server.url('cut'));
-      await eventually(() => expect(server.stderr()).to.include('begins to write'));
+      await eventually(() => expect(server.stderr()).to.include('began to write'));
       const pids = childrenOf(server.pid);
       signalProcess(server.pid, 'SIGTERM');
       await eventually(() => expect(server.stderr()).to.include('takes no more'));
@@ -94,7 +94,7 @@ describe('the life of a serving receiver', () => {
   it('ends all of its sessions when it is killed', async () => {
     const server = await place.serve();
     const running = place.start('--limit', '20k', 'big', server.url('orphan'));
-    await eventually(() => expect(server.stderr()).to.include('begins to write'));
+    await eventually(() => expect(server.stderr()).to.include('began to write'));
     const pids = childrenOf(server.pid).flatMap((pid) => [pid, ...childrenOf(pid)]);
     signalProcess(server.pid, 'SIGKILL');
     await allGone(pids);

@@ -123,7 +123,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
       onTerminal(async (terminal) => {
         const shown = await terminal.run("rdpipe h1:'echo part; exit 3' h2:'cat >/dev/null'");
         expect(shown.status).to.equal(3);
-        expect(shown.lines.join(' ')).to.match(/rdpipe: stage 1 \(h1: echo part; exit 3\) exited 3/);
+        expect(shown.lines.join(' ')).to.match(/rdpipe: stage 1 \(h1: echo part; exit 3\) exited with status 3/);
       }));
 
     it('runs the demo', () =>

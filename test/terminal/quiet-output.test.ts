@@ -113,7 +113,7 @@ describe('rows on a terminal', () => {
     const screen = await open(80, 24);
     await screen.type('seq 40');
     await screen.type(`rdpipe ${STANDS} > /dev/null`);
-    await screen.shows(/^h1→h2 +5\.0 MiB .*waits.*\nh2→h3 +5\.0 MiB .*$/m);
+    await screen.shows(/^h1→h2 +5\.0 MiB .*waiting.*\nh2→h3 +5\.0 MiB .*$/m);
     for (const [columns, rows] of [
       [30, 24],
       [120, 24],

@@ -132,7 +132,7 @@ describe('make install', () => {
     it('answers the questions of ssh there too', () => {
       const askpass = `${prefix}/lib/rdpipe/bin/rdpipe-askpass 'Password: '`;
       const run = byCron(`RDPIPE_NODE='${process.execPath}' ${askpass}`);
-      expect(run.stderr).to.equal('rdpipe-askpass: is run by ssh for rdpipe, not by hand\n');
+      expect(run.stderr).to.equal('rdpipe-askpass: this program is for ssh, do not run it by hand\n');
     });
 
     it('says in one line that there is no node', () => {

@@ -38,6 +38,6 @@ describe('the recording of a terminal', () => {
     expect(readFileSync(file, 'utf8'))
       .to.match(/>IH</)
       .and.to.match(/h1→h2 .*100%/)
-      .and.to.match(/exited 3/);
+      .and.to.match(/exited with status 3/);
   });
 });

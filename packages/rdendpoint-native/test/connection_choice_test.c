@@ -273,8 +273,8 @@ static void out_of_descriptors(void) {
 int main(void) {
   connect_in_all_ways();
   not_chosen(close_at_once, WAIT_MS, "closed the connection");
-  not_chosen(begin_with_data, WAIT_MS, "another frame than the PING that chooses this connection");
-  not_chosen(begin_with_bye, WAIT_MS, "another frame than the PING that chooses this connection");
+  not_chosen(begin_with_data, WAIT_MS, "a frame other than the PING that selects this connection");
+  not_chosen(begin_with_bye, WAIT_MS, "a frame other than the PING that selects this connection");
   not_chosen(say_nothing, 3000, "did not use its connection in time");
   amid_others();
   out_of_descriptors();

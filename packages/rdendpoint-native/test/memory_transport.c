@@ -137,7 +137,7 @@ static bool create_end(struct pair *pair, unsigned side, struct rd_error *error)
   inbox->last = &inbox->first;
   inbox->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (inbox->wake_fd >= 0) return rd_slots_create_early(&pair->ends[side].slots, error);
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an eventfd");
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create an eventfd");
   return false;
 }
 

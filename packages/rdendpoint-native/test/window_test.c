@@ -90,8 +90,8 @@ static void test_words(void) {
   char note[160];
   REQUIRE(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
   rd_window_note(8 * MIB, 11 * MIB / 2, note, sizeof note);
-  CHECK(strcmp(note, "buffer of 8.0 MiB shrunk to 5.5 MiB: memlock limit 8.0 MiB; raise it in "
-                     "/etc/security/limits.d/") == 0);
+  CHECK(strcmp(note, "buffer of 8.0 MiB reduced to 5.5 MiB: memlock limit 8.0 MiB (raise it in "
+                     "/etc/security/limits.d/)") == 0);
   rd_window_too_small(&error);
   CHECK(error.code == RD_CODE_CANNOT_CONNECT && strstr(error.message, "memlock limit of 8.0 MiB") != NULL);
   CHECK(strstr(error.message, "'* - memlock unlimited'") != NULL);

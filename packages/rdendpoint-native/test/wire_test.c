@@ -88,7 +88,7 @@ static void frame_refusals(void) {
       CHECK(!decodes((uint8_t)type, RD_FLAG_MACED, bytes));
     }
   for (size_t bytes = 0; bytes < RD_HEADER_BYTES; bytes++)
-    CHECK(!rd_frame_decode(message, bytes, &frame, &error) && damaged("the peer sent a message that is no frame"));
+    CHECK(!rd_frame_decode(message, bytes, &frame, &error) && damaged("the peer sent a message that is not a frame"));
   CHECK(error.code == RD_CODE_DATA_DAMAGED);
   CHECK(rd_frame_decode(message, RD_HEADER_BYTES + 1, &frame, &error));
   message[3] = 1; // the stream

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
   }
   // A host to which the program was copied is asked whether it runs there.
   if (argc == 2 && strcmp(argv[1], "--version") == 0) return puts("rdhop " RD_VERSION) < 0 || fflush(stdout) != 0;
-  fputs("usage: rdhop rdsend|rdrecv|rdforward ...: man rdsend, man rdrecv\n", stderr);
+  fputs("Usage: rdhop rdsend|rdrecv|rdforward ... (see man rdsend, man rdrecv)\n", stderr);
   return 2;
 }
 

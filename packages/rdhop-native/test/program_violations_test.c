@@ -164,11 +164,11 @@ static void check_aborts(void) {
   char large[RD_ABORT_REASON_MAX_BYTES + 1];
   memset(large, 'x', sizeof large - 1);
   large[sizeof large - 1] = '\0';
-  check_abort(8, "", "\"message\":\"the other side ended it: \"");
+  check_abort(8, "", "\"message\":\"the other side ended the stream: \"");
   check_abort(0, "\033]0;title\007 two\nlines\r %s%n",
-              "\"message\":\"the other side ended it: ?]0;title? two?lines? %s%n\"");
-  check_abort(UINT32_MAX, "\xff\xc2\x9b\xe4\xb8", "\"message\":\"the other side ended it: ?????\"");
-  check_abort(9, "\"},{\"event\":\"end\"", "ended it: \\\"},{\\\"event\\\":\\\"end\\\"\"");
+              "\"message\":\"the other side ended the stream: ?]0;title? two?lines? %s%n\"");
+  check_abort(UINT32_MAX, "\xff\xc2\x9b\xe4\xb8", "\"message\":\"the other side ended the stream: ?????\"");
+  check_abort(9, "\"},{\"event\":\"end\"", "ended the stream: \\\"},{\\\"event\\\":\\\"end\\\"\"");
   check_abort(10, large, "xxxxxxxx");
 }
 

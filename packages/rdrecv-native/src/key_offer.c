@@ -18,9 +18,8 @@ static struct {
 bool rd_key_offer_make(char words[RD_KEY_WORDS_BYTES], struct rd_error *error) {
   offer.terminal_fd = open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY);
   if (offer.terminal_fd < 0) {
-    rd_error_set(
-        error, RD_CODE_USAGE,
-        "no KEY was given, and there is no terminal to show a new one on: give it by --key-fd N, with - as KEY");
+    rd_error_set(error, RD_CODE_USAGE,
+                 "no KEY was given, and there is no terminal on which to show a new one (use - as KEY and --key-fd N)");
     return false;
   }
   if (!rd_key_words_make(offer.words, error)) return false;
@@ -36,9 +35,9 @@ void rd_key_offer_show(const char *host, uint16_t port) {
     host = name;
   }
   int length = snprintf(words, sizeof words,
-                        "rdrecv: type this on the sender, with FILE or -- COMMAND behind it if need be:\n"
+                        "rdrecv: on the sending host, run this (add FILE or -- COMMAND as needed):\n"
                         "    rdsend %s %u -\n"
-                        "rdrecv: and this where it asks for the key:\n"
+                        "rdrecv: then enter this key when asked:\n"
                         "    %s\n",
                         host, port, offer.words);
   rd_write_all(offer.terminal_fd, words, (size_t)length);

@@ -10,10 +10,10 @@ static bool take_operands(struct rd_options *options, int count, char **operands
 // In the order of --help.
 static const struct rd_option_row rows[] = {
     RD_OPTION_VALUE("bind", "ADDRESS", parse_bind, "an address of this machine",
-                    "listen there only (default: every address)"),
+                    "listen only on this address (default: all)"),
     RD_OPTION_VALUE("connect-timeout", "S", parse_connect_timeout, "a number of seconds, at least 0.001",
-                    "give up when not connected within S seconds (10;\n"
-                    "0 for no limit, as with a generated key)"),
+                    "give up if not connected within S seconds (10; 0\n"
+                    "for no limit, the default with a generated key)"),
     {0, "rdma-check", NULL, rd_options_choose_rdma_check, NULL, 0, NULL}, // for rdstage
     {0},
 };
@@ -23,12 +23,13 @@ static const struct rd_option_row others[] = {
 
 const struct rd_command_line rd_receiver_command_line = {
     .role = RD_ROLE_RECEIVER,
-    .usage = "usage: rdrecv [options] PORT [KEY [FILE]] [-- COMMAND...]\n"
-             "Receives what rdsend sends, to standard output, FILE, or the input of COMMAND.\n"
-             "Where FILE is a directory, or ends with /, a tree is written into it.\n"
-             "PORT 0 is a free port, which is printed on standard error. Without KEY rdrecv\n"
-             "generates one, and shows it on the terminal with the command for the sender.\n"
-             "rdrecv --serve DIR serves copies to clients (rdrecv --serve DIR --help).\n\n",
+    .usage = "Usage: rdrecv [options] PORT [KEY [FILE]] [-- COMMAND...]\n"
+             "Receive a stream from rdsend and write it to standard output, FILE, or the\n"
+             "input of COMMAND. If FILE is a directory, or ends with /, receive a directory\n"
+             "tree into it. PORT 0 chooses a free port and prints it on standard error.\n"
+             "Without KEY, rdrecv generates one and shows it on the terminal, with the\n"
+             "command for the sender.\n"
+             "To serve copies to clients: rdrecv --serve DIR (see rdrecv --serve DIR --help).\n\n",
     .rows = rows,
     .others = others,
     .others_program = "rdsend",

@@ -74,7 +74,7 @@ static bool handle_command(void *context, const struct rd_command *command, stru
 // The receiver beside it need not wait for anybody from now on.
 static bool become_last(struct sender *sender) {
   struct rd_error gone;
-  rd_error_set(&gone, RD_CODE_PEER_LOST, "no host is behind this one any more");
+  rd_error_set(&gone, RD_CODE_PEER_LOST, "there are no more hosts after this one");
   (void)rd_endpoint_part(&sender->endpoint, &gone);
   sender->is_last = true;
   if (sender->input.relay != NULL) rd_relay_set_behind(sender->input.relay, RD_BEHIND_NONE);

@@ -15,11 +15,12 @@ static bool take_operands(struct rd_options *options, int count, char **operands
 // In the order of --help.
 static const struct rd_option_row rows[] = {
     RD_OPTION_VALUE("connect-timeout", "S", parse_connect_timeout, "a number of seconds, at least 0.001",
-                    "give up when not connected within S seconds (10)"),
+                    "give up if not connected within S seconds (10)"),
     RD_OPTION_VALUE("compress", "WHAT", parse_compress, "zstd, zstd:LEVEL (1 to 19) or none",
-                    "zstd[:LEVEL] (1 to 19; 1) or none (default)"),
+                    "compress: zstd[:LEVEL] (1 to 19; default 1) or none\n"
+                    "(default)"),
     RD_OPTION_VALUE("limit", "RATE", parse_limit, "a rate from 1 B/s to 1 PiB/s, or none",
-                    "of the stream: 200M, 200MiB, 1Gbit/s; or none"),
+                    "limit the rate: 200M, 200MiB/s, 1Gbit/s; or none"),
     {0},
 };
 
@@ -27,9 +28,9 @@ static const struct rd_option_row others[] = {{.name = "bind", .value = "ADDRESS
 
 const struct rd_command_line rd_sender_command_line = {
     .role = RD_ROLE_SENDER,
-    .usage = "usage: rdsend [options] HOST PORT KEY [FILE | -- COMMAND...]\n"
-             "Sends standard input, FILE, or the output of COMMAND to rdrecv on HOST.\n"
-             "FILE may be a directory: a tree arrives as DIR, with DIR/ what is in it.\n\n",
+    .usage = "Usage: rdsend [options] HOST PORT KEY [FILE | -- COMMAND...]\n"
+             "Send standard input, FILE, or the output of COMMAND to rdrecv on HOST.\n"
+             "FILE may be a directory: DIR sends the directory, DIR/ only its contents.\n\n",
     .rows = rows,
     .others = others,
     .others_program = "rdrecv",

@@ -64,7 +64,7 @@ static void test_key_files(void) {
     if (clients != NULL) CHECK(clients->count == 1 && rd_clients_place(clients, "default")->rights == RD_RIGHTS_READ);
     rd_clients_destroy(clients);
   }
-  CHECK(load(folder, NULL, RD_RIGHTS_BOTH) == NULL && strstr(error.message, "no regular file") != NULL);
+  CHECK(load(folder, NULL, RD_RIGHTS_BOTH) == NULL && strstr(error.message, "not a regular file") != NULL);
   CHECK(load(path_of(0, "missing"), NULL, RD_RIGHTS_BOTH) == NULL);
 }
 
@@ -93,8 +93,8 @@ static void test_clients(void) {
 static void test_mistakes(void) {
   CHECK(refuses("", "no [client.NAME]"));
   CHECK(refuses("[client.a]\n", "line 1: the client has no key"));
-  CHECK(refuses("[client.a]\n[client.b]\nkey = \"" HEX "\"\n", "line 2: the client before it, of line 1, has no key"));
-  CHECK(refuses("[client.a]\nkey = \"" HEX "\"\n[client.a]\n", "line 3: the client a is there twice"));
+  CHECK(refuses("[client.a]\n[client.b]\nkey = \"" HEX "\"\n", "line 2: the client defined in line 1 has no key"));
+  CHECK(refuses("[client.a]\nkey = \"" HEX "\"\n[client.a]\n", "line 3: the client a is defined twice"));
   CHECK(refuses("[client.a]\nkey = \"" HEX "\"\nkey = \"" HEX "\"\n", "line 3: key or keyfile is given twice"));
   CHECK(refuses("[server.a]\n", "unknown table"));
   CHECK(refuses("[client.a]\nport = \"1\"\n", "line 2: unknown key port"));

@@ -32,14 +32,14 @@ static bool fill_standard_descriptors(void);
 static int fail(const struct rd_error *error, int status);
 
 static const char help[] =
-    "usage: rdstage --agent --nonce NONCE [--sums LIST] [--user-stdin FD] [--user-stdout FD]\n"
+    "Usage: rdstage --agent --nonce NONCE [--sums LIST] [--user-stdin FD] [--user-stdout FD]\n"
     "               [--stage-limits CORES,FILES] [--served FD --rights read|write|both [--ports A-B]]\n"
     "       rdstage --die-with-parent COMMAND [ARGUMENT...]\n"
     "\n"
-    "rdpipe starts it on every host; see rdstage(1).\n"
+    "rdpipe starts this program on every host; see rdstage(1).\n"
     "\n"
     "  -V, --version   print the version\n"
-    "  -h, --help      print this\n";
+    "  -h, --help      print this help\n";
 
 int main(int argc, char **argv) {
   struct rd_agent_options options;
@@ -82,7 +82,7 @@ static int agent(const struct rd_agent_options *options) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (rd_served_is(&options->served)) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
-    rd_error_set_errno(&error, RD_CODE_INTERNAL, "cannot make a socket pair");
+    rd_error_set_errno(&error, RD_CODE_INTERNAL, "cannot create a socket pair");
     return fail(&error, EXIT_FAILURE);
   }
   pid_t guardian = getpid();

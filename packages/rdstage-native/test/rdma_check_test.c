@@ -54,7 +54,7 @@ static void test_no_answers(void) {
 // It is ended with everything it started, though it writes without end.
 static void test_endless(void) {
   limit_ms = 500;
-  CHECK(fails("sleep 1000 & exec cat /dev/zero", "rdrecv --rdma-check did not end within 0.5 s"));
+  CHECK(fails("sleep 1000 & exec cat /dev/zero", "rdrecv --rdma-check did not finish within 0.5 s"));
 }
 
 int main(void) {

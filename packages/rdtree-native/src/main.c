@@ -36,12 +36,12 @@ static bool takes_settings(int argc, char **argv);
 static char *read_settings(int fd, size_t *bytes, struct rd_error *error);
 static bool run(const struct rd_tree_settings *settings, struct rd_error *error);
 
-static const char help[] = "usage: rdtree --settings-fd 3 [--beneath 4]\n"
+static const char help[] = "Usage: rdtree --settings-fd 3 [--beneath 4]\n"
                            "\n"
-                           "rdstage, rdsend and rdrecv start it for a copy; see rdtree(1).\n"
+                           "rdstage, rdsend and rdrecv start this program for a copy; see rdtree(1).\n"
                            "\n"
                            "  -V, --version   print the version\n"
-                           "  -h, --help      print this\n";
+                           "  -h, --help      print this help\n";
 
 int main(int argc, char **argv) {
   struct rd_error error;

@@ -63,7 +63,7 @@ static void opens(void) {
       {"/", RD_PLACE_INTO, false, OPEN, NULL},
       {"new", RD_PLACE_INTO, false, MISSING, NULL},
       {"dir/new//", RD_PLACE_INTO, false, MISSING, NULL},
-      {"a/new", RD_PLACE_INTO, false, REFUSED, "the directory a does not exist (--mkpath makes it)"},
+      {"a/new", RD_PLACE_INTO, false, REFUSED, "the directory a does not exist (to create it, use --mkpath)"},
       {"a/b/new", RD_PLACE_INTO, true, MISSING, NULL},
       {"file", RD_PLACE_INTO, false, REFUSED, "cannot copy into file: not a directory"},
       {"to-file", RD_PLACE_INTO, false, REFUSED, "cannot copy into to-file: not a directory"},
@@ -74,7 +74,7 @@ static void opens(void) {
       {"to-dir/file", RD_PLACE_AS, false, OPEN, "file"},
       {"~/dir//new", RD_PLACE_AS, false, OPEN, "new"},
       {"/new", RD_PLACE_AS, false, OPEN, "new"},
-      {"a//new", RD_PLACE_AS, false, REFUSED, "the directory a does not exist (--mkpath makes it)"},
+      {"a//new", RD_PLACE_AS, false, REFUSED, "the directory a does not exist (to create it, use --mkpath)"},
       {"a/b/new", RD_PLACE_AS, true, MISSING, "new"},
       {"file/new", RD_PLACE_AS, true, REFUSED, "cannot copy into file: not a directory"},
   };

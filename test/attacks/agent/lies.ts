@@ -15,10 +15,14 @@ export interface Lie {
 
 /** Before it has introduced itself. */
 const GREETINGS: readonly Lie[] = [
-  { ...lie('is silent', /its login shell did not start it within/, (agent) => agent.gone()), limits: connectSoon },
+  { ...lie('is silent', /the login shell did not start it within/, (agent) => agent.gone()), limits: connectSoon },
   lie('hangs up at once', /cannot start the agent/, async () => {}),
-  lie('prints without end', /prints endlessly/, (agent) => flood(agent, Buffer.from('welcome\n'.repeat(4096)))),
-  lie('prints a line without end', /prints endlessly/, (agent) => flood(agent, Buffer.alloc(65_536, 'x'))),
+  lie('prints without end', /keeps printing and never runs the agent/, (agent) =>
+    flood(agent, Buffer.from('welcome\n'.repeat(4096))),
+  ),
+  lie('prints a line without end', /keeps printing and never runs the agent/, (agent) =>
+    flood(agent, Buffer.alloc(65_536, 'x')),
+  ),
   {
     ...lie('knows another nonce', /no answer|cannot start/, async (agent) => {
       await agent.write(`rdstage/1 ${'0'.repeat(32)} {}\n`);
@@ -30,7 +34,7 @@ const GREETINGS: readonly Lie[] = [
   hello('is not UTF-8', Buffer.from('"\xff"', 'latin1'), /valid hello/),
   hello('is nested without end', '['.repeat(500_000), /valid hello/),
   hello('is a list', '[1]', /valid hello/),
-  changed('is of another version', { v: 2 }, /another version/),
+  changed('is of another version', { v: 2 }, /has a different version/),
   changed('is of a version beyond numbers', { v: 1e308 }, /valid hello/),
   changed('has 300 addresses', { addresses: Array(300).fill(address('10.0.0.1', 8)) }, /valid hello/),
   changed('has an address that is a command', { addresses: [address('$(reboot)', 8)] }, /valid hello/),

@@ -45,7 +45,7 @@ describe('hosts with two RDMA networks', () => {
           'tcp',
         ]);
         expect(hops[0]?.notes[0]).to.match(/10\.78\.0\.2:.*\(rdma rxe1, RoCE v2, 2\.5 Gb\/s/);
-        expect(hops[0]?.notes.at(-1)).to.match(/^connected by 10\.77\.0\.2:\d+, address of ssh$/);
+        expect(hops[0]?.notes.at(-1)).to.match(/^connected by 10\.77\.0\.2:\d+, ssh address$/);
       });
     });
   });

@@ -12,7 +12,7 @@ const OUT = 'build/plain';
 /** As on a machine without them: `make` looks for them with these flags, and finds one that cannot be included. */
 const HEADERS = mkdtempSync(join(tmpdir(), 'rdpipe-no-rdma-'));
 const NO_HEADERS = `CPPFLAGS=-I${HEADERS}`;
-const WORDS = 'this program was built without rdma (VERBS=no, or no headers of libibverbs)';
+const WORDS = 'this program was built without RDMA (VERBS=no, or no headers of libibverbs)';
 
 describe('a build without RDMA', () => {
   before(() => {

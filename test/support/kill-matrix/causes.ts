@@ -28,7 +28,7 @@ function endOfRdpipe(signal: Cell['signal']): ExpectedEnd {
 /** Of a child that is not hidden the shell tells by its own status. */
 function endOfStage({ role, stage }: Extract<Target, { stage: number }>, signal: Cell['signal']): ExpectedEnd {
   const status = 128 + NUMBERS[signal];
-  const ended = role === 'command' ? `was killed by ${signal}` : `exited ${status}`;
+  const ended = role === 'command' ? `was killed by ${signal}` : `exited with status ${status}`;
   return { status, signal: null, words: new RegExp(`^rdpipe: stage ${stage} \\(.*\\) ${ended}`) };
 }
 

@@ -99,7 +99,7 @@ static bool read_zone(const char *zone, uint32_t *index) {
 static size_t look_up(const char *host, uint16_t port, struct rd_socket_address *addresses, size_t most,
                       struct rd_error *error) {
   (void)port, (void)addresses, (void)most;
-  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s: no numeric address (this build does not look up names)", host);
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s is not a numeric address (this build does not look up names)", host);
   return 0;
 }
 

@@ -81,9 +81,9 @@ static bool take_option(const struct rd_option_table *table, const struct flat *
   if (row == NULL)
     rd_error_set(error, RD_CODE_USAGE, option == ':' ? "%s needs a value" : "unknown option %s", argv[optind - 1]);
   else if (index >= flat->first_other)
-    rd_error_set(error, RD_CODE_USAGE, "--%s is for %s", row->name, table->others_program);
+    rd_error_set(error, RD_CODE_USAGE, "--%s is an option of %s", row->name, table->others_program);
   else if (!take_value(row, row->value != NULL ? optarg : NULL, options))
-    rd_error_set(error, RD_CODE_USAGE, "--%s is %s, not %s", row->name, row->expected, optarg);
+    rd_error_set(error, RD_CODE_USAGE, "--%s must be %s, not %s", row->name, row->expected, optarg);
   else
     return true;
   return false;

@@ -9,7 +9,7 @@
 bool rd_program_paths_folder(char *path, size_t path_bytes, struct rd_error *error) {
   ssize_t length = readlink("/proc/self/exe", path, path_bytes - 1);
   if (length < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find the folder of this program");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find the directory of this program");
     return false;
   }
   path[length] = '\0';

@@ -78,7 +78,7 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
     return;
   case RD_EVENT_LISTEN_FAILED:
     if (options->verbose && event->rdma && options->transport == RD_TRANSPORT_AUTO)
-      print_line(display, "not listening over rdma: %s", event->error->message);
+      print_line(display, "not listening over RDMA: %s", event->error->message);
     return;
   case RD_EVENT_REJECTED:
     if (!options->quiet) show_rejected(display, event);

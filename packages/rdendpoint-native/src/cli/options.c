@@ -33,39 +33,42 @@ static bool choose_help(void *to, const char *text);
 
 // After those of the end, in the order of --help.
 static const struct rd_option_row common[] = {
-    FLAG('v', "verbose", verbose, "a summary on standard error, bandwidth first"),
-    FLAG('q', "quiet", quiet, "on standard error only a failure"),
-    FLAG('A', "acls", acls, "of a directory, also ACLs"),
+    FLAG('v', "verbose", verbose, "print a summary on standard error, bandwidth first"),
+    FLAG('q', "quiet", quiet, "print nothing on standard error except a failure"),
+    FLAG('A', "acls", acls, "with a directory: also copy ACLs"),
     FLAG('X', "xattrs", xattrs,
-         "of a directory, also extended attributes: user.*,\n"
-         "for root all but system.*"),
+         "with a directory: also copy extended attributes\n"
+         "(user.*; as root all except system.*)"),
     RD_OPTION_VALUE("progress", "MODE", parse_progress, "auto, live, plain or none",
-                    "auto, live, plain (a line every 10 s) or none"),
-    FLAG(0, "json", json, "events as JSON objects on standard error"),
+                    "show progress: auto, live, plain (a line every\n"
+                    "10 s) or none"),
+    FLAG(0, "json", json, "print events as JSON objects on standard error"),
     RD_OPTION_VALUE("transport", "NAME", parse_transport, "auto, rdma or tcp",
-                    "auto (RDMA if available, else TCP), rdma or tcp"),
+                    "use auto (RDMA if available, otherwise TCP), rdma\n"
+                    "or tcp"),
     FLAG(0, "poll", settings.poll,
-         "busy-wait while connected: lowest latency, but takes\n"
-         "a whole processor"),
+         "busy-wait while connected: lowest latency, but uses\n"
+         "a whole CPU"),
     RD_OPTION_VALUE("encrypt", "WHEN", parse_encrypt, "auto, always, auth or never",
-                    "always; auth: in clear, each frame authenticated;\n"
-                    "never: a digest finds accidents, not attackers;\n"
-                    "or auto: always over TCP, auth over RDMA, never to\n"
-                    "a loopback address. The stronger end's choice counts"),
+                    "always: encrypt; auth: do not encrypt, but detect\n"
+                    "tampering; never: detect only accidental damage;\n"
+                    "auto: always over TCP, auth over RDMA, never to a\n"
+                    "loopback address. The stronger choice of both ends\n"
+                    "applies"),
     RD_OPTION_VALUE("jobs", "N", parse_jobs, "a number of threads from 0 to 64",
-                    "threads that compress and encrypt (default 0: one\n"
-                    "per processor, at most 8)"),
-    RD_OPTION_VALUE("numa", "WHEN", parse_numa, "auto or off", "auto (over RDMA, run near the device) or off"),
+                    "use N threads to compress and encrypt (default 0:\n"
+                    "one per CPU, at most 8)"),
+    RD_OPTION_VALUE("numa", "WHEN", parse_numa, "auto or off", "auto: with RDMA, run near the device; or off"),
     RD_OPTION_VALUE("buffer", "SIZE", parse_buffer, "a size from 64KiB to 1GiB",
-                    "the window: 64KiB to 1GiB (default 8MiB)"),
+                    "limit data in flight: 64KiB to 1GiB (default 8MiB)"),
     RD_OPTION_VALUE("stall-timeout", "S", parse_stall_timeout, "a number of seconds, at least 2",
-                    "give up when the peer is silent for S seconds (60)"),
+                    "give up after the peer is silent for S seconds (60)"),
     RD_OPTION_VALUE("key-fd", "N", parse_key_fd, "the number of a descriptor",
                     "read the key from descriptor N; KEY must be -"),
     RD_OPTION_VALUE("agent-fd", "N", parse_agent_fd, "the number of a descriptor",
                     "take commands from rdstage over the socket N"),
     MODE('V', "version", choose_version, "print the version"),
-    MODE('h', "help", choose_help, "print this"),
+    MODE('h', "help", choose_help, "print this help"),
     {0},
 };
 
@@ -100,10 +103,10 @@ void rd_options_write_help(const struct rd_command_line *line, FILE *out) {
   fputs("\n"
         "KEY is the eight words that rdrecv generates, 64 hexadecimal digits, or any\n"
         "text of at least 16 characters; - asks for it on the terminal.\n"
-        "Status: 0 delivered, 2 usage, 3 cannot connect, 4 key refused, 5 peer lost or\n"
-        "stalled, 6 source unreadable, 7 sink unwritable, 8 data damaged, 9 ended by\n"
-        "the other side, 10 internal, 23 some paths of a tree failed; SIGPIPE when the\n"
-        "consumer closed early.\n",
+        "Exit status: 0 delivered, 2 usage error, 3 cannot connect, 4 wrong key, 5 peer\n"
+        "lost or stalled, 6 cannot read the source, 7 cannot write the output, 8 data\n"
+        "damaged, 9 ended by the other side, 10 internal error, 23 some paths of a tree\n"
+        "failed. If the consumer closes early, both programs die of SIGPIPE.\n",
         out);
 }
 
@@ -111,7 +114,7 @@ bool rd_options_take_port(struct rd_options *options, const char *text, uint16_t
   long value;
   bool good = rd_option_number(text, least, UINT16_MAX, &value);
   if (good) options->port = (uint16_t)value;
-  if (!good) rd_error_set(error, RD_CODE_USAGE, "PORT is a number from %u to 65535, not %s", least, text);
+  if (!good) rd_error_set(error, RD_CODE_USAGE, "PORT must be a number from %u to 65535, not %s", least, text);
   return good;
 }
 
@@ -123,7 +126,7 @@ bool rd_options_take_data(struct rd_options *options, char **rest, struct rd_err
   }
   options->file = rest[0];
   if (rest[0][0] != '-' && rest[0][0] != '\0' && rest[1] == NULL) return true;
-  rd_error_set(error, RD_CODE_USAGE, "one FILE, or -- and a COMMAND, may follow KEY; options come first");
+  rd_error_set(error, RD_CODE_USAGE, "one FILE, or -- and a COMMAND, may follow KEY (put options first)");
   return false;
 }
 

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <sys/signalfd.h>
 
-#define NOT_WRITTEN "the other side did not write all of the tree: see its message"
+#define NOT_WRITTEN "the other side did not write all of the tree (see its error message)"
 #define SHORT_KEY_WARNING                                                                                              \
-  "a key this short can be guessed from a recording of the connection: rdrecv without KEY generates a strong one"
+  "a key this short can be guessed from a recording of the connection (without KEY, rdrecv generates a strong one)"
 
 static void choose_transports(struct rd_standalone *standalone);
 static bool open_signals(struct rd_standalone *standalone, struct rd_error *error);

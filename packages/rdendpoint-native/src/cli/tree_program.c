@@ -47,10 +47,10 @@ static bool is_tree(const struct rd_options *options, bool *is_right, struct rd_
   bool is_link = is_directory && is_sender && lstat(file, &status) == 0 && S_ISLNK(status.st_mode);
   bool is_tree = is_directory || (has_slash && !is_sender);
   if (is_link)
-    rd_error_set(error, RD_CODE_USAGE, "%.300s is a symbolic link to a directory: %.150s/ sends what is in it", file,
+    rd_error_set(error, RD_CODE_USAGE, "%.300s is a symbolic link to a directory (to send its contents: %.150s/)", file,
                  file);
   else if (!is_tree && (options->acls || options->xattrs))
-    rd_error_set(error, RD_CODE_USAGE, "-%c is for a FILE that is a directory", options->acls ? 'A' : 'X');
+    rd_error_set(error, RD_CODE_USAGE, "-%c needs a FILE that is a directory", options->acls ? 'A' : 'X');
   else
     return is_tree;
   *is_right = false;
@@ -81,7 +81,7 @@ static bool make_settings(struct rd_tree_program *program, const struct rd_optio
   if (is_random)
     program->settings_fd = rd_settings_file_create(settings, "rdtree", error);
   else
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot draw a name for the run of rdtree");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot generate a name for the run of rdtree");
   json_decref(settings);
   return program->settings_fd >= 0;
 }

@@ -76,7 +76,7 @@ enum rd_outcome rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame
   struct block *block = free_block(encoder, released);
   if (block == NULL) return RD_OUTCOME_AGAIN;
   if (count > encoder->config.most_bytes) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory to make a frame of %zu bytes", count);
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a frame of %zu bytes", count);
     return RD_OUTCOME_FAILED;
   }
   block->frame = *frame;

@@ -163,7 +163,7 @@ bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error
     connection->keepalive.received_at_ms = now_ms - silent_ms;
     return true;
   }
-  rd_error_set(error, RD_CODE_PEER_STALLED, "nothing came from %s for %lld s", rd_connection_peer(connection),
+  rd_error_set(error, RD_CODE_PEER_STALLED, "received nothing from %s for %lld s", rd_connection_peer(connection),
                (long long)(now_ms - connection->keepalive.received_at_ms) / 1000);
   return false;
 }

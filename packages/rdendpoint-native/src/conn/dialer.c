@@ -173,7 +173,7 @@ static void no_answer(const struct rd_dialer *dialer, const struct rd_attempt *a
   char port[16] = "";
   if (address->port > 0) snprintf(port, sizeof port, ":%u", address->port);
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s%s%s: no answer in %g s", address->host, port,
-               address->rdma ? " over rdma" : "", (double)dialer->config.timeout_ms / 1000);
+               address->rdma ? " over RDMA" : "", (double)dialer->config.timeout_ms / 1000);
 }
 
 // `number` is the errno of the dial.

@@ -108,7 +108,7 @@ enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct r
   struct rd_pending_entry *entry = &establisher->pending_list.each[index];
   *connection = make_connection(establisher, entry->pending, error);
   if (*connection == NULL) {
-    // TCP may need less memory than an rdma device.
+    // TCP may need less memory than an RDMA device.
     bool is_hopeless = error->code == RD_CODE_INTERNAL && !entry->rdma;
     pending_failed(establisher, index, error);
     return is_hopeless ? RD_OUTCOME_FAILED : RD_OUTCOME_AGAIN;
@@ -268,7 +268,7 @@ static void add_failure(struct rd_establisher *establisher, const struct rd_pend
                         const struct rd_error *error) {
   bool is_named = strncmp(error->message, entry->peer, strlen(entry->peer)) == 0;
   struct rd_error named;
-  rd_error_set(&named, error->code, "%s%s%s%s", entry->rdma ? "rdma " : "", is_named ? "" : entry->peer,
+  rd_error_set(&named, error->code, "%s%s%s%s", entry->rdma ? "RDMA " : "", is_named ? "" : entry->peer,
                is_named ? "" : ": ", error->message);
   rd_dialer_add_failure(&establisher->dialer, &named);
 }

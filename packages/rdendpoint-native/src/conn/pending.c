@@ -139,7 +139,7 @@ static bool is_chosen_by(struct rd_pending *pending, const struct rd_message *me
   if (!rd_frame_decode(message->data, message->bytes, &frame, error)) return false;
   bool sealed = (frame.flags & RD_FLAG_SEALED) != 0;
   if (frame.type != RD_FRAME_PING || !sealed || frame.epoch != pending->agreement.peer.epoch) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent another frame than the PING that chooses this connection",
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent a frame other than the PING that selects this connection",
                  rd_pending_peer(pending));
     return false;
   }
@@ -156,7 +156,8 @@ static bool receive_handshake(struct rd_pending *pending, struct rd_error *error
     struct rd_frame frame;
     bool good = rd_frame_decode(message.data, message.bytes, &frame, error);
     if (good && frame.type != RD_FRAME_HANDSHAKE) {
-      rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent another frame than a handshake", rd_pending_peer(pending));
+      rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent a frame that is not part of a handshake",
+                   rd_pending_peer(pending));
       good = false;
     }
     good = good && rd_handshake_input(pending->handshake, message.data + RD_HEADER_BYTES,

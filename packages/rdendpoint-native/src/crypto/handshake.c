@@ -171,7 +171,8 @@ static bool authenticate(struct rd_handshake *handshake, struct rd_error *error)
 static void explain_failure(const struct rd_handshake *handshake, struct rd_error *error) {
   unsigned long reason = ERR_peek_error();
   if (handshake->psk.unknown || is_key_failure(ERR_GET_REASON(reason))) {
-    rd_error_set(error, RD_CODE_KEY_REFUSED, "the other side holds another key, or belongs to another hop");
+    rd_error_set(error, RD_CODE_KEY_REFUSED,
+                 "wrong key: the other side uses a different one, or belongs to another connection");
   } else {
     const char *message = reason != 0 ? ERR_reason_error_string(reason) : NULL;
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side does not speak this protocol (tls: %s)",

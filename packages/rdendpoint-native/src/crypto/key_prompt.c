@@ -9,7 +9,7 @@
 #include <termios.h>
 
 #define PROMPT "key: "
-#define OFFERING_PROMPT "key (Enter makes one): "
+#define OFFERING_PROMPT "key (press Enter to generate one): "
 #define INTERRUPT 3 // Ctrl-C, which is a character like others while the terminal does not echo
 
 static bool read_line(int fd, bool may_be_empty, char *out, size_t out_bytes, struct rd_error *error);
@@ -47,7 +47,7 @@ static bool ask_terminal(bool offers, char *out, size_t out_bytes, struct rd_err
   RD_AUTO_CLOSE int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   struct termios before, silent;
   if (fd < 0 || tcgetattr(fd, &before) < 0) {
-    rd_error_set(error, RD_CODE_USAGE, "there is no terminal to ask for the key: use --key-fd");
+    rd_error_set(error, RD_CODE_USAGE, "there is no terminal to ask for the key (use --key-fd)");
     return false;
   }
   silent = before;

@@ -26,7 +26,7 @@ bool rd_key_words_make(char out[RD_KEY_WORDS_BYTES], struct rd_error *error) {
   if (made)
     rd_key_words_encode(bits, out);
   else
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a key");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot generate a key");
   explicit_bzero(bits, sizeof bits);
   return made;
 }

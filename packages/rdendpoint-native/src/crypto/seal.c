@@ -136,7 +136,7 @@ bool rd_sealer_open(struct rd_sealer *sealer, const struct rd_seal_turn *turn, u
                 EVP_CIPHER_CTX_ctrl(sealer->context, EVP_CTRL_AEAD_SET_TAG, RD_TAG_BYTES, text + text_bytes) == 1 &&
                 EVP_DecryptFinal_ex(sealer->context, none, &ignored) == 1;
   if (!opened) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame was changed on its way (number %" PRIu64 ")",
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame was changed in transit (number %" PRIu64 ")",
                  rd_get_u64(message + RD_HEADER_BYTES - sizeof(uint64_t)));
     return false;
   }

@@ -45,7 +45,7 @@ bool rd_signature_check(const struct rd_signing *signing, const unsigned char di
       EVP_DigestVerify(context, end->signature, sizeof end->signature, statement.text, sizeof statement.text) == 1)
     return true;
   rd_error_set(error, RD_CODE_DATA_DAMAGED,
-               "the data is not what its first sender signed: a host before this one changed it");
+               "the data does not match the signature of its first sender: a host before this one changed it");
   return false;
 }
 
@@ -61,7 +61,7 @@ static struct statement statement_of(const struct rd_signing *signing, const uns
 }
 
 static bool fail(struct rd_error *error) {
-  rd_error_set(error, RD_CODE_INTERNAL, "the signature of the stream cannot be made or checked");
+  rd_error_set(error, RD_CODE_INTERNAL, "cannot create or check the signature of the stream");
   return false;
 }
 

@@ -149,7 +149,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
 static bool rejoin(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error) {
   struct rd_settings joined = *settings;
   struct rd_error replaced;
-  rd_error_set(&replaced, RD_CODE_PEER_LOST, "another peer takes its place");
+  rd_error_set(&replaced, RD_CODE_PEER_LOST, "another peer replaces it");
   if (endpoint->settled) return true;
   joined.chain = true;
   joined.signing = endpoint->settings.signing;
@@ -327,7 +327,8 @@ static size_t size_buffer(struct rd_endpoint *endpoint) {
 
 static bool still_listening(const struct rd_endpoint *endpoint, struct rd_error *error) {
   if (endpoint->listen_until_ms == 0 || rd_now_ms() < endpoint->listen_until_ms) return true;
-  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "no peer connected within %g s (--connect-timeout 0 waits for ever)",
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT,
+               "no peer connected within %g s (to wait without a limit: --connect-timeout 0)",
                (double)endpoint->settings.listen_timeout_ms / 1000);
   return false;
 }

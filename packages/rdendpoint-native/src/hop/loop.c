@@ -123,7 +123,7 @@ static bool take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *r
   struct rd_abort abort;
   if (!rd_abort_decode(rx_frame->payload, rx_frame->bytes, &abort, error)) return false;
   endpoint->peer_ended = true;
-  rd_error_set(error, RD_CODE_ABORTED, "the other side ended it: %s", abort.reason);
+  rd_error_set(error, RD_CODE_ABORTED, "the other side ended the stream: %s", abort.reason);
   return false;
 }
 

@@ -77,8 +77,8 @@ void rd_window_too_small(struct rd_error *error) {
   if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     rd_size_text((double)limit.rlim_cur, size, sizeof size);
   rd_error_set(error, RD_CODE_CANNOT_CONNECT,
-               "the memlock limit of %s is too small for rdma: put '* - memlock unlimited' into "
-               "/etc/security/limits.d/rdma.conf and log in again",
+               "the memlock limit of %s is too small for RDMA (put '* - memlock unlimited' into "
+               "/etc/security/limits.d/rdma.conf and log in again)",
                size);
 }
 
@@ -89,7 +89,7 @@ void rd_window_note(size_t wanted_bytes, size_t got_bytes, char *out, size_t out
   rd_size_text((double)got_bytes, got, sizeof got);
   if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     rd_size_text((double)limit.rlim_cur, most, sizeof most);
-  snprintf(out, out_bytes, "buffer of %s shrunk to %s: memlock limit %s; raise it in /etc/security/limits.d/", wanted,
+  snprintf(out, out_bytes, "buffer of %s reduced to %s: memlock limit %s (raise it in /etc/security/limits.d/)", wanted,
            got, most);
 }
 

@@ -43,7 +43,7 @@ void rd_frame_encode(const struct rd_frame *frame, unsigned char out[RD_HEADER_B
 
 bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame *frame, struct rd_error *error) {
   if (bytes < RD_HEADER_BYTES || !type_is_known(message[0])) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a message that is no frame");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a message that is not a frame");
     return false;
   }
   *frame = (struct rd_frame){

@@ -17,7 +17,7 @@ bool rd_background_begin(int *ready_fd, struct rd_error *error) {
   *ready_fd = -1;
   pid_t pid = pipe2(fds, O_CLOEXEC) < 0 ? -1 : fork();
   if (pid < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot go to the background");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot run in the background");
     return false;
   }
   if (pid > 0) {

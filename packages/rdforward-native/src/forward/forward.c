@@ -114,7 +114,7 @@ static int carry(struct near *near) {
   if (end == RD_MUX_SIGNALLED) rd_read_some(near->signal_fd, &signal, sizeof signal);
   int status = rd_carrier_end(&near->carrier, near->signal_fd, agreed == RD_TABLE_SIGNALLED);
   // The command has shown its own failure.
-  if (end == RD_MUX_BYE || (end == RD_MUX_LOST && status == 0)) print_line("the other end has gone");
+  if (end == RD_MUX_BYE || (end == RD_MUX_LOST && status == 0)) print_line("the other end is gone");
   return STATUS_FAILED;
 }
 
@@ -149,7 +149,7 @@ static int run_far(void) {
   RD_AUTO_CLOSE int in_fd = rd_pipe_reopen(STDIN_FILENO, O_RDONLY);
   RD_AUTO_CLOSE int out_fd = rd_pipe_reopen(STDOUT_FILENO, O_WRONLY);
   if (in_fd < 0 || out_fd < 0) {
-    print_line("--far: standard input and output are no pipes: rdssh -N -L starts it");
+    print_line("--far: standard input and output are not pipes (rdssh -N -L starts this program)");
     return STATUS_FAILED;
   }
   close(STDIN_FILENO); // else the ends of these pipes would be seen late

@@ -4,18 +4,18 @@
 #include <getopt.h>
 #include <string.h>
 
-const char rd_forward_help[] = "usage: rdhop rdforward [-L SPEC]... [-R SPEC]... [-g] [-f] -- COMMAND [WORD]...\n"
+const char rd_forward_help[] = "Usage: rdhop rdforward [-L SPEC]... [-R SPEC]... [-g] [-f] -- COMMAND [WORD]...\n"
                                "       rdhop rdforward --far\n"
                                "\n"
-                               "Forwards connections over the standard input and output of COMMAND, which runs\n"
+                               "Forward connections over the standard input and output of COMMAND, which runs\n"
                                "rdhop rdforward --far on another host. rdssh -L and -R start it; see rdssh(1).\n"
                                "\n"
                                "  -L, --local SPEC      listen here, dial there: [BIND:]PORT:HOST:HOSTPORT\n"
-                               "  -R, --remote SPEC     listen there, dial here; port 0: any free one\n"
-                               "                        in place of [BIND:]PORT and HOST:HOSTPORT: a socket's path\n"
-                               "  -g, --gateway-ports   -L without BIND: for other hosts, too\n"
-                               "  -f, --background      go on in the background when all listen\n"
-                               "  -h, --help            print this\n";
+                               "  -R, --remote SPEC     listen there, dial here; port 0: choose a free one\n"
+                               "                        [BIND:]PORT and HOST:HOSTPORT may be socket paths\n"
+                               "  -g, --gateway-ports   let other hosts use -L that has no BIND\n"
+                               "  -f, --background      run in the background once all ports are open\n"
+                               "  -h, --help            print this help\n";
 
 bool rd_forward_options_parse(int argc, char **argv, struct rd_forward_options *options, struct rd_error *error) {
   enum { FAR = 256 };
@@ -39,7 +39,7 @@ bool rd_forward_options_parse(int argc, char **argv, struct rd_forward_options *
     options->help = options->help || letter == 'h';
     options->is_far = options->is_far || letter == FAR;
     if (letter != '?') continue;
-    rd_error_set(error, RD_CODE_USAGE, "%.200s: no such option, or its value is missing", argv[optind - 1]);
+    rd_error_set(error, RD_CODE_USAGE, "%.200s: unknown option, or its value is missing", argv[optind - 1]);
     is_good = false;
   }
   if (!is_good) return false;
@@ -47,7 +47,7 @@ bool rd_forward_options_parse(int argc, char **argv, struct rd_forward_options *
   options->command = argv + optind;
   bool is_near = options->local.count + options->remote.count > 0 && *options->command != NULL;
   if (options->help || (options->is_far ? argc == 2 : is_near)) return true;
-  rd_error_set(error, RD_CODE_USAGE, "it needs -L or -R, and a command behind --");
+  rd_error_set(error, RD_CODE_USAGE, "-L or -R, and a command after --, are required");
   return false;
 }
 

@@ -34,7 +34,7 @@ bool rd_specs_add(struct rd_specs *specs, const char *text, bool is_remote, stru
   if (!is_good || !has_port || specs->count == RD_SPECS_MOST) {
     rd_error_set(error, RD_CODE_USAGE, "-%c %.200s: %s", is_remote ? 'R' : 'L', text,
                  specs->count == RD_SPECS_MOST ? "too many forwards"
-                                               : "it is [BIND:]PORT:HOST:HOSTPORT, or has sockets");
+                                               : "it must be [BIND:]PORT:HOST:HOSTPORT, or name sockets");
     return false;
   }
   specs->items = rd_memory_resize(specs->items, specs->count + 1, sizeof *specs->items);

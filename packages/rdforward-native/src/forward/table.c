@@ -112,7 +112,7 @@ static enum rd_table_end take_answers(struct rd_table_channel *channel, struct r
 
 static bool is_hello(const struct rd_forward_frame *frame, struct rd_error *error) {
   if (frame->type == RD_FORWARD_HELLO && frame->number == RD_FORWARD_VERSION) return true;
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end is no rdforward, or of another version");
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end is not rdforward, or has another version");
   return false;
 }
 
@@ -185,6 +185,6 @@ static enum rd_table_end send_out(struct rd_table_channel *channel, struct rd_ou
 }
 
 static enum rd_table_end no_table(struct rd_error *error) {
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end sent a record that is none of a table");
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end sent a record that does not belong in a table");
   return RD_TABLE_FAILED;
 }

@@ -89,7 +89,11 @@ async function nextLine({ lines, session }: LineChannel): Promise<Buffer | undef
   } catch (error) {
     // A channel that broke is reported as one that ended.
     if (!(error instanceof LineTooLongError)) return undefined;
-    throw new SessionError('agent_protocol', session.label, `the agent of ${session.label} sends an endless line`);
+    throw new SessionError(
+      'agent_protocol',
+      session.label,
+      `the agent on ${session.label} sent a line that is too long`,
+    );
   }
 }
 
@@ -98,12 +102,12 @@ function protocolError({ session }: LineChannel, line: Buffer): SessionError {
   return new SessionError(
     'agent_protocol',
     session.label,
-    `the agent of ${session.label} sent an invalid message: ${shown}`,
+    `the agent on ${session.label} sent an invalid message: ${shown}`,
   );
 }
 
 function stalledError(label: string): SessionError {
-  return new SessionError('agent_protocol', label, `the agent of ${label} does not read its requests`);
+  return new SessionError('agent_protocol', label, `the agent on ${label} is not reading requests`);
 }
 
 function silentError(label: string, leaseMs: number): SessionError {

@@ -26,7 +26,7 @@ reason=$("$folder/${agent.name}" --version 2>&1 >/dev/null)
 case $?$reason in
   0*) say ok "$folder" ;;
   126*'format error'*) fail "the agent for $(uname -m) does not run there" ;;
-  126*) fail 'programs may not run there (noexec?)' ;;
+  126*) fail 'programs cannot run there (mounted noexec?)' ;;
   *) fail "the agent for $(uname -m) does not run there: $(printf '%s\n' "$reason" | tail -n 1)" ;;
 esac`;
 }

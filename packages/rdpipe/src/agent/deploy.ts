@@ -32,7 +32,7 @@ export async function deploy(session: HostSession, bundle: Bundle, options: Depl
     complaints.push(complaint);
     options.emit({ kind: 'log', message: `${label}: ${complaint}` });
   }
-  const message = `cannot copy the agent to ${label}: ${complaints.join('; ')} (--agent PATH names one that is there)`;
+  const message = `cannot copy the agent to ${label}: ${complaints.join('; ')} (if it is installed there, use --agent PATH)`;
   throw new SessionError('no_agent', label, message);
 }
 

@@ -62,8 +62,8 @@ async function findMagicLine(lineChannel: LineChannel, emit: Emit): Promise<Buff
 function endedError(lineChannel: LineChannel, firstNoise: string): Promise<Error> {
   const { label, checkCommand } = lineChannel.session;
   if (firstNoise === '') return closedError(lineChannel, 'no_agent', notStarted(label));
-  const next = checkCommand === undefined ? '' : ` (${checkCommand} to compare)`;
-  const said = `its login shell printed '${shorten(firstNoise, NOISE_MAX_CHARACTERS)}' and ended${next}`;
+  const next = checkCommand === undefined ? '' : ` (compare with: ${checkCommand})`;
+  const said = `the login shell printed '${shorten(firstNoise, NOISE_MAX_CHARACTERS)}' and exited${next}`;
   return closedError(lineChannel, 'no_shell', notStarted(label), said);
 }
 
@@ -76,11 +76,11 @@ function parseFirstLine(line: Buffer, label: string): Handshake {
   }
   const hello = decodeHello(line);
   if (hello === undefined) {
-    throw new SessionError('agent_protocol', label, `the agent of ${label} did not send a valid hello`);
+    throw new SessionError('agent_protocol', label, `the agent on ${label} did not send a valid hello`);
   }
   if (hello.v !== PROTOCOL_VERSION) {
-    const versions = `protocol ${hello.v}, this rdpipe ${PROTOCOL_VERSION}`;
-    throw new SessionError('agent_protocol', label, `the agent of ${label} is of another version: it has ${versions}`);
+    const versions = `protocol ${hello.v}; this rdpipe has ${PROTOCOL_VERSION}`;
+    throw new SessionError('agent_protocol', label, `the agent on ${label} has a different version: ${versions}`);
   }
   return { kind: 'hello', hello };
 }
@@ -91,5 +91,9 @@ export function notStarted(label: string): string {
 }
 
 function noisyError(label: string): SessionError {
-  return new SessionError('no_agent', label, `${notStarted(label)}: its login shell prints endlessly`);
+  return new SessionError(
+    'no_agent',
+    label,
+    `${notStarted(label)}: the login shell keeps printing and never runs the agent`,
+  );
 }

@@ -40,7 +40,7 @@ export async function closedError(
   { session, channel, stderr }: LineChannel,
   code: SessionErrorCode,
   what: string,
-  noReason = 'it ended without a message',
+  noReason = 'it exited without a message',
 ): Promise<Error> {
   await settlesWithin(channel.closed, STDERR_END_MS);
   const failure = session.failure();

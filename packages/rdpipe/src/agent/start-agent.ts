@@ -78,11 +78,11 @@ function slowStartError({ label, checkCommand }: HostSession, limitMs: number): 
   if (checkCommand === undefined) {
     return new SessionError('no_agent', label, `${what}: no answer within ${limitMs / 1000} s`);
   }
-  const reason = `connected and logged in, but its login shell did not start it within ${limitMs / 1000} s`;
+  const reason = `logged in, but the login shell did not start it within ${limitMs / 1000} s`;
   return new SessionError(
     'slow_shell',
     label,
-    `${what}: ${reason} (look at ~/.bashrc there; ${checkCommand} to compare)`,
+    `${what}: ${reason} (check ~/.bashrc there; compare with: ${checkCommand})`,
   );
 }
 
@@ -96,7 +96,7 @@ async function startLocally(
     throw new SessionError(
       'no_agent',
       session.label,
-      'this copy of rdpipe holds no programs for the CPU of this machine',
+      'this copy of rdpipe has no programs for the CPU of this machine',
     );
   }
   if (!existsSync(agent)) throw missingProgramError(session.label, agent);
@@ -142,7 +142,7 @@ async function runBootstrap(session: HostSession, bundles: Bundles, options: Age
 }
 
 function damagedMessage(label: string): string {
-  return `the agent's programs on ${label} are not as they were copied there: they were not run and are copied again`;
+  return `rdpipe's programs on ${label} were changed after they were copied; copying them again without running them`;
 }
 
 type Missing = Extract<Handshake, { kind: 'missing' }>;
@@ -155,7 +155,7 @@ function bundleFor(label: string, bundles: Bundles, { os, cpu }: Missing): Bundl
   throw new SessionError(
     'no_agent',
     label,
-    `there is no build of the agent for ${label}, which is ${platform} (builds: ${known})`,
+    `${label} runs ${platform}, for which this rdpipe has no agent (it has: ${known})`,
   );
 }
 
@@ -166,5 +166,5 @@ function missingError(label: string, { agentPath }: AgentOptions, { os, cpu }: M
 }
 
 function missingProgramError(label: string, path: string): SessionError {
-  return new SessionError('no_agent', label, `${notStarted(label)}: there is no program ${printable(path)}`);
+  return new SessionError('no_agent', label, `${notStarted(label)}: program not found: ${printable(path)}`);
 }

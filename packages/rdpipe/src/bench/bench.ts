@@ -35,7 +35,7 @@ export async function bench(input: BenchInput, watcher: Watcher, signal: AbortSi
   const sessions = await openSessions([from, to, THIS_MACHINE], wanted, controllingTerminal());
   try {
     if (sessions.idOf(from) === sessions.idOf(to))
-      throw new UsageError(`${from.label} and ${to.label} are one host: there is nothing between them`);
+      throw new UsageError(`${from.label} and ${to.label} are the same host: there is nothing to measure between them`);
     return await benchInSessions({ ...input, sessions, watcher, signal });
   } finally {
     await sessions.close();
@@ -161,10 +161,10 @@ async function findSsh(context: Context): Promise<Method | Unavailable> {
   // This machine needs no login.
   const direct = to.name === '' ? THIS_MACHINE : from;
   const refused = await tryLogin(context, { at: direct, from, to, settings });
-  if (refused === undefined) return sshMethod(context, { at: direct, from, to, settings }, `ssh of ${direct.label}`);
+  if (refused === undefined) return sshMethod(context, { at: direct, from, to, settings }, `ssh on ${direct.label}`);
   if (direct.name === '') return { why: refused, failed: false };
   const through: SshRoute = { at: THIS_MACHINE, from, to, settings };
-  const refusal = `${from.label} cannot log in on ${to.label}: ${refused}`;
+  const refusal = `${from.label} cannot log in to ${to.label}: ${refused}`;
   const why = await tryLogin(context, through);
   if (why !== undefined) return { why: `${refusal}; this machine: ${why}`, failed: false };
   return sshMethod(context, through, `ssh through this machine (${refusal})`);

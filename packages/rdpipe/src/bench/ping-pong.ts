@@ -40,7 +40,7 @@ export function pingPongPipeline(from: HostRef, to: HostRef, path: string): Pipe
 export function readTripUs(stderr: string): number {
   const [, trips, centiseconds] = new RegExp(`^${MARK} (\\d+) (\\d+)$`, 'm').exec(stderr) ?? [];
   const us = (Number(centiseconds) * 1e4) / Number(trips);
-  if (!(us > 0)) throw new RdpipeError('bench', 125, 'rdpipe', `no time of a ping-pong: ${stderr.trim()}`);
+  if (!(us > 0)) throw new RdpipeError('bench', 125, 'rdpipe', `the ping-pong reported no time: ${stderr.trim()}`);
   return Math.round(us);
 }
 

@@ -51,7 +51,7 @@ export function sampleOf(report: Report, bytes: number): Omit<Sample, 'pingPongU
 function hopOf(report: Report, bytes: number): HopReport {
   const hop = report.hops.find(({ link }) => link === 1);
   if (report.status !== 0 || hop === undefined || hop.bytes !== bytes) {
-    throw new RdpipeError('bench', 125, 'rdpipe', report.message ?? 'the stream did not arrive whole');
+    throw new RdpipeError('bench', 125, 'rdpipe', report.message ?? 'the stream did not arrive completely');
   }
   return hop;
 }

@@ -54,7 +54,7 @@ export function readSshSample(stderr: string, route: SshRoute, bytes: number, st
       'bench',
       125,
       'rdpipe',
-      `ssh gave no time for ${bytes} bytes: too few (--size), or a host without /proc`,
+      `ssh reported no time for ${bytes} bytes: too few (use a larger --size), or a host without /proc`,
     );
   }
   const login = (answered ?? Number.NaN) - (asked ?? Number.NaN);

@@ -5,7 +5,7 @@ import { decodeAnswer, encodeQuestion } from '../session/prompts/askpass-protoco
 
 const path = process.env.RDPIPE_ASKPASS;
 if (path === undefined) {
-  writeSync(2, 'rdpipe-askpass: is run by ssh for rdpipe, not by hand\n');
+  writeSync(2, 'rdpipe-askpass: this program is for ssh, do not run it by hand\n');
   process.exit(2);
 }
 

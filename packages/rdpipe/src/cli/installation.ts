@@ -11,8 +11,7 @@ import type { Installation } from '../run/open-hosts.ts';
 export function findInstallation(): Installation {
   const agent = locateLocalAgents().at(-1);
   if (agent === undefined) {
-    const message =
-      "this copy of rdpipe holds no programs for this machine (in a checkout: 'npm run build' makes them)";
+    const message = 'this copy of rdpipe has no programs for this machine (in a checkout, run: npm run build)';
     throw new SessionError('no_agent', 'this machine', message);
   }
   return { dieWithParent: [agent, '--die-with-parent'], askpass: join(installationRoot(), 'bin/rdpipe-askpass') };

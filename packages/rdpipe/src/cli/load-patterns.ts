@@ -15,7 +15,8 @@ async function load(rule: PatternRule): Promise<readonly CopyPattern[]> {
   if (rule.kind !== 'file') return [{ include: rule.kind === 'include', pattern: rule.pattern }];
   try {
     const patterns = readPatterns(await readFile(rule.file, 'latin1'));
-    if (patterns.some(({ pattern }) => pattern.includes('\0'))) throw new UsageError(`${rule.file} holds a NUL`);
+    if (patterns.some(({ pattern }) => pattern.includes('\0')))
+      throw new UsageError(`${rule.file} contains a NUL byte`);
     return patterns;
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -67,7 +67,7 @@ function planned(paths: CopyPaths, wants: CopyWants): Pick<WantedRun, 'pipeline'
 /** A file made of what is typed is hardly what was meant, and a terminal is not read. */
 function checkInput({ source }: CopyPaths, { filesFrom }: Settings): void {
   if ((source.kind !== 'stream' && filesFrom !== '-') || !isatty(0)) return;
-  throw new UsageError('standard input is a terminal (for - give it a file or a pipe: < FILE)');
+  throw new UsageError('standard input is a terminal (redirect it from a file or a pipe: < FILE)');
 }
 
 function shownAs({ pipeline }: WantedRun): Pick<RendererIo, 'program' | 'copy'> {

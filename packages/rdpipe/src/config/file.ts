@@ -37,7 +37,7 @@ export function parseConfig(text: string, path: string): ConfigFile {
   if (!result.success) throw new UsageError(`${path}: ${issueMessage(result.issues[0])}`);
   const { defaults = {}, host = {}, groups = {} } = result.output;
   if (defaults.quiet === true && (defaults.verbosity ?? 0) > 0)
-    throw new UsageError(`${path}: [defaults] quiet and verbose exclude each other`);
+    throw new UsageError(`${path}: [defaults] quiet and verbose cannot be combined`);
   const hosts = new Map(Object.entries(host).map(([name, values]) => [hostNamed(name, path), values]));
   return { defaults, hosts, groups: new Map(Object.entries(groups)) };
 }
@@ -90,12 +90,12 @@ function issueMessage(issue: v.BaseIssue<unknown>): string {
 function unknownKey(key: string, section: string): string {
   const [defaults, host] = [configKeys('defaults'), configKeys('host')];
   if (section === '') {
-    if (defaults.includes(key)) return `${key} stands outside of a section: put it under [defaults]`;
+    if (defaults.includes(key)) return `${key} is outside a section (put it under [defaults])`;
     return `unknown section or key ${key} (the sections are [defaults], [host.NAME] and [groups])`;
   }
   const isOfHosts = section === 'defaults' && host.includes(key);
   const keys = `its keys: ${(section === 'defaults' ? defaults : host).join(', ')}`;
-  return `unknown key ${key} in [${section}] (${isOfHosts ? `${key} is one of [host.NAME]` : keys})`;
+  return `unknown key ${key} in [${section}] (${isOfHosts ? `${key} belongs in [host.NAME]` : keys})`;
 }
 
 /** Keys of the file are those of the table, and nothing else. */
@@ -139,7 +139,7 @@ const BOOLEAN = v.boolean('is neither true nor false');
 
 /** How often the switch would be given. */
 const COUNT = v.pipe(
-  v.union([v.boolean(), v.picklist([0, 1, 2])], 'is none of true, false, 1, 2'),
+  v.union([v.boolean(), v.picklist([0, 1, 2])], 'is not one of: true, false, 1, 2'),
   v.transform((value) => Number(value)),
 );
 

@@ -84,7 +84,7 @@ function refuseStrangers(name: string, found: Stats, directory: number): void {
   const isOwners = found.uid === uid && found.uid !== OVERFLOW_UID;
   if (!isForAll || isOwners || found.uid === process.geteuid?.()) return;
   const [what, remedy] = found.isSymbolicLink()
-    ? ['a link', 'name what it leads to']
-    : ['a file', 'remove it or take another name'];
-  throw new Error(`${name}, in a directory for all, is ${what} of user ${found.uid}: ${remedy}`);
+    ? ['a link', 'name its target instead']
+    : ['a file', 'remove it or choose another name'];
+  throw new Error(`${name}, in a shared directory, is ${what} of user ${found.uid} (${remedy})`);
 }

@@ -25,7 +25,7 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
   const leaseMs = plain.leaseMs ?? plain.stallTimeoutMs + LEASE_MARGIN_MS;
   if (leaseMs <= plain.stallTimeoutMs) throw new UsageError('--lease must be longer than --stall-timeout');
   if (plain.ssh === 'ssh2' && (options.persistS ?? 0) > 0) {
-    throw new UsageError("--persist needs the system's ssh: --ssh ssh2 keeps no connections");
+    throw new UsageError("--persist cannot be used with --ssh ssh2 (it needs the system's ssh)");
   }
   return {
     ...plain,

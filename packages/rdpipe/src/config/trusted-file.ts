@@ -29,11 +29,11 @@ function refuseOthers(path: string, status: Stats): void {
   const shown = printable(path);
   if (!isOurs(status)) {
     const reason = `it belongs to uid ${status.uid}, which is neither you nor root`;
-    throw refusal(path, reason, `chown ${ownUid()} ${shown}, if you wrote it`);
+    throw refusal(path, reason, `if you wrote it: chown ${ownUid()} ${shown}`);
   }
   // All may write /dev/null, and it stays empty.
   if (status.isCharacterDevice() || (status.mode & WRITABLE_BY_OTHERS) === 0) return;
-  throw refusal(path, `others may write it (mode ${octal(status)})`, `chmod go-w ${shown}`);
+  throw refusal(path, `other users can write it, mode ${octal(status)}`, `chmod go-w ${shown}`);
 }
 
 /** In a sticky directory, such as /tmp, no other user can replace the file. */
@@ -43,11 +43,11 @@ function refuseOthersOfFolder(path: string, folder: string, status: Stats): void
     throw refusal(
       path,
       `its directory ${shown} belongs to uid ${status.uid}, which is neither you nor root`,
-      'move it',
+      'move it to another directory',
     );
   }
   if ((status.mode & WRITABLE_BY_OTHERS) === 0 || (status.mode & STICKY) !== 0) return;
-  throw refusal(path, `others may write its directory ${shown} (mode ${octal(status)})`, `chmod go-w ${shown}`);
+  throw refusal(path, `other users can write its directory ${shown}, mode ${octal(status)}`, `chmod go-w ${shown}`);
 }
 
 /** The directory of the path, and that of the file after all links; a pipe has no second one. */
@@ -70,5 +70,5 @@ function octal({ mode }: Stats): string {
 }
 
 function refusal(path: string, reason: string, next: string): UsageError {
-  return new UsageError(`the config file ${printable(path)} is refused: ${reason}: ${next}`);
+  return new UsageError(`refusing to read the config file ${printable(path)}: ${reason} (${next})`);
 }

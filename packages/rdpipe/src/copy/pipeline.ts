@@ -167,7 +167,7 @@ function partOf(index: number, rank: number, width: number): { readonly part?: S
 }
 
 function unservable(): UsageError {
-  return new UsageError('- is no path of rd://, which serves files and trees (write the name of a file)');
+  return new UsageError('cannot copy between - and an rd:// path (use a file name instead of -)');
 }
 
 const TEXT_LIMIT = 200;

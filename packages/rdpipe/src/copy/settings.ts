@@ -78,7 +78,7 @@ export function checkTogether(options: Options, sources: number): void {
   if (options.fromNul === true && options.filesFrom === undefined) throw new UsageError('--from0 needs --files-from');
   if (options.filesFrom === undefined) return;
   if (options.remove === true) {
-    throw new UsageError('--delete and --files-from exclude each other: only whole directories show what is to go');
+    throw new UsageError('--delete cannot be combined with --files-from');
   }
   if (sources > 1) throw new UsageError(`--files-from lists paths below one SRC, not ${sources}`);
 }
@@ -86,8 +86,8 @@ export function checkTogether(options: Options, sources: number): void {
 /** @throws UsageError for options that a copy to several hosts cannot have. */
 export function checkForMany(options: Options): void {
   if (options.removeSourceFiles !== true) return;
-  const advice = 'copy first, and remove them when that has ended well';
-  throw new UsageError(`--remove-source-files is for a DST on one host (${advice})`);
+  const advice = 'copy first, then remove them yourself';
+  throw new UsageError(`--remove-source-files needs a DST on one host (${advice})`);
 }
 
 /**
@@ -97,7 +97,7 @@ export function checkForMany(options: Options): void {
 export function checkForStream(options: Options): void {
   const name = TREES_ONLY.find((option) => options[option] !== undefined);
   if (name === undefined) return;
-  throw new UsageError(`${flagName(OPTIONS[name])} makes no sense with - for one of the paths: that is one file`);
+  throw new UsageError(`${flagName(OPTIONS[name])} cannot be used with -, which is a single stream`);
 }
 
 const TREES_ONLY = [

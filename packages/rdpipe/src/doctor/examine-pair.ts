@@ -28,7 +28,7 @@ export async function examinePair(
   const to = endOf(pair.to, gathered, context);
   if (from === undefined || to === undefined) return { hosts, checks: [unreached(pair, [from, to])], measured: [] };
   if (from.facts.id === to.facts.id) {
-    return { hosts, checks: [ok('network', 'one host: joined by a local pipe')], measured: [] };
+    return { hosts, checks: [ok('network', 'same host: connected by a local pipe')], measured: [] };
   }
   const places = placesOf(from, to, gathered, context);
   const results: ProbeResult[] = [];
@@ -62,7 +62,7 @@ function sessionFacts({ session, label, hello }: HostFacts, { sessions }: Gather
 function unreached({ from, to }: Pair, ends: readonly (End | undefined)[]): Finding {
   const missing = [from, to].filter((_, index) => ends[index] === undefined).map(({ label }) => label);
   const hosts = missing.join(' and ');
-  return fail('network', `not checked: there is no agent on ${hosts}`, `fix ${hosts} first`);
+  return fail('network', `not checked: no agent on ${hosts}`, `fix ${hosts} first`);
 }
 
 /** Both ends, as a plan for the pipeline that measures sees them. */

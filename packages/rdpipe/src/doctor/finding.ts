@@ -14,12 +14,12 @@ export function fail(check: string, found: string, fix: string): Finding {
   return { check, result: 'fail', found, fix };
 }
 
-/** A missing requirement of RDMA is a failure only with --transport rdma: otherwise hops use TCP. */
+/** A missing requirement of RDMA is a failure only with --transport rdma: otherwise rdpipe uses TCP. */
 export function withoutRdma(wanted: Wanted, check: string, found: string, fix: string): Finding {
-  return wanted.transport === 'rdma' ? fail(check, found, fix) : warn(check, `${found}: hops use TCP`, fix);
+  return wanted.transport === 'rdma' ? fail(check, found, fix) : warn(check, `${found}; using TCP`, fix);
 }
 
-/** A host without such a card is as it was bought. */
+/** Having no RDMA card is normal: it is a failure only with --transport rdma. */
 export function withoutRdmaCard(wanted: Wanted, found: string, fix: string): Finding {
-  return wanted.transport === 'rdma' ? fail('rdma', found, fix) : ok('rdma', `${found}: hops use TCP`);
+  return wanted.transport === 'rdma' ? fail('rdma', found, fix) : ok('rdma', `${found}; using TCP`);
 }

@@ -11,7 +11,7 @@ const PIPE_BYTES = 1024 * 1024;
 const PAGE_BYTES = 4096;
 /** Fewer pipes of full size than a few pipelines have. */
 const PIPES_LEAST = 16;
-const PERSIST = 'the same in a file of /etc/sysctl.d/';
+const PERSIST = 'add it to a file in /etc/sysctl.d/ to make it permanent';
 
 export function checkPipes({ hello, system }: HostFacts): readonly Finding[] {
   const { pipeMostBytes = null, pipeUserPages = null } = known(system) ?? {};
@@ -19,13 +19,13 @@ export function checkPipes({ hello, system }: HostFacts): readonly Finding[] {
   const most = `pipes of up to ${formatBytes(pipeMostBytes)}`;
   if (pipeMostBytes < PIPE_BYTES) {
     return [
-      warn('pipes', `${most}: slow between programs`, `sysctl -w fs.pipe-max-size=${PIPE_BYTES}, and ${PERSIST}`),
+      warn('pipes', `${most}: slow between programs`, `run sysctl -w fs.pipe-max-size=${PIPE_BYTES}, and ${PERSIST}`),
     ];
   }
   const isLimited = known(hello)?.uid !== 0 && pipeUserPages !== null && pipeUserPages > 0;
   if (isLimited && pipeUserPages < (PIPES_LEAST * PIPE_BYTES) / PAGE_BYTES) {
     const found = `${most}, but ${formatBytes(pipeUserPages * PAGE_BYTES)} for all pipes of a user`;
-    return [warn('pipes', found, `sysctl -w fs.pipe-user-pages-soft=16384, and ${PERSIST}`)];
+    return [warn('pipes', found, `run sysctl -w fs.pipe-user-pages-soft=16384, and ${PERSIST}`)];
   }
   return [ok('pipes', most)];
 }
@@ -47,7 +47,7 @@ export function checkSharedSubnets({ hello, system }: HostFacts): readonly Findi
   });
 }
 
-const SHARED_SUBNET_FIX = `sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 net.ipv4.conf.all.rp_filter=2, and ${PERSIST}; or a subnet for each interface`;
+const SHARED_SUBNET_FIX = `run sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 net.ipv4.conf.all.rp_filter=2, and ${PERSIST}; or give each interface its own subnet`;
 
 interface SharedSubnet {
   readonly subnet: string;

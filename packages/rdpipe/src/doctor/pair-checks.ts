@@ -8,7 +8,7 @@ import { fail, ok, warn, withoutRdma, withoutRdmaCard } from './finding.ts';
 
 export function checkPair(from: Place, to: Place, wanted: Wanted): readonly Finding[] {
   if (onOneMachine(from.facts, to.facts)) {
-    return [ok('network', 'one machine: over loopback'), ...checkRdmaRoute(from, to, wanted)];
+    return [ok('network', 'same machine: using loopback'), ...checkRdmaRoute(from, to, wanted)];
   }
   const pairs = commonSubnets(from, to);
   return [checkNetwork(pairs), ...checkMtus(pairs, from, to, wanted), ...checkRdmaRoute(from, to, wanted)];
@@ -21,7 +21,7 @@ export function transportsBetween(from: Place, to: Place, { transport }: Wanted)
 }
 
 function checkNetwork(pairs: readonly AddressPair[]): Finding {
-  if (pairs.length === 0) return ok('network', 'no common subnet: by the addresses that ssh uses, or --data');
+  if (pairs.length === 0) return ok('network', 'no common subnet; using the addresses that ssh uses, or --data');
   const names = pairs.map(({ from, to }) => `${from.address} (${from.interface}) and ${to.address} (${to.interface})`);
   return ok('network', `common subnet: ${names.join('; ')}`);
 }
@@ -41,7 +41,7 @@ function checkMtu(pair: AddressPair, from: Place, to: Place, wanted: Wanted): Fi
   if (a.mtu === b.mtu) return ok('mtu', `${a.mtu} on ${endNames(pair, from, to)}`);
   const found = `${a.mtu} on ${nameOf(a, from)}, ${b.mtu} on ${nameOf(b, to)}`;
   const [low, high] = a.mtu < b.mtu ? [{ end: a, place: from }, b] : [{ end: b, place: to }, a];
-  const fix = `the same on both: on ${low.place.facts.label} ip link set dev ${low.end.interface} mtu ${high.mtu} where the network carries it, and in its configuration`;
+  const fix = `run ip link set dev ${low.end.interface} mtu ${high.mtu} on ${low.place.facts.label} if the network supports it, and change its configuration`;
   const isRdma = wanted.transport !== 'tcp' && portOf(a, from) !== undefined && portOf(b, to) !== undefined;
   return isRdma ? fail('mtu', found, fix) : warn('mtu', found, fix);
 }
@@ -51,7 +51,7 @@ function checkPathMtu(pair: AddressPair, from: Place, to: Place): readonly Findi
   const [a, b] = [portOf(pair.from, from), portOf(pair.to, to)];
   if (a?.mtu == null || b?.mtu == null || a.mtu === b.mtu) return [];
   const found = `${a.mtu} at ${a.device} of ${from.facts.label}, ${b.mtu} at ${b.device} of ${to.facts.label}`;
-  return [fail('path mtu', found, "it follows from the interface's MTU: make that the same on both")];
+  return [fail('path mtu', found, 'set the same interface MTU on both hosts')];
 }
 
 function endNames({ from: a, to: b }: AddressPair, from: Place, to: Place): string {
@@ -70,7 +70,7 @@ function checkRdmaRoute(from: Place, to: Place, wanted: Wanted): readonly Findin
   if (wanted.transport === 'tcp' || rdmaCandidates(from, to).length > 0) return [];
   const lacks = rdmaLacks(from, to).join('; ');
   if (wanted.transport === 'auto' && onOneMachine(from.facts, to.facts)) return [];
-  const fix = 'see what each host lacks; ports that have all they need also need addresses in one subnet, or a route';
+  const fix = 'fix what each host lacks; RDMA ports also need addresses in one subnet, or a route';
   const hasCards = [from, to].every(({ facts }) => facts.hello.rdma.length > 0);
   return [hasCards ? withoutRdma(wanted, 'rdma', lacks, fix) : withoutRdmaCard(wanted, lacks, fix)];
 }

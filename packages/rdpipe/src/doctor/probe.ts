@@ -48,7 +48,7 @@ export function judgeProbe(transport: Transport, ends: ProbeEnds, report: Report
   const check = checkName(transport, ends);
   const hop = report.hops.find(({ link }) => link === 1);
   if (report.status !== 0 || hop === undefined) {
-    return { finding: failedProbe(transport, ends, report.message ?? 'nothing was moved'), measured: undefined };
+    return { finding: failedProbe(transport, ends, report.message ?? 'no data was sent'), measured: undefined };
   }
   const measured = measurementOf(transport, ends, hop);
   const found = describe(measured, hop);
@@ -66,20 +66,20 @@ export function failedProbe(transport: Transport, ends: ProbeEnds, message: stri
 /** @param direct why each direct way was refused; none where no address is known */
 function withoutPath(check: string, ends: ProbeEnds, direct: readonly string[], found: string): Finding {
   const tried = direct.length === 0 ? 'no address is known' : direct.join('; ');
-  const fix = `${firewallFix('tcp', ends)}; ${RELAY_HOST}; --relay never makes it an error`;
+  const fix = `${firewallFix('tcp', ends)}; ${RELAY_HOST}; use --relay never to fail instead`;
   return warn(check, `no direct path: ${tried}; ${RELAYED}: ${found}`, fix);
 }
 
-const RELAY_HOST = '--relay HOST sends the bytes through a host that both reach, or that reaches both';
+const RELAY_HOST = 'use --relay HOST to send data through a host that both can reach, or that can reach both';
 
 function checkName(transport: Transport, { from, to }: ProbeEnds): string {
   return `${transport} ${from}→${to}`;
 }
 
 function firewallFix(transport: Transport, { to }: ProbeEnds): string {
-  const address = `another address is named by --data ${to}=ADDRESS`;
-  if (transport === 'rdma') return `let UDP port 4791 (RoCE v2) through the firewalls both ways; ${address}`;
-  return `let TCP ports through the firewalls both ways and name them: -p 40000-40100; ${address}`;
+  const address = `or use another address: --data ${to}=ADDRESS`;
+  if (transport === 'rdma') return `open UDP port 4791 (RoCE v2) in the firewalls in both directions, ${address}`;
+  return `open TCP ports in the firewalls in both directions and choose them with -p 40000-40100, ${address}`;
 }
 
 function measurementOf(transport: Transport, { from, to, hellos }: ProbeEnds, hop: HopReport): Measurement {

@@ -16,13 +16,13 @@ export function checkRdma(facts: HostFacts, wanted: Wanted): readonly Finding[] 
 
 function deviceFix({ addresses }: AgentHello, launcher: string | undefined): string {
   if (launcher === 'podman' || launcher === 'docker')
-    return `where its machine has a card: ${launcher} run --device /dev/infiniband --cap-add IPC_LOCK --ulimit memlock=-1:-1`;
+    return `if the machine has a card: ${launcher} run --device /dev/infiniband --cap-add IPC_LOCK --ulimit memlock=-1:-1`;
   if (launcher === 'kubectl')
-    return "where its node has a card: an RDMA device plugin's resource in the pod, and IPC_LOCK in its capabilities";
+    return "if the node has a card: request an RDMA device plugin's resource in the pod, and add the capability IPC_LOCK";
   const name = addresses.find(({ kind, up }) => kind === 'physical' && up)?.interface ?? 'eth0';
   return (
-    `load the driver of its card (rdma link, lspci); without such a card, to try: ` +
-    `modprobe rdma_rxe, rdma link add rxe0 type rxe netdev ${name}`
+    `load the driver of the card (check with rdma link and lspci); without a card, to try soft-RoCE, run ` +
+    `modprobe rdma_rxe && rdma link add rxe0 type rxe netdev ${name}`
   );
 }
 
@@ -34,11 +34,11 @@ function checkPort(port: RdmaPort, hello: AgentHello, wanted: Wanted): Finding {
   if (lack !== undefined) {
     const isOnly = !hello.rdma.some((other) => other.state === 'active' && lackOf(other, hello) === undefined);
     const judge = isOnly ? fail : warn;
-    return judge(check, `${found}, ${lack}`, `ip addr add ADDRESS/PREFIX dev ${interfaceOf(port)}`);
+    return judge(check, `${found}, ${lack}`, `run ip addr add ADDRESS/PREFIX dev ${interfaceOf(port)}`);
   }
   if (port.link_layer === 'ethernet' && !port.gids.includes('RoCE v2')) {
-    const fix = `cma_roce_mode -d ${port.device} -p ${port.port} -m 2 (RoCE v2), unless the card is iWARP`;
-    return warn(check, `${found}, which stays on its Ethernet`, fix);
+    const fix = `run cma_roce_mode -d ${port.device} -p ${port.port} -m 2 to use RoCE v2, unless the card is iWARP`;
+    return warn(check, `${found}: cannot be routed to another subnet`, fix);
   }
   return ok(check, found);
 }
@@ -46,10 +46,10 @@ function checkPort(port: RdmaPort, hello: AgentHello, wanted: Wanted): Finding {
 /** The thing that an active port lacks and that an address of its interface would give it. */
 function lackOf({ gids, interface: name }: RdmaPort, { addresses }: AgentHello): string | undefined {
   if (gids.length === 0) return 'no usable GID';
-  return addresses.some((entry) => entry.interface === name && entry.up) ? undefined : 'no address leads to it';
+  return addresses.some((entry) => entry.interface === name && entry.up) ? undefined : 'no IP address on its interface';
 }
 
-/** A second port without a cable is nothing to worry about. */
+/** A second port without a cable is not a problem. */
 function checkInactive(check: string, found: string, port: RdmaPort, hello: AgentHello, wanted: Wanted): Finding {
   if (hello.rdma.some(({ state }) => state === 'active')) return ok(check, found);
   return withoutRdma(wanted, check, found, inactiveFix(port));
@@ -57,9 +57,9 @@ function checkInactive(check: string, found: string, port: RdmaPort, hello: Agen
 
 function inactiveFix(port: RdmaPort): string {
   if (port.link_layer === 'infiniband' && port.state !== 'down')
-    return 'start a subnet manager: systemctl start opensm';
+    return 'run systemctl start opensm to start a subnet manager';
   if (port.link_layer === 'infiniband') return 'connect its cable';
-  return `ip link set ${interfaceOf(port)} up, and look at its cable`;
+  return `run ip link set ${interfaceOf(port)} up, and check its cable`;
 }
 
 function describePort({ state, rate_mbps, link_layer, interface: name, gids, mtu, numa }: RdmaPort): string {
@@ -86,8 +86,8 @@ function checkLibraries({ rdma, rdma_lacks }: AgentHello): readonly Finding[] {
   if (!rdma.some(({ state }) => state === 'active')) return [];
   if (rdma_lacks === null) return [ok('rdma libraries', 'libibverbs and librdmacm work')];
   const fix =
-    'Debian, Ubuntu: apt install rdma-core ibverbs-providers libibverbs1 librdmacm1; ' +
-    'RHEL, Fedora, Rocky: dnf install rdma-core libibverbs librdmacm';
+    'run apt install rdma-core ibverbs-providers libibverbs1 librdmacm1 (Debian, Ubuntu) or ' +
+    'dnf install rdma-core libibverbs librdmacm (RHEL, Fedora, Rocky)';
   return [fail('rdma libraries', rdma_lacks, fix)];
 }
 
@@ -98,7 +98,7 @@ const LEAST_BYTES = 3 * 1024 * 1024;
 function checkMemlock({ memlock, user }: AgentHello, { bufferBytes }: Wanted, launcher: string | undefined): Finding {
   if (memlock === null) return ok('memlock', 'unlimited');
   const enough = bufferBytes + ASIDE_BYTES;
-  const found = `${formatBytes(memlock)} may be locked (ulimit -l)`;
+  const found = `${formatBytes(memlock)} of memory can be locked (ulimit -l)`;
   if (memlock >= enough) return ok('memlock', found);
   const fix = memlockFix(user, launcher);
   if (memlock < LEAST_BYTES) return fail('memlock', `${found}: too little for RDMA`, fix);
@@ -110,15 +110,15 @@ function memlockFix(user: string, launcher: string | undefined): string {
   switch (launcher) {
     case 'podman':
     case 'docker':
-      return `start the container with the right: ${launcher} run --cap-add IPC_LOCK --ulimit memlock=-1:-1`;
+      return `start the container with: ${launcher} run --cap-add IPC_LOCK --ulimit memlock=-1:-1`;
     case 'kubectl':
-      return 'let the pod lock memory: IPC_LOCK in securityContext.capabilities.add';
+      return 'add IPC_LOCK to securityContext.capabilities.add of the pod, so that it can lock memory';
     case 'slurm':
-      return 'PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, and LimitMEMLOCK=infinity in the unit of slurmd';
+      return 'set PropagateResourceLimitsExcept=MEMLOCK in slurm.conf and LimitMEMLOCK=infinity in the systemd unit of slurmd';
     default:
       return (
-        `put '${user} - memlock unlimited' into /etc/security/limits.d/rdma.conf, then log in again: limits are set at ` +
-        `the login (sshd with UsePAM yes), and a shared ssh connection keeps the old one`
+        `add '${user} - memlock unlimited' to /etc/security/limits.d/rdma.conf, then log in again; sshd sets limits at ` +
+        `login (with UsePAM yes), and a shared ssh connection keeps the old ones`
       );
   }
 }

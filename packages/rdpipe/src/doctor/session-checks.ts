@@ -23,16 +23,16 @@ function checkLauncher(launcher: string, label: string, ssh: HostFacts['ssh']): 
 function launcherFix(launcher: string, label: string): string {
   switch (launcher) {
     case 'slurm':
-      return 'run this inside of an allocation (salloc -N 2) and name its nodes: scontrol show hostnames';
+      return 'run rdpipe inside an allocation (salloc -N 2); to list its nodes, run scontrol show hostnames';
     case 'podman':
     case 'docker':
-      return `see that ${label} runs: ${launcher} ps; it needs a sh`;
+      return `run ${launcher} ps to check that ${label} is running; it also needs sh`;
     case 'kubectl':
-      return `see that ${label} runs: kubectl get pods; it needs a sh, and you the right to exec`;
+      return `run kubectl get pods to check that ${label} is running; it needs sh, and you need permission to exec`;
     case 'lxc':
-      return `see that ${label} runs: lxc list`;
+      return `run lxc list to check that ${label} is running`;
     default:
-      return 'run the command by hand: a shell has to read its standard input there';
+      return 'run the command by hand; it must start a shell that reads its standard input';
   }
 }
 
@@ -43,15 +43,15 @@ function seconds(milliseconds: number): string {
 function sshFix(code: SessionErrorCode | undefined, label: string): string {
   switch (code) {
     case 'unknown_host':
-      return 'name it in ~/.ssh/config, /etc/hosts or the DNS';
+      return 'add it to ~/.ssh/config, /etc/hosts or DNS';
     case 'authentication':
-      return `put your key there: ssh-copy-id ${label}`;
+      return `run ssh-copy-id ${label} to install your key`;
     case 'login_timeout':
-      return `see what its authentication waits for: ssh -v ${label}; on its side the DNS, PAM or a directory server`;
+      return `run ssh -v ${label} to see where login hangs; often DNS, PAM or a directory server`;
     case 'host_key':
-      return `compare its key with the one it should have, then connect once by hand: ssh ${label}`;
+      return `compare its key with the expected one, then connect once by hand: ssh ${label}`;
     default:
-      return `see that it is up and its sshd is reachable; HostName, Port and ProxyJump in ~/.ssh/config lead to it`;
+      return 'check that the host is up, sshd is reachable, and HostName, Port and ProxyJump in ~/.ssh/config are right';
   }
 }
 
@@ -59,7 +59,9 @@ export function checkSudo({ system }: HostFacts): readonly Finding[] {
   const sudo = known(system)?.sudo ?? null;
   if (sudo === null) return [];
   if (sudo.ok) return [ok('sudo', 'sudo -n works')];
-  return [fail('sudo', sudo.words, 'let sudo run rdstage without a password: NOPASSWD in a file of /etc/sudoers.d/')];
+  return [
+    fail('sudo', sudo.words, 'add a NOPASSWD rule for rdstage to /etc/sudoers.d/, so that sudo asks for no password'),
+  ];
 }
 
 export function checkAgent({ label, hello, agentStartMs, system }: HostFacts): readonly Finding[] {
@@ -75,11 +77,11 @@ export function checkAgent({ label, hello, agentStartMs, system }: HostFacts): r
 function agentFix(code: SessionErrorCode | undefined, label: string): string {
   switch (code) {
     case 'slow_shell':
-      return `see what its rc files wait for (~/.bashrc): time ssh ${label} true; --connect-timeout waits longer`;
+      return `run time ssh ${label} true, and check the rc files there (~/.bashrc); or wait longer with --connect-timeout`;
     case 'no_shell':
-      return 'let the account run commands: command= in its authorized_keys, ForceCommand or its shell may forbid it';
+      return 'allow the account to run commands; command= in its authorized_keys, ForceCommand or its shell may forbid it';
     default:
-      return 'make room or allow programs in ~/.cache, or install rdstage, rdsend, rdrecv and rdtree and give --agent PATH';
+      return 'free space or allow programs in ~/.cache, or install rdstage, rdsend, rdrecv and rdtree and use --agent PATH';
   }
 }
 
@@ -91,7 +93,7 @@ function withoutDigest(folder: string): string {
 /** Without these facts disk, pipes and interfaces are not checked. */
 export function checkSystem({ system }: HostFacts): readonly Finding[] {
   if (!isTrouble(system)) return [];
-  return [fail('system', system.message, 'check that a script runs there: echo uptime | ssh HOST sh')];
+  return [fail('system', system.message, 'run echo uptime | ssh HOST sh to check that scripts run there')];
 }
 
 /** Room for the next version of the programs. */
@@ -103,16 +105,18 @@ export function checkDisk({ hello, system }: HostFacts): readonly Finding[] {
   if (cache.noexec) return [noexec(cache, known(hello) === undefined ? null : agentFolder)];
   const free = `${formatBytes(cache.freeKib * 1024)} free in ${cache.folder}`;
   if (cache.freeKib >= ROOM_KIB) return [ok('disk', free)];
-  return [warn('disk', free, `make room: a version of rdpipe's programs takes up to ${formatBytes(ROOM_KIB * 1024)}`)];
+  return [
+    warn('disk', free, `free some space: a version of rdpipe's programs takes up to ${formatBytes(ROOM_KIB * 1024)}`),
+  ];
 }
 
 function noexec({ folder, mountPoint }: CacheFacts, agentFolder: string | null): Finding {
-  const found = `programs may not run from ${folder} (${mountPoint} is mounted noexec)`;
-  const fix = `mount -o remount,exec ${mountPoint}, or install the programs elsewhere and give --agent PATH`;
+  const found = `programs cannot run from ${folder} (${mountPoint} is mounted noexec)`;
+  const fix = `run mount -o remount,exec ${mountPoint}, or install the programs elsewhere and use --agent PATH`;
   if (agentFolder === null) return fail('disk', found, fix);
   return warn(
     'disk',
     `${found}: the agent is kept in ${withoutDigest(agentFolder)}`,
-    `nothing has to be done; to keep it there: ${fix}`,
+    `no action needed; to keep it in the cache directory, ${fix}`,
   );
 }

@@ -19,7 +19,7 @@ export interface Sample {
 
 export interface MethodResult {
   readonly way: MethodName;
-  /** For people: `rdma rxe0 authenticated`, `through this machine: h1 cannot log in on h2`. */
+  /** For people: `rdma rxe0 authenticated`, `through this machine: h1 cannot log in to h2`. */
   readonly carrier: string;
   /** One a round. */
   readonly samples: readonly Sample[];

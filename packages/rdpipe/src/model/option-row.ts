@@ -67,11 +67,11 @@ export interface OptionRow {
   readonly of?: string;
   /** The placeholder in help and manual, capitals for what the user fills in. Absent: the choices, or nothing. */
   readonly value?: string;
-  /** A phrase for help, which adds bounds and default. */
+  /** For help, which adds bounds and default: it begins with a verb in the imperative. */
   readonly help: string;
   /** The value without the option, as the user would type it. */
   readonly default?: string;
-  /** A phrase for what happens without the option, where no value describes it. */
+  /** A phrase for what happens without the option, if no value describes it. */
   readonly unset?: string;
   /** It may be given more than once, and every value counts. */
   readonly repeats?: true;
@@ -85,15 +85,15 @@ export interface OptionRow {
   readonly config?: 'defaults' | 'host' | 'both';
   /** It decides nothing of a run by itself. */
   readonly setting?: false;
-  /** Help shows its flags alone: the manual has the rest. */
+  /** Help shows only its flags: the manual has the rest. */
   readonly brief?: true;
   /** Pipelines do not take it. */
   readonly run?: false;
-  /** Subcommands and rdcp where they take it, with the texts that differ there. */
+  /** Subcommands and rdcp, if they take it, with the texts that differ there. */
   readonly copy?: OtherMeaning & { readonly brief?: true };
   readonly doctor?: OtherMeaning;
   readonly bench?: OtherMeaning;
-  /** A letter that means another thing to ssh is none of rdssh's. */
+  /** rdssh does not take a letter that has another meaning for ssh. */
   readonly ssh?: OtherMeaning & { readonly brief?: true; readonly short?: undefined; readonly default?: string };
 }
 
@@ -108,7 +108,7 @@ export function valueText({ value, choices }: OptionRow): string | undefined {
   return value ?? choices?.join('|');
 }
 
-/** A switch that the config file may set has a flag `--no-…` that takes it back. */
+/** A switch that the config file may set has a flag `--no-…` that turns it off. */
 export function isNegatable({ kind, config, flagHost }: OptionRow): boolean {
   return kind === 'switch' && config !== undefined && flagHost === undefined;
 }

@@ -25,7 +25,7 @@ export interface Candidate {
   readonly from: string | null;
   /** Over RDMA, for people: `mlx5_0`; `mlx5_0→mlx5_1` where the two ends name theirs differently. */
   readonly device: string | null;
-  /** The reason for it, for people: `RoCE v2, 100 Gb/s`, `address of ssh`, `--data`, `forwarded through ssh`. */
+  /** The reason for it, for people: `RoCE v2, 100 Gb/s`, `ssh address`, `--data`, `forwarded through ssh`. */
   readonly why: string;
 }
 

@@ -8,55 +8,55 @@ export function adviceFor(option: string, topic: Topic): string | undefined {
 
 /** Options of ssh and scp that rdpipe lacks, and their equivalents. ssh takes values in the same word: `-lann`. */
 const SSH: ReadonlyMap<string, string> = new Map([
-  ['-l', 'write user@host:command'],
-  ['-i', 'write -o IdentityFile=FILE'],
-  ['-J', 'write -o ProxyJump=HOST'],
-  ['-4', 'write -o AddressFamily=inet'],
-  ['-6', 'write -o AddressFamily=inet6'],
-  ['-A', 'write -o ForwardAgent=yes'],
-  ['-P', "ssh's port is -o Port=PORT"],
-  ['-C', 'write --compress zstd'],
-  ['-r', 'rdcp -r copies folders'],
-  ['-t', 'commands of a pipeline have no terminal'],
+  ['-l', 'use user@host:command'],
+  ['-i', 'use -o IdentityFile=FILE'],
+  ['-J', 'use -o ProxyJump=HOST'],
+  ['-4', 'use -o AddressFamily=inet'],
+  ['-6', 'use -o AddressFamily=inet6'],
+  ['-A', 'use -o ForwardAgent=yes'],
+  ['-P', "for ssh's port use -o Port=PORT"],
+  ['-C', 'use --compress zstd'],
+  ['-r', 'to copy directories use rdcp -r'],
+  ['-t', 'commands in a pipeline have no terminal'],
 ]);
 
-const PARTIAL = 'on by itself: an interrupted copy goes on when it is run again';
+const PARTIAL = 'always on: an interrupted copy resumes when it is run again';
 const IN_ARCHIVE = 'part of -a';
-const SSH_IS_USED = 'ssh is always used for control; --ssh-program PATH chooses which, -o its options';
-const DELETE = 'write --delete: it removes at the end';
-const COMPRESS = 'write --compress zstd';
+const SSH_IS_USED = 'ssh is always used for control; choose its program with --ssh-program PATH, its options with -o';
+const DELETE = 'use --delete, which deletes after copying';
+const COMPRESS = 'use --compress zstd';
 
 /** Options of rsync, scp and cp. */
 const COPY: ReadonlyMap<string, string> = new Map([
-  ['-P', `ssh's port is -o Port=NUMBER; rsync's -P is ${PARTIAL}, with progress on a terminal`],
+  ['-P', `for ssh's port use -o Port=NUMBER; rsync's -P is ${PARTIAL}, and a terminal shows progress`],
   ['-e', SSH_IS_USED],
   ['--rsh', SSH_IS_USED],
   ['-z', COMPRESS],
   ['-C', COMPRESS],
   ['--compress', COMPRESS],
-  ['--port', "modes are part of -a, times always kept; ssh's port is -o Port=NUMBER"],
-  ['--bwlimit', 'write --limit RATE, in bytes a second: 10M'],
-  ['-l', 'symbolic links are always copied as links; a limit is --limit RATE; a user is user@host:path'],
+  ['--port', "modes are part of -a, times are always kept; for ssh's port use -o Port=NUMBER"],
+  ['--bwlimit', 'use --limit RATE, in bytes per second: 10M'],
+  ['-l', 'symbolic links are always copied as links; for a rate limit use --limit RATE, for a user user@host:path'],
   ['-L', 'symbolic links are always copied as links'],
   ['-d', IN_ARCHIVE],
   ['-D', IN_ARCHIVE],
   ['-g', IN_ARCHIVE],
-  ['-R', 'write -r; for paths below SRC --files-from'],
+  ['-R', 'use -r; to choose paths below SRC use --files-from'],
   ['-S', 'holes are always kept'],
   ['--sparse', 'holes are always kept'],
   ['-t', 'times are always kept'],
   ['--times', 'times are always kept'],
-  ['-f', 'write --exclude and --include'],
-  ['--filter', 'write --exclude and --include'],
-  ['-i', 'write -o IdentityFile=FILE; what is done to each path is -v'],
-  ['--itemize-changes', 'write -v; with -n nothing is copied'],
-  ['-I', 'write --checksum'],
-  ['-J', 'write -o ProxyJump=HOST'],
+  ['-f', 'use --exclude and --include'],
+  ['--filter', 'use --exclude and --include'],
+  ['-i', 'for a key file use -o IdentityFile=FILE; to list changed paths use -v'],
+  ['--itemize-changes', 'use -v; add -n for a dry run'],
+  ['-I', 'use --checksum'],
+  ['-J', 'use -o ProxyJump=HOST'],
   ['-3', 'data goes straight from host to host'],
-  ['-4', 'write -o AddressFamily=inet'],
-  ['-6', 'write -o AddressFamily=inet6'],
-  ['-u', 'files that differ in size or time are copied, older or newer'],
-  ['--update', 'files that differ in size or time are copied, older or newer'],
+  ['-4', 'use -o AddressFamily=inet'],
+  ['-6', 'use -o AddressFamily=inet6'],
+  ['-u', 'files that differ in size or time are copied, whether older or newer'],
+  ['--update', 'files that differ in size or time are copied, whether older or newer'],
 
   ['--hard-links', IN_ARCHIVE],
   ['--perms', IN_ARCHIVE],
@@ -69,8 +69,8 @@ const COPY: ReadonlyMap<string, string> = new Map([
   ['--delete-before', DELETE],
   ['--delete-during', DELETE],
   ['--delete-delay', DELETE],
-  ['--progress', 'on a terminal there is progress without it; lines elsewhere are --progress plain'],
-  ['--stats', 'write -v'],
-  ['--info', 'write -v'],
-  ['--rsync-path', 'the agent of a host as root is --sudo HOST'],
+  ['--progress', 'a terminal shows progress anyway; to print lines elsewhere use --progress plain'],
+  ['--stats', 'use -v'],
+  ['--info', 'use -v'],
+  ['--rsync-path', 'to run as root on HOST use --sudo HOST'],
 ]);

@@ -116,8 +116,8 @@ function checkClusters(words: readonly string[]): void {
     .slice(0, end < 0 ? words.length : end)
     .find((word) => /^-[a-zA-Z]*H[AXSDxnv]+$|^-[a-zA-Z]+H/.test(word));
   if (cluster === undefined) return;
-  const advice = "-a keeps hard links; -H NAME, in a word of its own, is this machine's address";
-  throw new UsageError(`-H in '${forMessage(cluster)}' is not rsync's (${advice})`);
+  const advice = "-a keeps hard links; -H NAME, as a separate word, sets this machine's address";
+  throw new UsageError(`-H in '${forMessage(cluster)}' does not mean the same as in rsync (${advice})`);
 }
 
 interface Parsed {
@@ -199,5 +199,5 @@ const PROGRAMS: Readonly<Record<Topic, string>> = {
 
 function checkTogether(options: Options): void {
   if (options.quiet === true && options.verbosity !== undefined)
-    throw new UsageError('--quiet and --verbose exclude each other');
+    throw new UsageError('--quiet and --verbose cannot be combined');
 }

@@ -22,7 +22,7 @@ export interface CopyPathOptions {
  */
 export function parseCopyPaths(pathWords: readonly string[], options: CopyPathOptions): CopyPaths {
   const last = pathWords.at(-1);
-  if (last === undefined) throw new UsageError('no SRC and no DST given (rdcp SRC... DST; rdcp --help shows more)');
+  if (last === undefined) throw new UsageError('no SRC and DST given (rdcp SRC... DST; rdcp --help shows more)');
   const sides = pathWords.map((word) => at(word, options, () => readSide(word, options.settings.groups)));
   const [first, ...more] = sides.slice(0, -1);
   const target = sides.at(-1);
@@ -62,8 +62,8 @@ function usageError(message: string, word: string, hint: string, { words }: Copy
 }
 
 function missingTarget(word: string, options: CopyPathOptions): UsageError {
-  const hint = 'write where it goes, too: rdcp SRC... DST; . is the directory you are in';
-  return usageError(`there is no DST beside ${shown(word)}`, word, hint, options);
+  const hint = 'add a destination: rdcp SRC... DST (. is the current directory)';
+  return usageError(`missing DST after ${shown(word)}`, word, hint, options);
 }
 
 const HINT_PATH = 'write host:path, or path for this machine';
@@ -77,7 +77,7 @@ function readSide(word: string, groups: Groups): CopySide {
   if (scheme?.toLowerCase() === 'rd') return readServed(word);
   if (scheme !== undefined && OTHER_SCHEMES.has(scheme.toLowerCase())) {
     const message = `${shown(word)} is a URL of another protocol`;
-    throw new PathProblem(message, "write host:path; ssh's port is -o Port=NUMBER");
+    throw new PathProblem(message, "write host:path; for ssh's port use -o Port=NUMBER");
   }
   return readPath(word, groups);
 }
@@ -92,10 +92,7 @@ function readPath(word: string, groups: Groups): HostPaths {
   const path = word.slice(colon + 1);
   if (path.startsWith(':')) {
     const [message, rest] = [`${shown(word)} names a module of an rsync daemon`, path.slice(1)];
-    throw new PathProblem(
-      message,
-      `write host:path, of a login by ssh; for a name with a colon host:./:${shown(rest)}`,
-    );
+    throw new PathProblem(message, `write host:path, which uses ssh; for a name with a colon host:./:${shown(rest)}`);
   }
   return paths(
     readHosts(word.slice(0, colon), word, groups),
@@ -121,8 +118,8 @@ function readHosts(text: string, word: string, groups: Groups): readonly HostRef
 function checkedPath(path: string, word: string): string {
   if (path === '') throw new PathProblem(`${shown(word)} has no path`, HINT_PATH);
   if (!/^~[^/]/.test(path)) return path;
-  const message = `${shown(word)}: ~ is only for the home of the user who logs in`;
-  throw new PathProblem(message, 'write the whole path; a name that begins with ~ is ./~name');
+  const message = `${shown(word)}: ~ only works for the home directory of the user who logs in`;
+  throw new PathProblem(message, 'write the full path; for a name that begins with ~ write ./~name');
 }
 
 /** `rd://[client@]host[:port]/path`. */
@@ -152,7 +149,7 @@ function checkTogether(first: CopySide, side: CopySide, target: CopySide): void 
   if (first.kind === 'paths' && side.kind === 'paths' && hostKey(first.host) === hostKey(side.host)) return;
   if (first.kind === 'served' && side.kind === 'served' && placeOf(first) === placeOf(side)) return;
   if (first.kind === 'stream' || side.kind === 'stream')
-    throw new PathProblem('- is one file, and no other can stand beside it', 'run rdcp once for it alone');
+    throw new PathProblem('- cannot be combined with other sources', 'run rdcp separately for -');
   const message = `sources are on two hosts, ${placeOf(first)} and ${placeOf(side)}`;
   throw new PathProblem(message, hintApart(side, target));
 }
@@ -161,7 +158,7 @@ function checkTogether(first: CopySide, side: CopySide, target: CopySide): void 
 function hintApart(side: CopySide, target: CopySide): string {
   const isTarget = side.kind === 'paths' && target.kind === 'paths' && side.paths[0] === target.paths[0];
   if (!isTarget) return 'run rdcp once for each host';
-  return `write one target on several hosts: ${placeOf(side)},${placeOf(target)}:${shown(target.paths[0])}`;
+  return `write one DST on several hosts: ${placeOf(side)},${placeOf(target)}:${shown(target.paths[0])}`;
 }
 
 /** Of a shell's `*` there may be a hundred thousand. */
@@ -183,13 +180,16 @@ function checkPair(source: CopySide, target: CopySide): void {
   if (source.kind === 'stream' && target.kind === 'stream')
     throw new PathProblem('both SRC and DST are -', 'write a path in place of one of them');
   if (source.kind === 'served' && target.kind === 'served')
-    throw new PathProblem('both SRC and DST are serving receivers', 'run rdcp on a host that has one of the two');
+    throw new PathProblem(
+      'SRC and DST cannot both be rd:// paths',
+      'run rdcp on one of the two hosts, with its local path',
+    );
   if (source.kind === 'served' && target.kind === 'paths' && target.others !== undefined)
-    throw new PathProblem('a serving receiver gives its files to one host at a time', 'run rdcp once for each host');
+    throw new PathProblem('an rd:// path can be copied to only one host at a time', 'run rdcp once for each host');
   if (target.kind === 'stream' && source.kind !== 'stream' && source.paths.length > 1)
     throw new PathProblem(`- takes one file, not ${source.paths.length}`, 'run rdcp once for each file');
   if (source.kind === 'stream' && target.kind === 'paths' && /(?:^|\/)\.{0,2}$|^~$/.test(target.paths[0]))
-    throw new PathProblem('standard input has no name, and DST is a directory', 'write the name of the file, too');
+    throw new PathProblem('DST is a directory, and standard input has no name', 'add a file name to DST');
 }
 
 /** Longest text of a word in messages. */

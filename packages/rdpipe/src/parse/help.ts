@@ -19,7 +19,8 @@ export function helpText(words: readonly string[]): string {
   const topic = HELP_TOPICS.get(name);
   if (topic === undefined || more.length > 0) {
     const advice = more.length > 0 ? 'name one topic' : meant(name);
-    throw new UsageError(`there is no help for '${forMessage(words.join(' '))}' (${advice}; rdpipe help lists all)`);
+    const asked = forMessage(words.join(' '));
+    throw new UsageError(`there is no help for '${asked}' (${advice}; rdpipe help lists the topics)`);
   }
   return topic.text();
 }
@@ -30,37 +31,46 @@ interface HelpTopic {
   readonly text: () => string;
 }
 
-/** In the order in which `rdpipe help` lists them; completion and manual have them from here, too. */
+/** In the order in which `rdpipe help` lists them; completion and manual take them from here. */
 export const HELP_TOPICS: ReadonlyMap<string, HelpTopic> = new Map([
-  ['rdpipe', { phrase: 'pipelines: usage and options', text: () => withOptions(texts.HEAD, 'run', texts.TAIL) }],
-  ['stages', { phrase: 'what a stage may be: commands, files, quotes', text: () => texts.STAGES }],
-  ['hosts', { phrase: 'how hosts are written, reached and named', text: () => texts.HOSTS }],
-  ['rdcp', { phrase: 'copies of files and trees', text: () => withOptions(texts.COPY_HEAD, 'copy', texts.COPY_TAIL) }],
+  ['rdpipe', { phrase: 'run pipelines: usage and options', text: () => withOptions(texts.HEAD, 'run', texts.TAIL) }],
+  ['stages', { phrase: 'how to write stages: commands, files, quotes', text: () => texts.STAGES }],
+  ['hosts', { phrase: 'how to name hosts, and how rdpipe reaches them', text: () => texts.HOSTS }],
+  [
+    'rdcp',
+    {
+      phrase: 'copy files and directories: usage and options',
+      text: () => withOptions(texts.COPY_HEAD, 'copy', texts.COPY_TAIL),
+    },
+  ],
   [
     'rdssh',
-    { phrase: "ssh's command line for other tools", text: () => withOptions(texts.SSH_HEAD, 'ssh', texts.SSH_TAIL) },
+    {
+      phrase: 'run rsync, git and other tools over RDMA or TCP',
+      text: () => withOptions(texts.SSH_HEAD, 'ssh', texts.SSH_TAIL),
+    },
   ],
   [
     'doctor',
     {
-      phrase: 'find problems of hosts, and between them',
+      phrase: 'find problems on hosts and between them',
       text: () => withOptions(texts.DOCTOR_HEAD, 'doctor', texts.DOCTOR_TAIL),
     },
   ],
   [
     'bench',
     {
-      phrase: 'measure the ways between two hosts',
+      phrase: 'measure the speed between two hosts',
       text: () => withOptions(texts.BENCH_HEAD, 'bench', texts.BENCH_TAIL),
     },
   ],
-  ['demo', { phrase: 'two throwaway hosts, and pipelines between them', text: () => texts.DEMO }],
-  ['rdsend', { phrase: 'a stream without ssh: its sender', text: () => texts.WITHOUT_SSH }],
-  ['rdrecv', { phrase: 'a stream without ssh: its receiver', text: () => texts.WITHOUT_SSH }],
+  ['demo', { phrase: 'try pipelines between two temporary hosts', text: () => texts.DEMO }],
+  ['rdsend', { phrase: 'send a stream without ssh', text: () => texts.WITHOUT_SSH }],
+  ['rdrecv', { phrase: 'receive a stream without ssh', text: () => texts.WITHOUT_SSH }],
   ['exit', { phrase: 'exit statuses', text: () => texts.EXIT }],
-  ['config', { phrase: 'defaults in a file', text: () => texts.CONFIG }],
-  ['environment', { phrase: 'variables that are read', text: () => texts.ENVIRONMENT }],
-  ['completion', { phrase: 'Tab in bash, zsh and fish', text: () => texts.COMPLETION }],
+  ['config', { phrase: 'the configuration file', text: () => texts.CONFIG }],
+  ['environment', { phrase: 'environment variables', text: () => texts.ENVIRONMENT }],
+  ['completion', { phrase: 'Tab completion in bash, zsh and fish', text: () => texts.COMPLETION }],
 ]);
 
 function topicList(): string {
@@ -70,7 +80,7 @@ function topicList(): string {
 
 function meant(name: string): string {
   const near = nearest(name.toLowerCase(), [...HELP_TOPICS.keys()]);
-  return near === undefined ? 'no topic has such a name' : `did you mean ${near}?`;
+  return near === undefined ? 'no such topic' : `did you mean ${near}?`;
 }
 
 function withOptions(head: string, topic: Topic, tail: string): string {
@@ -80,11 +90,11 @@ function withOptions(head: string, topic: Topic, tail: string): string {
   return [head, 'Options:', ...lines, ...briefLines(brief), '', tail].join('\n');
 }
 
-/** Options that the manual explains. */
+/** Options that only the manual explains. */
 function briefLines(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const lines = wrap(names.join(', '), WIDTH - 2).map((line) => `  ${line.replaceAll(NO_BREAK, ' ')}`);
-  return ['The manual describes these, most of them as for rdpipe:', ...lines];
+  return ['More options, described in the manual (most work as in rdpipe):', ...lines];
 }
 
 export const NO_BREAK = '\u00a0';
@@ -107,7 +117,7 @@ function namesOf(row: OptionRow): string {
   return value === undefined ? names : `${names} ${value}`;
 }
 
-/** With bounds and default: `a hop's window (64KiB to 1GiB; default: 8MiB)`. */
+/** With bounds and default: `keep up to SIZE of data in flight (64KiB to 1GiB; default: 8MiB)`. */
 function helpOf({ help, least, most, default: value, unset = value }: OptionRow): string {
   const bounds = most === undefined ? `at least ${least}` : `${least} to ${most}`;
   const notes = [...(least === undefined ? [] : [bounds]), ...(unset === undefined ? [] : [`default: ${unset}`])];

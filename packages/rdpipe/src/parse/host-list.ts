@@ -55,7 +55,7 @@ function expandItem(item: string): readonly string[] {
 /** Every `[…]` in turn, the first one slowest. */
 function expandRanges(host: string, item: string): readonly string[] {
   const parts = /^([^[\]]*)(?:\[([^\]]*)\](.*))?$/s.exec(host);
-  if (parts === null) throw new UsageError(`the list of hosts ${printable(item)} has a bracket without the other one`);
+  if (parts === null) throw new UsageError(`the list of hosts ${printable(item)} has an unmatched bracket`);
   const [, before = '', ranges, after = ''] = parts;
   if (ranges === undefined) return [before];
   const behind = expandRanges(after, item);
@@ -68,7 +68,7 @@ function expandRanges(host: string, item: string): readonly string[] {
 function expandRange(range: string, item: string): readonly string[] {
   const [, first, last, step = '1'] = /^(\d{1,9})(?:-(\d{1,9})(?:\/(\d{1,9}))?)?$/.exec(range) ?? [];
   if (first === undefined || Number(step) === 0) {
-    throw new UsageError(`${printable(item)}: '${printable(range)}' is no number and no range such as 1-16`);
+    throw new UsageError(`${printable(item)}: '${printable(range)}' is not a number or a range such as 1-16`);
   }
   if (last === undefined) return [first];
   const [from, to] = [Number(first), Number(last)];

@@ -51,7 +51,7 @@ export function hostKeyOf(text: string): string {
 /** `auto`, `never`, or the host that relays: decoded text, not empty. */
 export function readRelay(text: string): Relay {
   if (text === 'auto' || text === 'never') return text;
-  if (endOfHost(text) >= 0) throw new UsageError(`'${printable(text)}' is none of auto, never, [USER@]HOST`);
+  if (endOfHost(text) >= 0) throw new UsageError(`'${printable(text)}' is not one of: auto, never, [USER@]HOST`);
   return readHostRef(text);
 }
 
@@ -78,7 +78,7 @@ const NOT_IN_USERS = /['"`;&<>|(){}]|\\$/;
 
 function checkForShells(what: string, name: string, forbidden: RegExp): void {
   const found = forbidden.exec(name)?.[0];
-  if (found !== undefined) throw new UsageError(`${what} ${name} contains ${found}, which no ${what}'s name does`);
+  if (found !== undefined) throw new UsageError(`${what} ${name}: a ${what} name cannot contain '${found}'`);
 }
 
 function addressIn(host: string): string {

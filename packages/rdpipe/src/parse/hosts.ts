@@ -23,15 +23,14 @@ export function parseHosts(words: readonly string[], namedHosts: readonly NamedH
 export function parseTwoHosts(words: readonly string[], namedHosts: readonly NamedHost[]): readonly [HostRef, HostRef] {
   const [from, to, ...others] = words.length === 0 ? [] : parseHosts(words, namedHosts);
   if (from === undefined || to === undefined || others.length > 0)
-    throw new UsageError(`two hosts are measured, not ${words.length} (rdpipe bench [options] HOST HOST)`);
-  if (hostKey(from) === hostKey(to))
-    throw new UsageError(`${from.label} twice: there is nothing between a host and itself`);
+    throw new UsageError(`expected two hosts, not ${words.length} (rdpipe bench [options] HOST HOST)`);
+  if (hostKey(from) === hostKey(to)) throw new UsageError(`${from.label} is given twice (give two different hosts)`);
   return [from, to];
 }
 
 function parseHost(word: string): HostRef {
-  if (word === '') throw new UsageError('a host is empty (: is this machine)');
+  if (word === '') throw new UsageError('a host name is empty (use : for this machine)');
   const colon = endOfHost(word);
-  if (colon >= 0 && word !== ':') throw new UsageError(`${forMessage(word)} is a stage: write the host alone`);
+  if (colon >= 0 && word !== ':') throw new UsageError(`${forMessage(word)} is a stage (give only the host)`);
   return parseHostRef(word === ':' ? '' : word);
 }

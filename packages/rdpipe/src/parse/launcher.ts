@@ -8,7 +8,7 @@ const NAMES = ['ssh', 'slurm', 'podman', 'docker', 'kubectl', 'lxc'] as const;
 export function readLauncher(text: string): Launcher {
   if (text.startsWith(COMMAND)) return { kind: 'command', words: templateWords(text.slice(COMMAND.length)) };
   const kind = NAMES.find((name) => name === text);
-  if (kind === undefined) throw new UsageError(`'${text}' is none of ${NAMES.join(', ')}, ${COMMAND}TEMPLATE`);
+  if (kind === undefined) throw new UsageError(`'${text}' is not one of: ${NAMES.join(', ')}, ${COMMAND}TEMPLATE`);
   return { kind } as Launcher;
 }
 
@@ -27,7 +27,7 @@ function splitWords(text: string): readonly string[] {
   for (let end = 0; text.slice(end).trim() !== ''; end = word.lastIndex) {
     word.lastIndex = end;
     const [, found] = word.exec(text) ?? [];
-    if (found === undefined) throw new UsageError('the template has a quote or a backslash without its end');
+    if (found === undefined) throw new UsageError('the template has an unmatched quote or a backslash at its end');
     words.push(unquote(found));
   }
   return words;

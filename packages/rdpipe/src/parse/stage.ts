@@ -90,7 +90,7 @@ function splitStage(
   if (/^ssh:\/\//i.test(word)) {
     throw new StageProblem(
       `stage ${number} is a URL: ${shown(word)}`,
-      'write host:command; for the port -o Port=NUMBER',
+      'write host:command; for the port use -o Port=NUMBER',
     );
   }
   const colon = endOfHost(word);
@@ -116,8 +116,8 @@ function missingHost(word: string, number: number): StageProblem {
 /** As in `scp://`, and in addresses of services; no command is called `2222:`. */
 function portInStage(word: string, number: number): StageProblem {
   return new StageProblem(
-    `stage ${number} has a port where its command begins: ${shown(word)}`,
-    'write -o Port=NUMBER before the stages, or Port in ~/.ssh/config for one host',
+    `stage ${number} has a port in place of a command: ${shown(word)}`,
+    'use -o Port=NUMBER before the stages, or set Port in ~/.ssh/config for one host',
   );
 }
 
@@ -146,13 +146,13 @@ type Loss = Extract<CommandClass, { kind: 'loss' }>;
 
 function lossOfData(loss: Loss, stage: Named, command: string): StageProblem {
   const what = `${nameOf(stage)} begins with ${loss.operator} and would lose data`;
-  return new StageProblem(`${what} (a leading :; runs it all the same)`, remedy(loss, stage.host, trimBlanks(command)));
+  return new StageProblem(`${what} (start it with :; to run it anyway)`, remedy(loss, stage.host, trimBlanks(command)));
 }
 
 function remedy({ operator, word, file, command }: Loss, host: HostRef, text: string): string {
-  if (word === '') return 'write one word, the file, behind it';
+  if (word === '') return 'write the file name after it';
   if (file === undefined) return `write a command: ${asStage(host, `cat ${text}`)}`;
-  if (command === undefined) return `make it a stage of its own: ${asStage(host, `${file.operator} ${file.word}`)}`;
+  if (command === undefined) return `put it in its own stage: ${asStage(host, `${file.operator} ${file.word}`)}`;
   const name = trimBlanks(text.replace(operator, ''));
   const quoted = PLAIN_WORDS.test(name) ? `: ${asStage(host, `${file.operator} '${name}'`)}` : '';
   return `quote the name${quoted}; or write the command first`;
@@ -178,13 +178,8 @@ function checkSinks(stages: Pipeline['stages'], words: readonly string[], option
     if (stage.kind !== 'sink' || next === undefined || next.kind === 'source') return;
     const word = Buffer.from(stage.word).toString('latin1');
     const tee = asStage(stage.host, `tee ${stage.append ? '-a ' : ''}${word}`);
-    const what = `${nameOf(stage)} is a sink: it hands nothing to stage ${positionOf(next)}`;
-    throw usageError(
-      new StageProblem(what, wideSink(stage, next) ?? `make it a command: ${tee}`),
-      words,
-      index,
-      options,
-    );
+    const what = `${nameOf(stage)} writes a file and sends nothing to stage ${positionOf(next)}`;
+    throw usageError(new StageProblem(what, wideSink(stage, next) ?? `to do both: ${tee}`), words, index, options);
   });
 }
 
@@ -193,7 +188,7 @@ function wideSink(stage: Stage, next: Stage): string | undefined {
   if (stage.kind !== 'sink' || next.kind !== 'sink' || stage.text !== next.text || stage.host.name === '')
     return undefined;
   const hosts = { ...stage.host, label: `${stage.host.label},${next.host.label}` };
-  return `write one sink on both: ${asStage(hosts, stage.text)}`;
+  return `write one stage for both: ${asStage(hosts, stage.text)}`;
 }
 
 function nameOf({ number, host, text, part }: Named): string {
@@ -214,7 +209,7 @@ function checkStageNumbers(stages: readonly Stage[], { ok }: StageOptions['setti
     const [stage] = positions[number - 1] ?? [];
     if (stage === undefined) throw new UsageError(`--ok ${number}=…: ${onlySoMany(positions.length)}`);
     if (stage.kind !== 'command') {
-      throw new UsageError(`--ok ${number}=…: ${nameOf(stage)} is no command`);
+      throw new UsageError(`--ok ${number}=…: ${nameOf(stage)} is a file, not a command`);
     }
   }
 }

@@ -58,7 +58,7 @@ function readBoundedSize(text: string, { least, most }: OptionRow): number {
 function readBoundedSeconds(text: string, { least }: OptionRow): number {
   const milliseconds = readSeconds(text);
   if (least !== undefined && milliseconds < readSeconds(least))
-    throw new UsageError(`'${text}' is too short (${least} seconds at least)`);
+    throw new UsageError(`'${text}' is too short (at least ${least} seconds)`);
   return milliseconds;
 }
 
@@ -166,11 +166,11 @@ function readStatuses(text: string): readonly number[] {
 function readEnough(text: string): 'all' | 'any' | number {
   if (text === 'all' || text === 'any') return text;
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new UsageError(`'${text}' is none of all, any, a number of hosts`);
+  throw new UsageError(`'${text}' is not one of: all, any, a number of hosts`);
 }
 
 function readChoice(choices: readonly string[], text: string): string {
-  if (!choices.includes(text)) throw new UsageError(`'${text}' is none of ${choices.join(', ')}`);
+  if (!choices.includes(text)) throw new UsageError(`'${text}' is not one of: ${choices.join(', ')}`);
   return text;
 }
 

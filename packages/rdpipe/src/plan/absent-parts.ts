@@ -14,7 +14,7 @@ export function withoutHosts(
   require: Settings['require'],
 ): Pipeline | string {
   const spare = new Set(stages.flatMap(({ part, host }) => (part === undefined ? [] : [host])));
-  if ([...absent].some((host) => !spare.has(host))) return 'it stands in the pipeline alone, too';
+  if ([...absent].some((host) => !spare.has(host))) return 'the pipeline cannot run without it';
   const groups = rankByRank(byPosition(stages)).map((positions) => withoutRanks(positions, absent));
   const short = groups.flat().find((position) => position.left.length < leastOf(require, position.width));
   if (short !== undefined) return tooFew(short, require);
@@ -61,8 +61,8 @@ function withoutRanks(positions: readonly Parts[], absent: ReadonlySet<HostRef>)
 }
 
 function tooFew({ left, width }: Position, require: Settings['require']): string {
-  const asked = require === 'all' ? 'every one is required (--require)' : `--require ${require} asks for more`;
-  return `${left.length} of ${width} hosts are left, and ${asked}`;
+  const asked = require === 'all' ? 'all are required (--require)' : `--require ${require} needs more`;
+  return `${left.length} of ${width} hosts are left, but ${asked}`;
 }
 
 function gatherOnly(stage: Stage, numbers: ReadonlySet<number>): Stage {

@@ -23,7 +23,7 @@ export function describePlan(plan: Plan): readonly string[] {
   ]);
 }
 
-/** A candidate of a hop, for people: `rdma mlx5_0, RoCE v2, 100 Gb/s`, `address of ssh`. */
+/** A candidate of a hop, for people: `rdma mlx5_0, RoCE v2, 100 Gb/s`, `ssh address`. */
 export function candidateWords({ transport, device, why }: Candidate): string {
   return device === null ? why : `${transport} ${device}, ${why}`;
 }
@@ -41,7 +41,7 @@ function describeSegment({ stages, links }: Segment, labels: Labels): readonly s
     const ins = inputsOf(planned.stage);
     if (ins !== undefined) return ins.flatMap((link) => lineOf(link, ''));
     const chain = byNumber.get(planned.in)?.chain;
-    if (chain === undefined) return lineOf(planned.in, 'no input: end of file at once');
+    if (chain === undefined) return lineOf(planned.in, 'no input (end of file at once)');
     if (described.has(chain.head)) return [];
     described.add(chain.head);
     return describeChain(
@@ -55,7 +55,7 @@ function describeSegment({ stages, links }: Segment, labels: Labels): readonly s
   const last = stages.filter(({ out }) => out !== undefined && !isRead.has(out));
   return [
     ...stages.flatMap((planned) => [...into(planned), describeStage(planned)]),
-    ...last.flatMap(({ out }) => lineOf(out, 'output is dropped')),
+    ...last.flatMap(({ out }) => lineOf(out, 'output is discarded')),
   ];
 }
 
@@ -73,7 +73,7 @@ function describeChain(links: readonly PlannedLink[], labels: Labels): readonly 
     ([kind, count]) => `  ${kinds.size === 1 ? 'each hop' : `${count} of the hops`}: ${kind}`,
   );
   const signed = first?.chain?.isSigned === true ? ', signed by its first sender' : '';
-  return [`${path}: a chain, each host passes the stream on${signed}`, ...counted];
+  return [`${path}: chain, each host forwards the stream${signed}`, ...counted];
 }
 
 function ends(link: PlannedLink, labels: Labels): readonly [string, string] {
@@ -84,7 +84,7 @@ function ends(link: PlannedLink, labels: Labels): readonly [string, string] {
 
 function describeStage({ stage }: PlannedStage): string {
   if (stage.kind === 'gather') {
-    const how = stage.mode === 'lines' ? 'whole lines as they come' : 'one host after another';
+    const how = stage.mode === 'lines' ? 'whole lines as they arrive' : 'one host after another';
     return `gathered on ${stage.host.label}: ${how}`;
   }
   return `stage ${positionOf(stage)} ${stage.host.label}: ${stage.text}`;
@@ -96,7 +96,7 @@ function describeLink(link: PlannedLink, nothing: string, labels: Labels): strin
     case 'hop':
       return `${place(link.source, link.from, labels)}→${place(link.sink, link.to, labels)} ${[link.why, ...streamWords(link)].join(', ')}`;
     case 'local':
-      return `${describeLocal(link, labels)}, confirmed to its end`;
+      return `${describeLocal(link, labels)}, acknowledged to the end`;
     case 'pipe':
       return `local pipe on ${nameOf(link.session, labels)}`;
     case 'null':
@@ -126,7 +126,7 @@ function describeCandidates(link: PlannedLink, labels: Labels): readonly string[
   if (link.kind !== 'hop') return [];
   const ways = link.candidates.map((candidate) => describeCandidate(candidate, link, labels));
   const relay = link.relay === undefined ? [] : [`relayed by ${link.relay}`];
-  return [...ways, ...relay].map((way, index) => `  ${index === 0 ? '' : 'else '}${way}`);
+  return [...ways, ...relay].map((way, index) => `  ${index === 0 ? '' : 'otherwise '}${way}`);
 }
 
 function describeCandidate(candidate: Candidate, link: HopLink, labels: Labels): string {

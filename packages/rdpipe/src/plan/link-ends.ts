@@ -107,8 +107,8 @@ function outerEnd<Role extends 'stdin' | 'stdout' | 'null'>(role: Role, neighbou
 }
 
 function misfit(from: Parts, to: Parts): UsageError {
-  const [first, second] = [from, to].map((parts) => `stage ${positionOf(parts[0])} stands on ${hostsInWords(parts)}`);
-  return new UsageError(`${first} and ${second}: write as many hosts, or one before many`);
+  const [first, second] = [from, to].map((parts) => `stage ${positionOf(parts[0])} runs on ${hostsInWords(parts)}`);
+  return new UsageError(`${first} and ${second} (use the same number of hosts, or one host before many)`);
 }
 
 function hostsInWords(parts: Parts): string {

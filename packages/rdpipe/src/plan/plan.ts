@@ -113,20 +113,23 @@ function relayOf({ source, sink }: LinkEnds, { settings, relaySession }: PlanInp
 
 function noRoute(from: SessionFacts, to: SessionFacts): HopError {
   const pair = `${from.label} and ${to.label}`;
-  return new HopError('no_route', `no address is known for a hop between ${pair} (give one: --data ${to.label}=ADDR)`);
+  return new HopError(
+    'no_route',
+    `no address is known for a connection between ${pair} (give one with --data ${to.label}=ADDR)`,
+  );
 }
 
 function noRdma({ source, sink }: LinkEnds, input: PlanInput): HopError {
   const [from, to] = [factsOf(source.session, input), factsOf(sink.session, input)];
   const lacks = missingForRdma(from, to, input).join('; ');
-  const advice = `${avoidance(source.role, sink.role)}--transport auto uses TCP there`;
+  const advice = `${avoidance(source.role, sink.role)}use --transport auto to allow TCP`;
   return new HopError('no_route', `cannot use RDMA from ${from.label} to ${to.label}: ${lacks} (${advice})`);
 }
 
 /** A hop that carries the user's own input or output is often not the one that RDMA was asked for. */
 function avoidance(source: LinkSource, sink: LinkSink): string {
-  if (source === 'stdin') return '--stdin none sends nothing from here; ';
-  return sink === 'stdout' ? '> /dev/null drops the output on its host; ' : '';
+  if (source === 'stdin') return 'use --stdin none to send nothing from here; ';
+  return sink === 'stdout' ? 'use > /dev/null to discard the output on its host; ' : '';
 }
 
 /** In the order in which the plan first meets them. */

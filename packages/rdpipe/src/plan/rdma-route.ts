@@ -31,10 +31,10 @@ export function rdmaCandidates(from: Place, to: Place): readonly Candidate[] {
 /** Why the two have no route over RDMA, in words for one line: what is missing at each end, or between them. */
 export function rdmaLacks(from: Place, to: Place): readonly string[] {
   const [a, b] = [from.facts, to.facts];
-  if (onOneMachine(a, b)) return [`${a.label} and ${b.label} are one machine`];
+  if (onOneMachine(a, b)) return [`${a.label} and ${b.label} are the same machine`];
   if (a.hello.rdma.length === 0 && b.hello.rdma.length === 0) return [`no RDMA device on ${a.label} or ${b.label}`];
   const lacks = [lackOf(from), lackOf(to)].filter((lack) => lack !== undefined);
-  return lacks.length > 0 ? lacks : [`no RDMA network joins ${a.label} and ${b.label}`];
+  return lacks.length > 0 ? lacks : [`no RDMA network connects ${a.label} and ${b.label}`];
 }
 
 /** A port that can be used, by one of the addresses that lead to it. */
@@ -72,16 +72,17 @@ function inactive([port, ...others]: readonly RdmaPort[], label: string): string
 }
 
 function shortOfMemory(bytes: number, label: string): string {
-  const advice = "put '* - memlock unlimited' into /etc/security/limits.d/rdma.conf there and log in again";
+  const advice = "add '* - memlock unlimited' to /etc/security/limits.d/rdma.conf there and log in again";
   return `the memlock limit of ${formatBytes(bytes)} is too small for RDMA on ${label} (${advice})`;
 }
 
 function withoutAddress(active: readonly RdmaPort[], { facts, given }: Place): string {
-  if (given !== undefined) return `${given.address} is no address of an RDMA port on ${facts.label} (${given.why})`;
+  if (given !== undefined)
+    return `${given.address} is not the address of an RDMA port on ${facts.label} (${given.why})`;
   const interfaces = new Set(active.map((port) => port.interface));
   const down = facts.hello.addresses.find((entry) => !entry.up && interfaces.has(entry.interface));
   if (down !== undefined) return `interface ${down.interface} is down on ${facts.label}`;
-  return `no address leads to ${names(active)} on ${facts.label}`;
+  return `no usable IP address for ${names(active)} on ${facts.label}`;
 }
 
 function names(ports: readonly RdmaPort[]): string {

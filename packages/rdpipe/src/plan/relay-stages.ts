@@ -17,7 +17,7 @@ export interface Neighbours {
 export function relayHost(pipeline: Pipeline, relay: Relay): HostRef | undefined {
   if (typeof relay === 'string') return undefined;
   if (pipeline.stages.some(({ part }) => part !== undefined)) {
-    throw new UsageError('--relay HOST joins single hosts: it cannot be used with a stage on several');
+    throw new UsageError('--relay HOST cannot be used with a stage on several hosts');
   }
   const byName = ({ name, label }: HostRef) => (name === '' ? LOCAL : `host ${label}`);
   return relayable(pipeline, relay, byName).length === 0 ? undefined : relay;

@@ -7,7 +7,7 @@ import { LOCAL } from './facts.ts';
 const SUBNETS_MAX = 2;
 
 /** The beginning of a relay's reason, and so of a hop's note about it. */
-export const RELAYED = 'relayed by ssh through this machine';
+export const RELAYED = 'relayed over ssh through this machine';
 
 export interface TcpRoute {
   readonly candidates: readonly Candidate[];
@@ -76,7 +76,7 @@ function spotsOf(
   if (onOneMachine(facts, peer.facts)) return [own('127.0.0.1', 'same machine')];
   const others = subnets.map((pair) => pair[side].address).filter((address) => address !== ssh);
   const spots = others.map((address) => own(address, 'common subnet'));
-  return ssh === undefined ? spots : [...spots, own(ssh, 'address of ssh')];
+  return ssh === undefined ? spots : [...spots, own(ssh, 'ssh address')];
 }
 
 function own(address: string, why: string): Spot {

@@ -64,10 +64,10 @@ function unusable(host: string, reason: string): SessionError {
   return new SessionError('session_lost', host, reason);
 }
 
-/** Of a host without which the run goes on: `lost n7: unreachable; the other hosts go on`. */
+/** Of a host without which the run goes on: `lost n7: unreachable; continuing with the other hosts`. */
 export function lossMessage(host: string, reason: string): string {
   const start = `lost ${host}: `;
-  return `${reason.startsWith(start) ? '' : start}${reason}; the other hosts go on`;
+  return `${reason.startsWith(start) ? '' : start}${reason}; continuing with the other hosts`;
 }
 
 function withReason({ code, host, message, cause }: SessionError, reason: string): SessionError {

@@ -141,7 +141,7 @@ async function joinHosts(
     const limited = { ...context, timeoutMs: Math.min(context.timeoutMs, limitMs) };
     const onConnected = (connection: HopConnection) => reportConnection(connection, context);
     await connectHops(beginListening([hop], limited, signal), limited, onConnected, signal);
-    const joined = `${label(hop.from)} and ${label(hop.to)} were joined, and the stream went on`;
+    const joined = `${label(hop.from)} and ${label(hop.to)} were connected to each other, and the stream continued`;
     note(hop.number, joined);
     emit({ kind: 'log', message: joined });
     return true;

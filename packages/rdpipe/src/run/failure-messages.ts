@@ -18,7 +18,7 @@ export function describeFailure(state: RunState, failure: Failure): string {
 
 export function describeLeftBehind(state: RunState): string {
   const named = state.leftBehind.map(({ host, pid, command }) => `${pid} (${command}) on ${host}`);
-  return `could not end process ${inWords(named)}: end it there`;
+  return `could not kill process ${inWords(named)} (kill ${state.leftBehind.length === 1 ? 'it' : 'them'} by hand)`;
 }
 
 function inWords(named: readonly string[]): string {
@@ -65,15 +65,16 @@ function failedBeside(state: RunState, failure: Failure): readonly string[] {
     const isBeside = planned.stage !== stage && positionOf(planned.stage) === positionOf(stage);
     return isBeside && failed.has(planned.stage.number) ? [host] : [];
   });
-  return others.length === 0 ? [] : [`it failed on ${inWords(others)} as well`];
+  return others.length === 0 ? [] : [`it also failed on ${inWords(others)}`];
 }
 
 /** Its last event has the reason; a program that was killed sent none. */
 function describeTree(state: RunState, { stage: number, code, signal }: Of<'tree'>): string {
   const fatal = state.stages.get(number)?.program.fatal;
   if (fatal?.code === 'usage') return fatal.message;
-  if (fatal !== undefined) return `cannot go on: ${programName(state, number, fatal.code)}: ${fatal.message}`;
-  const ended = code === null ? `was killed by ${signalName(signal)}` : `exited ${code} without a reason`;
+  if (fatal !== undefined) return `cannot continue: ${programName(state, number, fatal.code)}: ${fatal.message}`;
+  const ended =
+    code === null ? `was killed by ${signalName(signal)}` : `exited with status ${code} without giving a reason`;
   return `${stageName(state, number)} ${ended}`;
 }
 
@@ -86,7 +87,9 @@ function programName(state: RunState, number: number, code: string): string {
 function describeStage(state: RunState, failure: Of<'stage'>): string {
   const { stage: number, code, signal } = failure;
   const ended =
-    code === null ? `was killed by ${signalName(signal)}` : `exited ${code}${notStarted(state, number, code)}`;
+    code === null
+      ? `was killed by ${signalName(signal)}`
+      : `exited with status ${code}${notStarted(state, number, code)}`;
   const stopped = stoppedStages(state);
   return `${stageName(state, number)} ${ended}${afterBytes(state, number)}${consequence(positionIn(state, number), code, stopped)}`;
 }
@@ -108,9 +111,9 @@ function fileHint(state: RunState, number: number): string {
   const at = host.name === '' ? '' : host.label;
   const isFirst = positionOf(stage) === 1;
   const isLast = writtenStages(state).every((other) => positionOf(other.planned.stage) <= positionOf(stage));
-  const reads = isLast && !isFirst ? [] : [`${at}:'< ${text}' reads it`];
-  const writes = isFirst && !isLast ? [] : [`${at}:'> ${text}' writes it`];
-  return `; if it is a file, ${[...reads, ...writes].join(', ')}`;
+  const reads = isLast && !isFirst ? [] : [`${at}:'< ${text}' to read it`];
+  const writes = isFirst && !isLast ? [] : [`${at}:'> ${text}' to write it`];
+  return `; if it is a file, use ${[...reads, ...writes].join(' or ')}`;
 }
 
 /** One word that means itself to a shell. */
@@ -136,7 +139,7 @@ function consequence(failed: number, code: number | null, stopped: readonly numb
   if (!onlyReaders) return `; ${were}`;
   const saw = `${stopped.length === 1 ? 'it' : 'they'} saw end of file`;
   const mayBeExpected = code !== null && code !== NOT_FOUND && code !== NOT_EXECUTABLE;
-  const hint = !mayBeExpected ? '' : ` (--ok ${failed}=${code} if ${code} is expected)`;
+  const hint = !mayBeExpected ? '' : ` (if status ${code} is expected, use --ok ${failed}=${code})`;
   return `; ${were} before ${saw}${hint}`;
 }
 
@@ -199,7 +202,7 @@ const NAMED_MAX = 10;
 function stageName(state: RunState, number: number): string {
   const stage = state.stages.get(number);
   const position = positionIn(state, number);
-  if (stage?.planned.stage.kind === 'gather') return `the gathering of outputs on ${stage.host}`;
+  if (stage?.planned.stage.kind === 'gather') return `collecting output on ${stage.host}`;
   if (stage?.planned.stage.kind === 'tree') return `${stage.host} (${stage.planned.stage.settings.role})`;
   return stage === undefined
     ? `stage ${position}`

@@ -14,14 +14,14 @@ export function notConnected(hop: HopLink, attempts: readonly Attempt[], label: 
   const ends = `${label(hop.from)} and ${label(hop.to)}`;
   const isRelayed = attempts.some(({ candidate }) => candidate.way === 'relay');
   const advice = [
-    ...(isRelayed ? [`a relay takes AllowTcpForwarding yes and no PermitOpen in sshd_config of ${ends}`] : []),
-    '--data HOST=ADDR names another address, --port ports that a firewall lets through',
-    `rdpipe doctor ${[hop.from, hop.to].map((session) => (session === LOCAL ? ':' : label(session))).join(' ')} examines both`,
+    ...(isRelayed ? [`a relay needs AllowTcpForwarding yes and no PermitOpen in sshd_config on ${ends}`] : []),
+    'try another address with --data HOST=ADDR, or ports that the firewall allows with --port',
+    `to diagnose: rdpipe doctor ${[hop.from, hop.to].map((session) => (session === LOCAL ? ':' : label(session))).join(' ')}`,
   ].join('; ');
   return new HopError(code, `cannot connect ${label(hop.from)} to ${label(hop.to)}: ${refused.join('; ')} (${advice})`);
 }
 
-/** The candidate that connected, for people: `10.0.0.2:40123, address of ssh`. */
+/** The candidate that connected, for people: `10.0.0.2:40123, ssh address`. */
 export function connectedBy(connection: HopConnection): string {
   const won = winner(connection);
   if (won === undefined) return 'unknown';
@@ -42,7 +42,7 @@ export function relayWarning(connection: HopConnection, label: Label): string | 
   const { hop } = connection;
   if (winner(connection)?.candidate.way !== 'relay') return undefined;
   const names = `${label(hop.from)}→${label(hop.to)}`;
-  return `${names} relayed by ssh through this machine: there is no direct path (--relay never fails instead)`;
+  return `${names} relayed over ssh through this machine: there is no direct path (use --relay never to fail instead)`;
 }
 
 /** The messages of failed candidates, in order; candidates that were refused together share a message. */

@@ -63,5 +63,5 @@ function nameOfEnd({ from, to }: LinkState, end: HopEnd): string {
 }
 
 function untrusted(host: string, reason: string): SessionError {
-  return new SessionError('agent_protocol', host, `cannot trust the agent of ${host}: it ${reason}`);
+  return new SessionError('agent_protocol', host, `cannot trust the agent on ${host}: it ${reason}`);
 }

@@ -51,7 +51,7 @@ export function prepareRequest(
 function tooLong(host: string, bytes: number): UsageError {
   const sizes = `${formatBytes(bytes)}, at most ${formatBytes(REQUEST_MAX_BYTES)}`;
   return new UsageError(
-    `the stages of ${host} are too long for one request (${sizes}): name fewer files and patterns, or list them in a file (rdcp --files-from FILE)`,
+    `the stages of ${host} are too long for one request: ${sizes} (name fewer files and patterns, or list them in a file: rdcp --files-from FILE)`,
   );
 }
 

@@ -69,7 +69,7 @@ export function createRecord(
 }
 
 function protocolError(label: string, complaint: string): SessionError {
-  return new SessionError('agent_protocol', label, `the agent of ${label} sent an invalid message: ${complaint}`);
+  return new SessionError('agent_protocol', label, `the agent on ${label} sent an invalid message: ${complaint}`);
 }
 
 /** Agents send counters 4 times a second; more from one that floods are not shown. */

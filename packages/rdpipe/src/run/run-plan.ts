@@ -104,9 +104,9 @@ function reportSlow(
   { label, emit, fail }: Pick<RepairContext, 'label' | 'emit' | 'fail'>,
 ): void {
   const host = label(session);
-  const message = `${host} is slow: its ${output} holds up the other hosts`;
+  const message = `${host} is slow: its ${output} is holding up the other hosts`;
   if (drop) fail({ kind: 'error', error: new SessionError('host_slow', host, message) });
-  else emit({ kind: 'host_slow', host, message: `${message} (--drop-slow goes on without it)` });
+  else emit({ kind: 'host_slow', host, message: `${message} (use --drop-slow to continue without it)` });
 }
 
 /** How the hop is planned that joins two hosts of a chain. */
@@ -120,7 +120,7 @@ const noRepair: PlanRepair = () => {
 function dropAgent(agent: Agent | undefined, reason: string, emit: Emit): void {
   if (agent === undefined) return;
   emit({ kind: 'host_lost', host: agent.label, message: lossMessage(agent.label, reason) });
-  agent.send({ op: 'abort', reason: 'the run goes on without this host' });
+  agent.send({ op: 'abort', reason: 'the run continues without this host' });
   void agent.close();
 }
 
@@ -187,7 +187,7 @@ function timing(plan: Plan, settings: Settings): { readonly timeoutMs: number; r
 
 function notEnded({ sessions }: Plan): Failure {
   const hosts = sessions.map(({ label }) => label).join(', ');
-  const message = `some processes of the run did not end on ${hosts}, although the pipeline is done`;
+  const message = `some processes of the run did not end on ${hosts}, although the pipeline finished`;
   return { kind: 'error', error: new SessionError('agent_protocol', hosts, message) };
 }
 

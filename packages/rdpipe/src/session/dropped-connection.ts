@@ -19,7 +19,7 @@ export async function connectWithRetries<T>(
 ): Promise<T> {
   const passes = (error: unknown) => {
     if (!(error instanceof DroppedConnectionError)) return false;
-    emit({ kind: 'log', message: `${label}: the server dropped the connection before the login` });
+    emit({ kind: 'log', message: `${label}: the server dropped the connection before login` });
     return true;
   };
   try {

@@ -9,7 +9,7 @@ export function connectError(destination: Destination, log: string): SessionErro
     ({ match }) => match !== null,
   );
   if (found?.match) return sessionError(destination, found.pattern.code, found.pattern.reason(found.match));
-  return sessionError(destination, 'unreachable', lastLine(log) ?? 'ssh ended without a message');
+  return sessionError(destination, 'unreachable', lastLine(log) ?? 'ssh exited without a message');
 }
 
 /** Why an open connection was lost. */
@@ -25,8 +25,8 @@ export function connectTimeoutError(destination: Destination, port: number, limi
 
 export function loginTimeoutError(destination: Destination, limitMs: number): SessionError {
   const { label } = destination;
-  const next = `${checkCommand(destination).replace(/^ssh/, 'ssh -v')} shows where it waits`;
-  const reason = `connected, but its authentication did not end within ${limitMs / 1000} s (${next})`;
+  const next = `see where it hangs: ${checkCommand(destination).replace(/^ssh/, 'ssh -v')}`;
+  const reason = `connected, but authentication did not finish within ${limitMs / 1000} s (${next})`;
   return new SessionError('login_timeout', label, `cannot log in to ${label}: ${reason}`);
 }
 
@@ -35,20 +35,21 @@ export function droppedError(destination: Destination): SessionError {
   return sessionError(destination, 'unreachable', DROPPED_REASON);
 }
 
-const DROPPED_REASON = 'it closed the connection before the login, as servers do with too many at once';
+const DROPPED_REASON =
+  'the server closed the connection before login; it may be limiting simultaneous logins (MaxStartups)';
 
-/** `cannot reach h2: connection refused on port 22 (ssh h2 true to check)`. */
+/** `cannot reach h2: connection refused on port 22 (try: ssh h2 true)`. */
 export function sessionError(destination: Destination, code: SessionErrorCode, reason: string): SessionError {
   const { label } = destination;
   const why = reason + portHint(destination, reason);
-  return new SessionError(code, label, `cannot reach ${label}: ${why} (${checkCommand(destination)} to check)`);
+  return new SessionError(code, label, `cannot reach ${label}: ${why} (try: ${checkCommand(destination)})`);
 }
 
 /** With ssh, -p is the port that it connects to. */
 function portHint({ dataPort }: Destination, reason: string): string {
   const refused = /^connection refused on port (\d+)$/.exec(reason)?.[1];
   if (dataPort === undefined || refused === undefined || refused === `${dataPort}`) return '';
-  return `; -p is for data, ssh's port is -o Port=${dataPort}`;
+  return `; -p sets the data port, use -o Port=${dataPort} for ssh`;
 }
 
 /**
@@ -84,7 +85,7 @@ const CONNECT_PATTERNS: readonly Pattern[] = [
   {
     expression: /revoked host key|host key .*revoked/i,
     code: 'host_key',
-    reason: () => 'its host key is revoked, or the file of RevokedHostKeys cannot be read',
+    reason: () => 'its host key is revoked, or the RevokedHostKeys file cannot be read',
   },
   {
     expression: /remote host identification has changed/i,
@@ -95,12 +96,12 @@ const CONNECT_PATTERNS: readonly Pattern[] = [
   {
     expression: /host key verification failed|no \S+ host key is known/i,
     code: 'host_key',
-    reason: () => 'its host key is not known: connect once by hand and accept it',
+    reason: () => 'its host key is not known; connect once by hand and accept it',
   },
   {
     expression: /too many authentication failures/i,
     code: 'authentication',
-    reason: () => 'too many keys were refused: name the right one with IdentityFile and IdentitiesOnly',
+    reason: () => 'too many keys were refused; choose the right one with IdentityFile and IdentitiesOnly',
   },
   {
     expression: /permission denied \(([\w,@.-]+)\)/i,

@@ -162,7 +162,11 @@ async function beginOpening(
 /** The system's ssh where there is one and nothing else is asked for; undefined: ssh2. */
 function chooseSsh({ client, ssh }: SessionSettings): SshProgram | undefined {
   if (client === 'openssh' && ssh === undefined) {
-    throw new SessionError('unreachable', 'this machine', 'there is no ssh on this machine (--ssh ssh2 needs none)');
+    throw new SessionError(
+      'unreachable',
+      'this machine',
+      'there is no ssh on this machine (use --ssh ssh2, which needs none)',
+    );
   }
   return client === 'ssh2' ? undefined : ssh;
 }

@@ -31,14 +31,16 @@ export async function readServedKey(path: string): Promise<Buffer> {
 
 function checkOwner(shown: string, status: Stats): void {
   const uid = process.geteuid?.();
-  if (!status.isFile()) throw new UsageError(`the key file ${shown} is no regular file`);
+  if (!status.isFile()) throw new UsageError(`the key file ${shown} is not a regular file`);
   if (status.uid !== 0 && status.uid !== uid) {
     const owner = `it belongs to uid ${status.uid}, which is neither you nor root`;
-    throw new UsageError(`the key file ${shown} is refused: ${owner}: copy it`);
+    throw new UsageError(`refusing to read the key file ${shown}: ${owner} (make your own copy)`);
   }
   if ((status.mode & USED_BY_OTHERS) === 0) return;
   const mode = (status.mode & 0o7777).toString(8).padStart(4, '0');
-  throw new UsageError(`the key file ${shown} is refused: others may use it (mode ${mode}): chmod go= ${shown}`);
+  throw new UsageError(
+    `refusing to read the key file ${shown}: other users can use it, mode ${mode} (chmod go= ${shown})`,
+  );
 }
 
 async function readText(shown: string, file: FileHandle): Promise<string> {

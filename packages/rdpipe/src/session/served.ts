@@ -50,7 +50,7 @@ type ServedSettings = Pick<SessionSettings, 'keyFile' | 'connectTimeoutMs' | 'si
  */
 export async function connectServed(host: ServedHost, settings: ServedSettings): Promise<HostSession> {
   if (settings.keyFile === undefined) {
-    throw new UsageError(`${host.label} needs a key (--keyfile FILE, the one that its server was given)`);
+    throw new UsageError(`${host.label} needs a key (use --keyfile FILE with the key that its server has)`);
   }
   const psk = await readServedKey(settings.keyFile);
   const began = performance.now();
@@ -189,11 +189,12 @@ function connectError(host: ServedHost, error: Error, limitMs: number): Error {
     );
   }
   if (error instanceof Impostor || KEY_REFUSED.has(code)) return failure('authentication', keyReason(host));
-  if (isDropped(error)) return failure('unreachable', 'it closed the connection before the handshake (try again)');
+  if (isDropped(error))
+    return failure('unreachable', 'the server closed the connection before the handshake (try again)');
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return failure('unknown_host', `no such host: ${printable(name)}`);
-  if (code === 'ECONNREFUSED') return failure('unreachable', 'connection refused (rdrecv --serve DIR runs there?)');
+  if (code === 'ECONNREFUSED') return failure('unreachable', 'connection refused (is rdrecv --serve running there?)');
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO')
-    return failure('unreachable', 'that is no rdrecv --serve (compare the port)');
+    return failure('unreachable', 'not an rdrecv --serve server (check the port)');
   return failure('unreachable', clean(error.message));
 }
 
@@ -206,8 +207,9 @@ const KEY_REFUSED = new Set([
 ]);
 
 function keyReason({ user, name }: ServedHost): string {
-  if (user !== undefined) return `the server holds another key for ${user} (compare --keyfile with its file)`;
-  return `the server holds another key (compare --keyfile with its file; a client with a name is rd://NAME@${name}/…)`;
+  if (user !== undefined)
+    return `the server has a different key for ${user} (compare --keyfile with the server's file)`;
+  return `the server has a different key (compare --keyfile with the server's file; for a client with a name, use rd://NAME@${name}/…)`;
 }
 
 const REASON_MAX_CHARACTERS = 300;

@@ -7,7 +7,7 @@ import { formatMicroseconds, formatTable } from './format.ts';
 
 export function benchLines(benchmark: Benchmark): readonly string[] {
   const { from, to, rounds, ways, missing } = benchmark;
-  const head = ['', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'by'];
+  const head = ['', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'carried by'];
   return [
     printable(`${from}→${to}, medians of ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`),
     ...(ways.length === 0 ? [] : formatTable([head, ...ways.map(methodCells)].map((cells) => cells.map(printable)))),

@@ -3,19 +3,19 @@ import type { CopyHost, CopyReport, Report } from '../model/report.ts';
 import { formatBytes, formatRate } from '../model/units.ts';
 import { formatCount, formatDuration } from './format.ts';
 
-/** `Copied 12,345 files, 3.4 GiB in 3.2 s (1.06 GB/s, 3,857 files/s); 40,000 were the same; removed 3; 2 failed`. */
+/** `Copied 12,345 files, 3.4 GiB in 3.2 s (1.06 GB/s, 3,857 files/s); 40,000 unchanged; removed 3; 2 failed`. */
 export function copySummary(copy: CopyReport, { seconds }: Pick<Report, 'seconds'>): string {
   const rates = `${formatRate(copy.bytes / seconds)}, ${counted(Math.round(copy.files / seconds), 'file')}/s`;
   const to = copy.hosts === undefined ? '' : ` to ${copy.hosts.length} hosts`;
   const copied = `Copied ${counted(copy.files, 'file')}, ${formatBytes(copy.bytes)}${to} in ${formatDuration(seconds)}`;
   return [
     copy.files > 0 && seconds > 0 ? `${copied} (${rates})` : copied,
-    ...(copy.resumedBytes === 0 ? [] : [`${formatBytes(copy.resumedBytes)} were there of an interrupted copy`]),
+    ...(copy.resumedBytes === 0 ? [] : [`${formatBytes(copy.resumedBytes)} resumed from an interrupted copy`]),
     ...otherSums(copy),
   ].join('; ');
 }
 
-/** `n1: 12 files, 3.4 MiB; 40 were the same`, a line for each of several hosts. */
+/** `n1: 12 files, 3.4 MiB; 40 unchanged`, a line for each of several hosts. */
 export function hostSummaries({ hosts = [] }: CopyReport): readonly string[] {
   return hosts.map((host) => {
     const copied = `${host.host}: ${counted(host.files, 'file')}, ${formatBytes(host.bytes)}`;
@@ -25,7 +25,7 @@ export function hostSummaries({ hosts = [] }: CopyReport): readonly string[] {
 
 function otherSums({ same, removed, failed }: Pick<CopyHost, 'same' | 'removed' | 'failed'>): readonly string[] {
   return [
-    ...(same === 0 ? [] : [same === 1 ? '1 was the same' : `${formatCount(same)} were the same`]),
+    ...(same === 0 ? [] : [`${formatCount(same)} unchanged`]),
     ...(removed === 0 ? [] : [`removed ${formatCount(removed)}`]),
     ...(failed === 0 ? [] : [`${formatCount(failed)} failed`]),
   ];

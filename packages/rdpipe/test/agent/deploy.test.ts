@@ -196,7 +196,7 @@ describe('an agent that is not on its host yet', () => {
     expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
     expect(told).to.deep.include({
       kind: 'log',
-      message: `h1: ${homePlace()}: programs may not run there (noexec?)`,
+      message: `h1: ${homePlace()}: programs cannot run there (mounted noexec?)`,
     });
   });
 
@@ -258,7 +258,7 @@ describe('an agent that is not on its host yet', () => {
       expect(readFileSync(program).equals(before)).to.equal(true);
       expect(existsSync(join(folder, 'trap'))).to.equal(false);
       const message =
-        "the agent's programs on h1 are not as they were copied there: they were not run and are copied again";
+        "rdpipe's programs on h1 were changed after they were copied; copying them again without running them";
       expect(told).to.deep.include({ kind: 'warning', message });
       expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
     });
@@ -311,7 +311,7 @@ describe('an agent that is not on its host yet', () => {
     expect(error).to.be.instanceOf(SessionError).with.property('code', 'no_agent');
     expect(error)
       .to.have.property('message')
-      .that.matches(/^there is no build of the agent for h1, which is Linux on riscv64 \(builds: /);
+      .that.matches(/^h1 runs Linux on riscv64, for which this rdpipe has no agent \(it has: /);
     expect(existsSync(homePlace())).to.equal(false);
   });
 
@@ -324,7 +324,7 @@ describe('an agent that is not on its host yet', () => {
     expect(error)
       .to.have.property('message')
       .that.matches(
-        /^cannot copy the agent to h1: \S+\/\.cache\/rdpipe: .*Read-only file system; \S+\/run\/rdpipe: .*Read-only.*; \/var\/tmp\/rdpipe-\d+: .*(Read-only|not a directory of this user).* \(--agent PATH /,
+        /^cannot copy the agent to h1: \S+\/\.cache\/rdpipe: .*Read-only file system; \S+\/run\/rdpipe: .*Read-only.*; \/var\/tmp\/rdpipe-\d+: .*(Read-only|not a directory of this user).* \(if it is installed there, use --agent PATH\)/,
       );
   });
 
@@ -350,7 +350,7 @@ describe('an agent that is not on its host yet', () => {
     await start(session, { agentPath: "~/it's mine" });
     expect(copies()).to.equal(0);
     const error = await start(session, { agentPath: '/nowhere/rdstage' }).catch((failure: unknown) => failure);
-    expect(error).to.have.property('message', 'cannot start the agent on h1: there is no program /nowhere/rdstage');
+    expect(error).to.have.property('message', 'cannot start the agent on h1: program not found: /nowhere/rdstage');
   });
 
   function fakeProgram(name: string, script: string): void {

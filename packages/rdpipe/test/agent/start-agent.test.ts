@@ -86,23 +86,27 @@ describe('an agent', () => {
 
     it('fails when its login shell prints endlessly', async () => {
       const error = await startFailure('exec yes');
-      expect(error.message).to.equal('cannot start the agent on this machine: its login shell prints endlessly');
+      expect(error.message).to.equal(
+        'cannot start the agent on this machine: the login shell keeps printing and never runs the agent',
+      );
     });
 
     it('fails when its first line is without end', async () => {
       const error = await startFailure("exec tr '\\0' y </dev/zero");
-      expect(error.message).to.equal('cannot start the agent on this machine: its login shell prints endlessly');
+      expect(error.message).to.equal(
+        'cannot start the agent on this machine: the login shell keeps printing and never runs the agent',
+      );
     });
 
     it('fails when its program is not there', async () => {
       const error = await startFailure('', { agentPath: '/nowhere/rdstage' });
-      expect(error.message).to.equal('cannot start the agent on this machine: there is no program /nowhere/rdstage');
+      expect(error.message).to.equal('cannot start the agent on this machine: program not found: /nowhere/rdstage');
     });
 
     it('is refused when it is of another version', async () => {
       const error = await startFailure('hello', {}, { ...HELLO, v: 2 });
       expect(error.code).to.equal('agent_protocol');
-      expect(error.message).to.match(/is of another version: it has protocol 2, this rdpipe 1$/);
+      expect(error.message).to.match(/has a different version: protocol 2; this rdpipe has 1$/);
     });
 
     it('is refused when it does not introduce itself', async () => {
@@ -170,7 +174,7 @@ describe('an agent', () => {
       for (let told = 0; told < 5 * 1024 * 1024; told += 50) agent.send({ op: 'stderr_ack', stage: 1, bytes: 2 ** 52 });
       expect(await failure).to.include({
         code: 'agent_protocol',
-        message: 'the agent of this machine does not read its requests',
+        message: 'the agent on this machine is not reading requests',
       });
     });
 

@@ -44,6 +44,6 @@ describe('the methods of rdpipe', () => {
 
   it('are no sample when not everything arrived', () => {
     expect(() => sampleOf(report({ status: 125, message: 'a hop broke' }), 1000)).to.throw('a hop broke');
-    expect(() => sampleOf(report({ hops: [hopReport({ bytes: 999 })] }), 1000)).to.throw('did not arrive whole');
+    expect(() => sampleOf(report({ hops: [hopReport({ bytes: 999 })] }), 1000)).to.throw('did not arrive completely');
   });
 });

@@ -40,7 +40,7 @@ describe('rdpipe', () => {
     expect(asked).to.include({ status: 0, stderr: '' });
     expect(asked.stdout).to.match(/^Usage: rdpipe demo\n/);
     expect(runCli(['help', 'rdpipe']).stdout).to.equal(runCli(['--help']).stdout);
-    expect(runCli(['help']).stdout).to.match(/^ {2}demo +two throwaway hosts/m);
+    expect(runCli(['help']).stdout).to.match(/^ {2}demo +try pipelines between two temporary hosts$/m);
   });
 
   describe('bad input', () => {

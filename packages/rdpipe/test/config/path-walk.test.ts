@@ -93,7 +93,7 @@ describe('the place of a path', () => {
       for (const name of ['link', 'way']) lchownSync(file(`a/${name}`), owner, owner);
       chmodSync(file('a'), mode);
       for (const path of ['a/link', 'a/way/f']) {
-        if (isRefused) expect(() => write(path)).to.throw(`is a link of user ${owner}: name what it leads to`);
+        if (isRefused) expect(() => write(path)).to.throw(`is a link of user ${owner} (name its target instead)`);
         else write(path);
       }
       expect(existsSync(file('f'))).to.equal(!isRefused);

@@ -36,16 +36,16 @@ describe('a config file', () => {
   for (const mode of [0o620, 0o664, 0o602, 0o666]) {
     it(`is refused with mode ${mode.toString(8)}`, async () => {
       await chmod(path, mode);
-      const reason = `others may write it (mode 0${mode.toString(8)}): chmod go-w ${path}`;
-      expect(await read()).to.equal(`the config file ${path} is refused: ${reason}`);
+      const reason = `other users can write it, mode 0${mode.toString(8)} (chmod go-w ${path})`;
+      expect(await read()).to.equal(`refusing to read the config file ${path}: ${reason}`);
     });
   }
 
   for (const mode of [0o720, 0o775, 0o777]) {
     it(`is refused in a directory with mode ${mode.toString(8)}`, async () => {
       await chmod(folder, mode);
-      const reason = `others may write its directory ${folder} (mode 0${mode.toString(8)}): chmod go-w ${folder}`;
-      expect(await read()).to.equal(`the config file ${path} is refused: ${reason}`);
+      const reason = `other users can write its directory ${folder}, mode 0${mode.toString(8)} (chmod go-w ${folder})`;
+      expect(await read()).to.equal(`refusing to read the config file ${path}: ${reason}`);
     });
   }
 
@@ -61,20 +61,20 @@ describe('a config file', () => {
     await symlink('there/config.toml', link);
     expect(await read(link)).to.equal('');
     await chmod(there, 0o777);
-    expect(await read(link)).to.include(`its directory ${there} `);
+    expect(await read(link)).to.include(`its directory ${there}, mode `);
     await chmod(there, 0o700);
     await chmod(folder, 0o770);
-    expect(await read(link)).to.include(`its directory ${folder} `);
+    expect(await read(link)).to.include(`its directory ${folder}, mode `);
     await chmod(folder, 0o700);
     await chmod(join(there, 'config.toml'), 0o666);
-    expect(await read(link)).to.include('others may write it');
+    expect(await read(link)).to.include('other users can write it, mode 0666 ');
   });
 
   it("is refused where it, or its directory, is another's", async function () {
     needsRoot(this);
     await chown(path, STRANGER, STRANGER);
     expect(await read()).to.equal(
-      `the config file ${path} is refused: it belongs to uid ${STRANGER}, which is neither you nor root: chown 0 ${path}, if you wrote it`,
+      `refusing to read the config file ${path}: it belongs to uid ${STRANGER}, which is neither you nor root (if you wrote it: chown 0 ${path})`,
     );
     await chown(path, 0, STRANGER);
     expect(await read()).to.equal('');

@@ -180,8 +180,8 @@ describe('the pipeline of a copy', () => {
   });
 
   it('refuses standard streams beside a serving receiver', () => {
-    expect(usageErrorOf(() => plan('- rd://h1/b')).message).to.match(/^- is no path of rd:/);
-    expect(usageErrorOf(() => plan('rd://h1/b -')).message).to.match(/^- is no path of rd:/);
+    expect(usageErrorOf(() => plan('- rd://h1/b')).message).to.match(/^cannot copy between - and an rd:/);
+    expect(usageErrorOf(() => plan('rd://h1/b -')).message).to.match(/^cannot copy between - and an rd:/);
   });
 
   it('refuses options that contradict each other', () => {
@@ -190,10 +190,14 @@ describe('the pipeline of a copy', () => {
     expect(message({ remove: true })).to.equal('--delete needs -r or -a');
     expect(message({ removeMost: 3 })).to.equal('--max-delete needs --delete');
     expect(message({ fromNul: true })).to.equal('--from0 needs --files-from');
-    expect(message({ filesFrom: 'x', remove: true, archive: true })).to.match(/^--delete and --files-from exclude/);
+    expect(message({ filesFrom: 'x', remove: true, archive: true })).to.match(
+      /^--delete cannot be combined with --files-from$/,
+    );
     expect(message({ filesFrom: 'x' }, 2)).to.equal('--files-from lists paths below one SRC, not 2');
-    expect(usageErrorOf(() => checkForStream({ archive: true })).message).to.match(/^--archive makes no sense with -/);
-    expect(usageErrorOf(() => checkForMany({ removeSourceFiles: true })).message).to.match(/for a DST on one host/);
+    expect(usageErrorOf(() => checkForStream({ archive: true })).message).to.match(
+      /^--archive cannot be used with -, /,
+    );
+    expect(usageErrorOf(() => checkForMany({ removeSourceFiles: true })).message).to.match(/needs a DST on one host/);
     checkForMany({ remove: true });
     checkForStream({ verbosity: 1 });
     checkTogether({ remove: true, recursive: true, removeMost: 1 }, 3);

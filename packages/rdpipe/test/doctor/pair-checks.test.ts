@@ -12,14 +12,14 @@ describe('checks of two neighbours', () => {
     const [network, mtu, rdma] = checkPair(...places({}, {}), AUTO);
     expectFinding(network, 'ok', /^common subnet: 10\.0\.0\.1 \(eth0\) and 10\.0\.0\.2 \(eth0\)$/);
     expectFinding(mtu, 'ok', /^1500 on eth0 of h1 and eth0 of h2$/);
-    expectFinding(rdma, 'ok', /^no RDMA device on h1 or h2: hops use TCP$/);
+    expectFinding(rdma, 'ok', /^no RDMA device on h1 or h2; using TCP$/);
   });
 
   it('tell which end has the smaller MTU', () => {
     const small = checkPair(...places({}, { addresses: [nic('eth0', '10.0.0.2/24', { mtu: 1400 })] }), TCP);
-    expectFinding(small[1], 'warn', /^1500 on eth0 of h1, 1400 on eth0 of h2$/, /on h2 ip link set dev eth0 mtu 1500/);
+    expectFinding(small[1], 'warn', /^1500 on eth0 of h1, 1400 on eth0 of h2$/, /ip link set dev eth0 mtu 1500 on h2 /);
     const smaller = checkPair(...places({ addresses: [nic('eth0', '10.0.0.1/24', { mtu: 576 })] }, {}), TCP);
-    expectFinding(smaller[1], 'warn', /576 on eth0 of h1/, /on h1 ip link set dev eth0 mtu 1500/);
+    expectFinding(smaller[1], 'warn', /576 on eth0 of h1/, /ip link set dev eth0 mtu 1500 on h1 /);
   });
 
   it('take a different MTU for a failure where RDMA uses it', () => {
@@ -48,9 +48,9 @@ describe('checks of two neighbours', () => {
   it('say which end lacks what RDMA needs', () => {
     const one = places({ rdma: [rdmaPort('mlx5_0', 'eth0')] }, {});
     expectFinding(checkPair(...one, RDMA)[2], 'fail', /^no RDMA device on h2$/, /each host lacks/);
-    expectFinding(checkPair(...one, AUTO)[2], 'ok', /^no RDMA device on h2: hops use TCP$/);
+    expectFinding(checkPair(...one, AUTO)[2], 'ok', /^no RDMA device on h2; using TCP$/);
     const down = { rdma: [rdmaPort('mlx5_0', 'eth0', { state: 'down' })] };
-    expectFinding(checkPair(...places(down, down), AUTO)[2], 'warn', /hops use TCP$/, /each host lacks/);
+    expectFinding(checkPair(...places(down, down), AUTO)[2], 'warn', /; using TCP$/, /each host lacks/);
   });
 
   const both: Partial<AgentHello> = { rdma: [rdmaPort('mlx5_0', 'eth0')] };

@@ -77,23 +77,23 @@ describe('a probe', () => {
   });
 
   it('takes a way that was refused for a firewall', () => {
-    const hop = hopReport({ ...HOP, notes: ['10.0.0.2:40000: no answer (address of ssh)', 'connected by 10.0.0.1:7'] });
+    const hop = hopReport({ ...HOP, notes: ['10.0.0.2:40000: no answer (ssh address)', 'connected by 10.0.0.1:7'] });
     const { finding } = judgeProbe('tcp', ENDS, report({ hops: [hop] }));
     expectFinding(finding, 'warn', /GB\/s.*; 10\.0\.0\.2:40000: no answer/, /-p 40000-40100.*--data h2=ADDRESS/);
   });
 
   it('finds a pair without a direct path, with each direction that was tried and what --relay does', () => {
-    const relayed = 'relayed by ssh through this machine, receiver dials';
-    const refused = ['10.0.0.2:40000: no answer (address of ssh)', '10.0.0.1:40001: no answer (receiver dials)'];
+    const relayed = 'relayed over ssh through this machine, receiver dials';
+    const refused = ['10.0.0.2:40000: no answer (ssh address)', '10.0.0.1:40001: no answer (receiver dials)'];
     const found = (notes: readonly string[]) =>
       judgeProbe('tcp', ENDS, report({ hops: [hopReport({ ...HOP, notes })] })).finding;
     expectFinding(
       found([...refused, relayed]),
       'warn',
-      /^no direct path: 10\.0\.0\.2:40000: .*; 10\.0\.0\.1:40001: .*; relayed by ssh through this machine: 1\.121 GB/,
-      /--relay HOST sends .*; --relay never makes it an error$/,
+      /^no direct path: 10\.0\.0\.2:40000: .*; 10\.0\.0\.1:40001: .*; relayed over ssh through this machine: 1\.121 GB/,
+      /use --relay HOST to send .*; use --relay never to fail instead$/,
     );
-    expectFinding(found([relayed]), 'warn', /^no direct path: no address is known; relayed by ssh/, /--data/);
+    expectFinding(found([relayed]), 'warn', /^no direct path: no address is known; relayed over ssh/, /--data/);
   });
 
   it('fails with the words of the run', () => {

@@ -59,10 +59,19 @@ const ROWS: readonly Row[] = [
     AUTO,
     'port mlx5_0/1',
     'warn',
-    /stays on its Ethernet/,
+    /cannot be routed to another subnet/,
     /cma_roce_mode -d mlx5_0/,
   ],
-  ['no address', {}, { addresses: [unlisted] }, AUTO, 'port mlx5_0/1', 'fail', /no address leads to it/, /ip addr add/],
+  [
+    'no address',
+    {},
+    { addresses: [unlisted] },
+    AUTO,
+    'port mlx5_0/1',
+    'fail',
+    /no IP address on its interface/,
+    /ip addr add/,
+  ],
   ['libraries', {}, {}, AUTO, 'rdma libraries', 'ok', /work/],
   [
     'no library',
@@ -84,7 +93,7 @@ const ROWS: readonly Row[] = [
     'memlock',
     'warn',
     /8\.0 MiB.*less than 10\.0 MiB/,
-    /'ann - memlock unlimited' into \/etc\/security\/limits\.d\/rdma\.conf/,
+    /'ann - memlock unlimited' to \/etc\/security\/limits\.d\/rdma\.conf/,
   ],
   ['a low limit', {}, { memlock: 65536 }, AUTO, 'memlock', 'fail', /64\.0 KiB.*too little/, /limits\.d.*log in again/],
 ];
@@ -98,8 +107,8 @@ describe('checks of RDMA', () => {
   }
 
   it('take no device for a failure only where RDMA is wanted', () => {
-    expectFinding(checkRdma(hostFacts(), AUTO)[0], 'ok', /^no RDMA device: hops use TCP$/);
-    const fix = /modprobe rdma_rxe, rdma link add rxe0 type rxe netdev eth0/;
+    expectFinding(checkRdma(hostFacts(), AUTO)[0], 'ok', /^no RDMA device; using TCP$/);
+    const fix = /modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0/;
     expectFinding(checkRdma(hostFacts(), RDMA)[0], 'fail', /^no RDMA device$/, fix);
   });
 
@@ -116,7 +125,7 @@ describe('checks of RDMA', () => {
   it('do not fail for a second port without an address', () => {
     const rdma = [rdmaPort('mlx5_0', 'eth0'), rdmaPort('mlx5_1', 'eth1')];
     const [, second] = checkRdma(hostFacts({}, { rdma }), RDMA);
-    expectFinding(second, 'warn', /no address leads to it/, /ip addr add ADDRESS\/PREFIX dev eth1/);
+    expectFinding(second, 'warn', /no IP address on its interface/, /ip addr add ADDRESS\/PREFIX dev eth1/);
   });
 
   it('are not made for TCP, nor without an agent', () => {
@@ -127,7 +136,7 @@ describe('checks of RDMA', () => {
   for (const [launcher, fix] of [
     ['podman', /podman run --cap-add IPC_LOCK --ulimit memlock=-1:-1/],
     ['docker', /docker run --cap-add IPC_LOCK/],
-    ['kubectl', /IPC_LOCK in securityContext/],
+    ['kubectl', /IPC_LOCK to securityContext/],
     ['slurm', /PropagateResourceLimitsExcept=MEMLOCK/],
   ] as const) {
     it(`has the way to lock memory of ${launcher}`, () => {

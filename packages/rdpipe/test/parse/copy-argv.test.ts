@@ -56,21 +56,21 @@ describe("rdcp's options", () => {
   });
 
   const WRONG: readonly (readonly [string, RegExp])[] = [
-    ['-P 22 a b', /^unknown option '-P' \(ssh's port is -o Port=NUMBER; .*; rdcp --help shows the options\)$/],
-    ['-rP a b', /^unknown option '-P' \(ssh's port/],
+    ['-P 22 a b', /^unknown option '-P' \(for ssh's port use -o Port=NUMBER; .*; rdcp --help shows the options\)$/],
+    ['-rP a b', /^unknown option '-P' \(for ssh's port/],
     ['-e ssh a b', /--ssh-program/],
-    ['-az a b', /^unknown option '-z' \(write --compress zstd;/],
-    ['--bwlimit=3 a b', /^unknown option '--bwlimit=3' \(.*write --limit RATE/],
-    ['-aHAX a b', /^-H in '-aHAX' is not rsync's \(-a keeps hard links;/],
+    ['-az a b', /^unknown option '-z' \(use --compress zstd;/],
+    ['--bwlimit=3 a b', /^unknown option '--bwlimit=3' \(.*use --limit RATE/],
+    ['-aHAX a b', /^-H in '-aHAX' does not mean the same as in rsync \(-a keeps hard links;/],
     ['-HA a b', /^-H in '-HA'/],
     [
       '-p a b',
-      /^--port: 'a' is not a port .*\(modes are part of -a, times always kept; ssh's port is -o Port=NUMBER\)$/,
+      /^--port: 'a' is not a port .*\(modes are part of -a, times are always kept; for ssh's port use -o Port=NUMBER\)$/,
     ],
-    ['--progress a b', /^--progress: 'a' is none of auto, live, plain, none \(on a terminal/],
+    ['--progress a b', /^--progress: 'a' is not one of: auto, live, plain, none \(a terminal shows/],
     ['--max-delete x a b', /^--max-delete: 'x' is not a number of removals \(0 to 999999999\)$/],
     ['--lenient a b', /^unknown option '--lenient'/],
-    ['-vq a b', /^--quiet and --verbose exclude each other$/],
+    ['-vq a b', /^--quiet and --verbose cannot be combined$/],
     ['--exclude= a b', /^--exclude: the pattern is empty$/],
   ];
   for (const [words, message] of WRONG) {

@@ -85,8 +85,8 @@ describe('copy paths', () => {
   });
 
   const WRONG: readonly (readonly [string, RegExp])[] = [
-    ['', /^no SRC and no DST given/],
-    ['h1:x', /^there is no DST beside h1:x$/],
+    ['', /^no SRC and DST given/],
+    ['h1:x', /^missing DST after h1:x$/],
     ['h1:a h2:b c', /^sources are on two hosts, h1 and h2$/],
     ['h1:a ann@h1:b c', /^sources are on two hosts, h1 and ann@h1$/],
     ['a h1:b c', /^sources are on two hosts, this machine and h1$/],
@@ -94,24 +94,24 @@ describe('copy paths', () => {
     ['rsync://h1/x a', /URL of another protocol/],
     ['ssh://h1/x a', /URL of another protocol/],
     ['a : ', /^: has no path$/],
-    ['h1:~ann/x b', /~ is only for the home/],
-    ['~ann b', /~ is only for the home/],
+    ['h1:~ann/x b', /~ only works for the home/],
+    ['~ann b', /~ only works for the home/],
     ['-x:a b', /begins with '-'/],
     ['@h1:a b', /there is no group h1/],
     ['n[1-2]:a b', /a source is on one host, not 2/],
     ['n[2-1]:a b', /runs backwards/],
-    ['rd://h1/a h1,h2:b', /one host at a time/],
+    ['rd://h1/a h1,h2:b', /only one host at a time$/],
     ['- -', /^both SRC and DST are -$/],
-    ['- a h1:b', /^- is one file/],
+    ['- a h1:b', /^- cannot be combined with other sources$/],
     ['a b -', /^- takes one file, not 2$/],
-    ['- h1:', /^standard input has no name/],
-    ['- h1:d/', /^standard input has no name/],
-    ['- d/..', /^standard input has no name/],
+    ['- h1:', /^DST is a directory, and standard input has no name$/],
+    ['- h1:d/', /^DST is a directory, and standard input has no name$/],
+    ['- d/..', /^DST is a directory, and standard input has no name$/],
     ['rd://h1 a', /^rd:\/\/h1 is not rd:\/\/HOST/],
     ['rd://h1:0/x a', /is not rd:/],
     ['rd://h1:70000/x a', /is not rd:/],
     ['rd://-h/x a', /is not rd:/],
-    ['rd://h1/x rd://h2/y', /serving receivers$/],
+    ['rd://h1/x rd://h2/y', /^SRC and DST cannot both be rd:\/\/ paths$/],
   ];
   for (const [words, message] of WRONG) {
     it(`refuses ${words}`, () => {
@@ -127,7 +127,7 @@ describe('copy paths', () => {
     );
     expect(error.detail).to.equal('  rdcp -r h1:a h2:b c\n               ^^^^ run rdcp once for each host');
     expect(usageErrorOf(() => parse(['h1:a', 'n1:c', 'n2:c'])).detail).to.match(
-      /\^ write one target on several hosts: n1,n2:c$/,
+      /\^ write one DST on several hosts: n1,n2:c$/,
     );
     expect(usageErrorOf(() => parse(['a', ''])).message).to.equal('a path is empty');
   });

@@ -31,12 +31,12 @@ describe('rdpipe help', () => {
   });
 
   const WRONG: readonly (readonly [readonly string[], string])[] = [
-    [['stage'], "there is no help for 'stage' (did you mean stages?; rdpipe help lists all)"],
-    [['EXIT-STATUS'], "there is no help for 'EXIT-STATUS' (did you mean exit?; rdpipe help lists all)"],
-    [['enviroment'], "there is no help for 'enviroment' (did you mean environment?; rdpipe help lists all)"],
-    [['zfs'], "there is no help for 'zfs' (no topic has such a name; rdpipe help lists all)"],
-    [[''], "there is no help for '' (no topic has such a name; rdpipe help lists all)"],
-    [['exit', 'config'], "there is no help for 'exit config' (name one topic; rdpipe help lists all)"],
+    [['stage'], "there is no help for 'stage' (did you mean stages?; rdpipe help lists the topics)"],
+    [['EXIT-STATUS'], "there is no help for 'EXIT-STATUS' (did you mean exit?; rdpipe help lists the topics)"],
+    [['enviroment'], "there is no help for 'enviroment' (did you mean environment?; rdpipe help lists the topics)"],
+    [['zfs'], "there is no help for 'zfs' (no such topic; rdpipe help lists the topics)"],
+    [[''], "there is no help for '' (no such topic; rdpipe help lists the topics)"],
+    [['exit', 'config'], "there is no help for 'exit config' (name one topic; rdpipe help lists the topics)"],
   ];
   for (const [words, message] of WRONG) {
     it(`has one line for ${words.join(' ') || 'an empty word'}`, () =>

@@ -49,10 +49,10 @@ describe('expandHostList', () => {
     [',h1', /empty item/],
     ['n[1-', /bracket/],
     ['n1]', /bracket/],
-    ['n[a-c]', /'a-c' is no number/],
-    ['n[]', /'' is no number/],
+    ['n[a-c]', /'a-c' is not a number/],
+    ['n[]', /'' is not a number/],
     ['n[3-1]', /runs backwards/],
-    ['n[1-4/0]', /is no number/],
+    ['n[1-4/0]', /is not a number/],
     ['n[1-100000]', /more than 10000 hosts/],
     ['r[1-200]n[1-200]', /more than 10000 hosts/],
   ] as const) {

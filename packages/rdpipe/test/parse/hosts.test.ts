@@ -10,9 +10,9 @@ describe('hosts', () => {
 
   const WRONG: readonly (readonly [readonly string[], string])[] = [
     [[], 'no host given (rdpipe doctor [options] HOST...)'],
-    [['h1', ''], 'a host is empty (: is this machine)'],
-    [['h1:true'], 'h1:true is a stage: write the host alone'],
-    [['2001:db8::1'], '2001:db8::1 is a stage: write the host alone'],
+    [['h1', ''], 'a host name is empty (use : for this machine)'],
+    [['h1:true'], 'h1:true is a stage (give only the host)'],
+    [['2001:db8::1'], '2001:db8::1 is a stage (give only the host)'],
     [['@h1'], 'host @h1 has no user before @'],
     [['h2'], "--data: no host is called 'h1'"],
   ];

@@ -29,11 +29,11 @@ describe('a launcher', () => {
   });
 
   const wrong: readonly (readonly [string, string])[] = [
-    ['podmn', 'is none of ssh, slurm, podman, docker, kubectl, lxc, command:TEMPLATE'],
+    ['podmn', 'is not one of: ssh, slurm, podman, docker, kubectl, lxc, command:TEMPLATE'],
     ['command:', 'the template is empty'],
     ['command:  ', 'the template is empty'],
-    ['command:sh "x', 'without its end'],
-    ['command:sh \\', 'without its end'],
+    ['command:sh "x', 'unmatched quote or a backslash at its end'],
+    ['command:sh \\', 'unmatched quote or a backslash at its end'],
     ['command:sh %n', "'%n' in the template is neither %h nor %%"],
     ['command:sh %', "'%' in the template is neither %h nor %%"],
   ];

@@ -62,25 +62,25 @@ describe('stage', () => {
   }
 
   const LOSSES: readonly (readonly [string, string, string])[] = [
-    ['< f1 | gzip', '<', "make it a stage of its own: h1:'< f1'"],
-    ['< f 2>/dev/null', '<', "make it a stage of its own: h1:'< f'"],
-    ['< f\nsort', '<', "make it a stage of its own: h1:'< f'"],
-    ['< f A=1', '<', "make it a stage of its own: h1:'< f'"],
-    ['< f # all of it', '<', "make it a stage of its own: h1:'< f'"],
-    ['0<f', '0<', "make it a stage of its own: h1:'< f'"],
-    ['> f2 && sync', '>', "make it a stage of its own: h1:'> f2'"],
-    ['> a; rm b', '>', "make it a stage of its own: h1:'> a'"],
-    ['>> a &', '>>', "make it a stage of its own: h1:'>> a'"],
-    ['>| out', '>|', "make it a stage of its own: h1:'> out'"],
+    ['< f1 | gzip', '<', "put it in its own stage: h1:'< f1'"],
+    ['< f 2>/dev/null', '<', "put it in its own stage: h1:'< f'"],
+    ['< f\nsort', '<', "put it in its own stage: h1:'< f'"],
+    ['< f A=1', '<', "put it in its own stage: h1:'< f'"],
+    ['< f # all of it', '<', "put it in its own stage: h1:'< f'"],
+    ['0<f', '0<', "put it in its own stage: h1:'< f'"],
+    ['> f2 && sync', '>', "put it in its own stage: h1:'> f2'"],
+    ['> a; rm b', '>', "put it in its own stage: h1:'> a'"],
+    ['>> a &', '>>', "put it in its own stage: h1:'>> a'"],
+    ['>| out', '>|', "put it in its own stage: h1:'> out'"],
     ['> dump of monday', '>', `quote the name: h1:"> 'dump of monday'"; or write the command first`],
     ['>> à b', '>>', `quote the name: h1:">> 'à b'"; or write the command first`],
     ['> log tr "a" b', '>', 'quote the name; or write the command first'],
     ['< in > out sort', '<', 'quote the name; or write the command first'],
-    ['>', '>', 'write one word, the file, behind it'],
-    ['<', '<', 'write one word, the file, behind it'],
-    ['> "open', '>', 'write one word, the file, behind it'],
-    ['< #x', '<', 'write one word, the file, behind it'],
-    ['>\nout', '>', 'write one word, the file, behind it'],
+    ['>', '>', 'write the file name after it'],
+    ['<', '<', 'write the file name after it'],
+    ['> "open', '>', 'write the file name after it'],
+    ['< #x', '<', 'write the file name after it'],
+    ['>\nout', '>', 'write the file name after it'],
     ['>&2', '>&', "write a command: h1:'cat >&2'"],
     ['2> err', '2>', "write a command: h1:'cat 2> err'"],
     ['< <(cmd)', '<', "write a command: h1:'cat < <(cmd)'"],
@@ -89,7 +89,7 @@ describe('stage', () => {
     it(`refuses ${JSON.stringify(command)}, which would lose data`, () => {
       const { message, detail = '' } = usageErrorOf(() => parse(['h1:true', `h1:${command}`]));
       expect(message).to.match(/^stage 2 \(h1: .*\) begins with /);
-      expect(message).to.contain(`begins with ${operator} and would lose data (a leading :; runs it all the same)`);
+      expect(message).to.contain(`begins with ${operator} and would lose data (start it with :; to run it anyway)`);
       expect(detail.split('\n')[1]?.replace(/^ +\^+ /, '')).to.equal(hint);
     });
   }
@@ -97,18 +97,18 @@ describe('stage', () => {
   const SINKS: readonly (readonly [readonly string[], string, string])[] = [
     [
       ['h2:> a', 'wall:> a'],
-      'stage 1 (h2: > a) is a sink: it hands nothing to stage 2',
-      "  rdpipe h2:'> a' wall:'> a'\n         ^^^^^^^^ write one sink on both: h2,wall:'> a'",
+      'stage 1 (h2: > a) writes a file and sends nothing to stage 2',
+      "  rdpipe h2:'> a' wall:'> a'\n         ^^^^^^^^ write one stage for both: h2,wall:'> a'",
     ],
     [
       ['h2:> a', 'wall:> b'],
-      'stage 1 (h2: > a) is a sink: it hands nothing to stage 2',
-      "  rdpipe h2:'> a' wall:'> b'\n         ^^^^^^^^ make it a command: h2:'tee a'",
+      'stage 1 (h2: > a) writes a file and sends nothing to stage 2',
+      "  rdpipe h2:'> a' wall:'> b'\n         ^^^^^^^^ to do both: h2:'tee a'",
     ],
     [
       ['h1:a', ':>> "b c"', 'h1:cat'],
-      'stage 2 (this machine: >> "b c") is a sink: it hands nothing to stage 3',
-      `  rdpipe h1:a :'>> "b c"' h1:cat\n              ^^^^^^^^^^^ make it a command: :'tee -a "b c"'`,
+      'stage 2 (this machine: >> "b c") writes a file and sends nothing to stage 3',
+      `  rdpipe h1:a :'>> "b c"' h1:cat\n              ^^^^^^^^^^^ to do both: :'tee -a "b c"'`,
     ],
   ];
   for (const [words, message, detail] of SINKS) {
@@ -172,12 +172,12 @@ describe('stage', () => {
     [
       ['ssh://h1:22/x'],
       'stage 1 is a URL: ssh://h1:22/x',
-      '  rdpipe ssh://h1:22/x\n         ^^^^^^^^^^^^^ write host:command; for the port -o Port=NUMBER',
+      '  rdpipe ssh://h1:22/x\n         ^^^^^^^^^^^^^ write host:command; for the port use -o Port=NUMBER',
     ],
     [
       ['h1:2222:uptime'],
-      'stage 1 has a port where its command begins: h1:2222:uptime',
-      '  rdpipe h1:2222:uptime\n         ^^^^^^^^^^^^^^ write -o Port=NUMBER before the stages, or Port in ~/.ssh/config for one host',
+      'stage 1 has a port in place of a command: h1:2222:uptime',
+      '  rdpipe h1:2222:uptime\n         ^^^^^^^^^^^^^^ use -o Port=NUMBER before the stages, or set Port in ~/.ssh/config for one host',
     ],
     [
       ['h1:a', 'echo hi: there', ':b'],
@@ -214,7 +214,9 @@ describe('stage', () => {
     const ok = (stage: number) => ({ ok: { all: [], stages: new Map([[stage, [1]]]) } });
     expect(usageErrorOf(() => parse(['h1:a'], ok(2))).message).to.equal('--ok 2=…: there is only 1 stage');
     expect(usageErrorOf(() => parse(['h1:a', 'h1:b'], ok(3))).message).to.equal('--ok 3=…: there are only 2 stages');
-    expect(usageErrorOf(() => parse(['h1:< f'], ok(1))).message).to.equal('--ok 1=…: stage 1 (h1: < f) is no command');
+    expect(usageErrorOf(() => parse(['h1:< f'], ok(1))).message).to.equal(
+      '--ok 1=…: stage 1 (h1: < f) is a file, not a command',
+    );
     const namedHosts = [
       { flag: '--sudo', host: 'h1' },
       { flag: '--data', host: 'h9' },

@@ -44,25 +44,19 @@ describe('a pipeline without hosts', () => {
       ['h1:< x', 'n[1-2]:> y'],
       ['n1', 'n2'],
       'any',
-      '0 of 2 hosts are left, and --require any asks for more',
+      '0 of 2 hosts are left, but --require any needs more',
     ],
-    ['too many', ['h1:< x', 'n[1-3]:> y'], ['n1', 'n2'], 2, '1 of 3 hosts are left, and --require 2 asks for more'],
-    [
-      'one of all',
-      ['h1:< x', 'n[1-3]:> y'],
-      ['n1'],
-      'all',
-      '2 of 3 hosts are left, and every one is required (--require)',
-    ],
-    ['the first sender', ['h1:< x', 'n[1-3]:> y'], ['h1'], 'any', 'it stands in the pipeline alone, too'],
-    ['a host of two stages', ['n1:< x', 'n[1-3]:> y'], ['n1'], 'any', 'it stands in the pipeline alone, too'],
-    ['the host that gathers', ['n[1-3]:a', 'h1:b'], ['h1'], 'any', 'it stands in the pipeline alone, too'],
+    ['too many', ['h1:< x', 'n[1-3]:> y'], ['n1', 'n2'], 2, '1 of 3 hosts are left, but --require 2 needs more'],
+    ['one of all', ['h1:< x', 'n[1-3]:> y'], ['n1'], 'all', '2 of 3 hosts are left, but all are required (--require)'],
+    ['the first sender', ['h1:< x', 'n[1-3]:> y'], ['h1'], 'any', 'the pipeline cannot run without it'],
+    ['a host of two stages', ['n1:< x', 'n[1-3]:> y'], ['n1'], 'any', 'the pipeline cannot run without it'],
+    ['the host that gathers', ['n[1-3]:a', 'h1:b'], ['h1'], 'any', 'the pipeline cannot run without it'],
   ] as const) {
     it(`lacks ${what}`, () => expect(leftOf(words, absent, require)).to.equal(left));
   }
 
   it('does not do without a host that is in no stage', () => {
     const relay = new Set([{ name: 'r', user: undefined, label: 'r' }]);
-    expect(withoutHosts(written(['h1:a', 'h2:b > c']), relay, 'any')).to.contain('alone');
+    expect(withoutHosts(written(['h1:a', 'h2:b > c']), relay, 'any')).to.contain('cannot run without it');
   });
 });

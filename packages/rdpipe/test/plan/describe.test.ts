@@ -11,16 +11,16 @@ function lines(words: readonly string[], changes: Partial<PlanInput> = {}): read
 describe('describe', () => {
   it('shows stages and hops in the order of the data', () => {
     expect(lines(['h1:tr a-z A-Z', 'h2:rev'], { stdout: 'arrive' })).to.deep.equal([
-      'no input: end of file at once',
+      'no input (end of file at once)',
       'stage 1 h1: tr a-z A-Z',
       'h1→h2 tcp (no RDMA device on h1 or h2), encrypted (leaves the machine)',
-      '  h1 dials 10.0.0.2 (address of ssh)',
-      '  else h2 dials 10.0.0.1 (address of ssh, receiver dials)',
+      '  h1 dials 10.0.0.2 (ssh address)',
+      '  otherwise h2 dials 10.0.0.1 (ssh address, receiver dials)',
       'stage 2 h2: rev',
       'h2→standard output tcp (no RDMA device on h2 or this machine), encrypted (leaves the machine)',
-      '  h2 dials 10.0.0.9 (address of ssh)',
-      '  else this machine dials 10.0.0.2 (address of ssh, receiver dials)',
-      '  else this machine forwarded through ssh',
+      '  h2 dials 10.0.0.9 (ssh address)',
+      '  otherwise this machine dials 10.0.0.2 (ssh address, receiver dials)',
+      '  otherwise this machine forwarded through ssh',
     ]);
   });
 
@@ -35,8 +35,8 @@ describe('describe', () => {
     expect(lines(['h1:a', 'h2:b'], { sessions }).slice(2, -2)).to.deep.equal([
       'h1→h2 rdma mlx5_0 (RoCE v2, 100 Gb/s), authenticated, not encrypted (the default of RDMA)',
       '  h1 dials 10.1.0.2 from 10.1.0.1 (rdma mlx5_0, RoCE v2, 100 Gb/s)',
-      '  else h1 dials 10.0.0.2 (tcp, address of ssh)',
-      '  else h2 dials 10.0.0.1 (tcp, address of ssh, receiver dials)',
+      '  otherwise h1 dials 10.0.0.2 (tcp, ssh address)',
+      '  otherwise h2 dials 10.0.0.1 (tcp, ssh address, receiver dials)',
     ]);
   });
 
@@ -56,12 +56,12 @@ describe('describe', () => {
       'stage 1 this machine: a',
       'local pipe on this machine',
       'stage 2 this machine: b',
-      'within this machine, confirmed to its end',
+      'within this machine, acknowledged to the end',
       'stage 3 this machine: > f',
     ]);
-    expect(lines([':a']).at(-1)).to.equal('output is dropped');
+    expect(lines([':a']).at(-1)).to.equal('output is discarded');
     expect(lines([':a'], { stdout: 'arrive' }).at(-1)).to.equal('standard output, directly');
-    expect(lines([':> f'])[0]).to.equal('nothing→this machine, confirmed to its end');
+    expect(lines([':> f'])[0]).to.equal('nothing→this machine, acknowledged to the end');
   });
 
   it('shows parts that follow one another', () => {

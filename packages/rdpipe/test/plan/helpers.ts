@@ -135,7 +135,7 @@ export function settingsWith(changes: Partial<PlanInput['settings']>): PlanInput
   return { ...settings, ...changes };
 }
 
-/** `tcp sender address 10.0.0.2: address of ssh`; `rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2`. */
+/** `tcp sender address 10.0.0.2: ssh address`; `rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2`. */
 export function ways({ candidates }: Pick<HopLink, 'candidates'>): readonly string[] {
   return candidates.map(({ transport, dialler, way, host, from, device, why }) => {
     const place = from === null ? host : `${host} from ${from}`;

@@ -90,7 +90,7 @@ describe('plan', () => {
     const sessions = new Map([silent('1', 'h1', 'a'), silent('2', 'h2', 'b')]);
     expect(() => makePlan(inputFor(['h1:a', 'h2:b'], { sessions }))).to.throw(
       HopError,
-      'no address is known for a hop between h1 and h2 (give one: --data h2=ADDR)',
+      'no address is known for a connection between h1 and h2 (give one with --data h2=ADDR)',
     );
   });
 

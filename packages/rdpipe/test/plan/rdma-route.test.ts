@@ -145,19 +145,29 @@ describe('rdma route', () => {
     ],
     ['no usable GID', A1, one('10.1.0.2/24', { gids: [] }), ['no usable GID at mlx5_0/1 on h2']],
     ['an interface that is down', A1, one('10.1.0.2/24', {}, { up: false }), ['interface ib0 is down on h2']],
-    ['a port without an address', A1, { nics: [], ports: A2.ports }, ['no address leads to mlx5_0/1 on h2']],
-    ['soft-RoCE on loopback', A1, one('127.0.0.9/8', {}, { kind: 'loopback' }), ['no address leads to mlx5_0/1 on h2']],
-    ['a port of a bridge', A1, one('10.1.0.2/24', {}, { kind: 'bridge' }), ['no address leads to mlx5_0/1 on h2']],
-    ['one address on both', A1, A1, ['no address leads to mlx5_0/1 on h1', 'no address leads to mlx5_0/1 on h2']],
-    ['InfiniBand and Ethernet', A1, one('10.1.0.2/24', INFINIBAND), ['no RDMA network joins h1 and h2']],
-    ['RoCE v1 on two subnets', one('10.1.0.1/24', V1), one('10.2.0.2/24', V1), ['no RDMA network joins h1 and h2']],
+    ['a port without an address', A1, { nics: [], ports: A2.ports }, ['no usable IP address for mlx5_0/1 on h2']],
+    [
+      'soft-RoCE on loopback',
+      A1,
+      one('127.0.0.9/8', {}, { kind: 'loopback' }),
+      ['no usable IP address for mlx5_0/1 on h2'],
+    ],
+    ['a port of a bridge', A1, one('10.1.0.2/24', {}, { kind: 'bridge' }), ['no usable IP address for mlx5_0/1 on h2']],
+    [
+      'one address on both',
+      A1,
+      A1,
+      ['no usable IP address for mlx5_0/1 on h1', 'no usable IP address for mlx5_0/1 on h2'],
+    ],
+    ['InfiniBand and Ethernet', A1, one('10.1.0.2/24', INFINIBAND), ['no RDMA network connects h1 and h2']],
+    ['RoCE v1 on two subnets', one('10.1.0.1/24', V1), one('10.2.0.2/24', V1), ['no RDMA network connects h1 and h2']],
     [
       'RoCE v1 and RoCE v2',
       one('10.1.0.1/24', V1),
       one('10.1.0.2/24', { gids: ['RoCE v2'] }),
-      ['no RDMA network joins h1 and h2'],
+      ['no RDMA network connects h1 and h2'],
     ],
-    ['IPv4 and IPv6', A1, one('fd00::2/64'), ['no RDMA network joins h1 and h2']],
+    ['IPv4 and IPv6', A1, one('fd00::2/64'), ['no RDMA network connects h1 and h2']],
   ];
   for (const [name, first, second, expected] of MISSING) {
     it(`finds none with ${name}, and says so`, () => {
@@ -181,7 +191,7 @@ describe('rdma route', () => {
     expect(rdmaCandidates(from, limited(64 * 1024))).to.have.lengthOf(0);
     expect(rdmaLacks(from, limited(64 * 1024))).to.deep.equal([
       'the memlock limit of 64.0 KiB is too small for RDMA on h2 ' +
-        "(put '* - memlock unlimited' into /etc/security/limits.d/rdma.conf there and log in again)",
+        "(add '* - memlock unlimited' to /etc/security/limits.d/rdma.conf there and log in again)",
     ]);
   });
 

@@ -19,13 +19,13 @@ function fast(session: SessionFacts, address: string, changes: Parameters<typeof
 const [fast1, fast2] = [fast(h1, '10.1.0.1/24'), fast(h2, '10.1.0.2/24')];
 
 describe('route', () => {
-  it('tries RDMA, then TCP on the fastest network, then the address of ssh', () => {
+  it('tries RDMA, then TCP on the fastest network, then the ssh address', () => {
     const found = route(fast1, fast2);
     expect(ways(found)).to.deep.equal([
       'rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2, 100 Gb/s',
       'tcp sender address 10.1.0.2: common subnet',
-      'tcp sender address 10.0.0.2: address of ssh',
-      'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+      'tcp sender address 10.0.0.2: ssh address',
+      'tcp receiver address 10.0.0.1: ssh address, receiver dials',
     ]);
     expect(found).to.deep.include({
       transport: 'rdma',
@@ -80,7 +80,7 @@ describe('route', () => {
   it('takes another network namespace for another machine', () => {
     const container = withHello(h2, { boot_id: 'boot-1', net_ns: 1 });
     expect(route(h1, container).why).to.contain('encrypted (leaves the machine)');
-    expect(ways(route(h1, container))[0]).to.equal('tcp sender address 10.0.0.2: address of ssh');
+    expect(ways(route(h1, container))[0]).to.equal('tcp sender address 10.0.0.2: ssh address');
   });
 
   it('takes two machines that do not know their boot id for two', () => {
@@ -104,7 +104,7 @@ describe('route', () => {
     it('leaves RDMA out where the address is of another network', () => {
       const found = route(fast1, fast2, data({ h2: '10.0.0.2' }));
       expect(ways(found)[0]).to.equal('tcp sender address 10.0.0.2: --data');
-      expect(found.why).to.contain('tcp (10.0.0.2 is no address of an RDMA port on h2)');
+      expect(found.why).to.contain('tcp (10.0.0.2 is not the address of an RDMA port on h2)');
     });
 
     it('finds RDMA by an address of one end alone', () => {

@@ -25,8 +25,8 @@ describe('tcp route', () => {
   it('dials the receiver first, then the sender, between two hosts', () => {
     const found = route(h1, h2);
     expect(ways(found)).to.deep.equal([
-      'tcp sender address 10.0.0.2: address of ssh',
-      'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+      'tcp sender address 10.0.0.2: ssh address',
+      'tcp receiver address 10.0.0.1: ssh address, receiver dials',
     ]);
     expect(found.bind).to.deep.equal({ sender: '10.0.0.1', receiver: '10.0.0.2' });
   });
@@ -34,14 +34,14 @@ describe('tcp route', () => {
   it('falls back to a forward where one end is this machine', () => {
     const there = route(local, h1);
     expect(ways(there)).to.deep.equal([
-      'tcp sender address 10.0.0.1: address of ssh',
-      'tcp receiver address 10.0.0.9: address of ssh, receiver dials',
+      'tcp sender address 10.0.0.1: ssh address',
+      'tcp receiver address 10.0.0.9: ssh address, receiver dials',
       'tcp sender forward 10.0.0.1: forwarded through ssh',
     ]);
     expect(there.bind).to.deep.equal({ sender: '10.0.0.9', receiver: '10.0.0.1' });
     expect(ways(route(h1, local))).to.deep.equal([
-      'tcp sender address 10.0.0.9: address of ssh',
-      'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+      'tcp sender address 10.0.0.9: ssh address',
+      'tcp receiver address 10.0.0.1: ssh address, receiver dials',
       'tcp receiver forward 10.0.0.1: forwarded through ssh',
     ]);
   });
@@ -51,8 +51,8 @@ describe('tcp route', () => {
     const found = (from: SessionFacts, to: SessionFacts) =>
       ways(tcpRoute(placeOf(from, to, input), placeOf(to, from, input), true)).slice(-2);
     expect(found(h1, h2)).to.deep.equal([
-      'tcp sender relay 10.0.0.2: relayed by ssh through this machine',
-      'tcp receiver relay 10.0.0.1: relayed by ssh through this machine, receiver dials',
+      'tcp sender relay 10.0.0.2: relayed over ssh through this machine',
+      'tcp receiver relay 10.0.0.1: relayed over ssh through this machine, receiver dials',
     ]);
     expect(found(local, h1).at(-1)).to.equal('tcp sender forward 10.0.0.1: forwarded through ssh');
     expect(found(local, self).join()).not.to.contain('relay');
@@ -76,7 +76,7 @@ describe('tcp route', () => {
     const behindNat = withHello(local, { addresses: [nic('eth0', '192.168.1.5/24')] });
     const found = route(h1, behindNat);
     expect(ways(found)).to.deep.equal([
-      'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+      'tcp receiver address 10.0.0.1: ssh address, receiver dials',
       'tcp receiver forward 10.0.0.1: forwarded through ssh',
     ]);
     expect(found.bind).to.deep.equal({ sender: '10.0.0.1', receiver: null });
@@ -94,15 +94,15 @@ describe('tcp route', () => {
 
   it('names this machine, reached by ssh over loopback, as the other host sees it', () => {
     expect(ways(route(self, h1))).to.deep.equal([
-      'tcp sender address 10.0.0.1: address of ssh',
-      'tcp receiver address 10.0.0.9: address of ssh, receiver dials',
+      'tcp sender address 10.0.0.1: ssh address',
+      'tcp receiver address 10.0.0.9: ssh address, receiver dials',
     ]);
     expect(route(self, h1).bind.sender).to.equal('10.0.0.9');
   });
 
   it('reads an IPv4 address that is written as IPv6', () => {
     const mapped = bySsh(h2, '::ffff:10.0.0.9 1 ::ffff:10.0.0.2 22');
-    expect(ways(route(h1, mapped))[0]).to.equal('tcp sender address 10.0.0.2: address of ssh');
+    expect(ways(route(h1, mapped))[0]).to.equal('tcp sender address 10.0.0.2: ssh address');
   });
 
   it('finds no way between hosts that report no address', () => {
@@ -120,7 +120,7 @@ describe('tcp route', () => {
       const alone = withHello(tunnelled, { addresses: [] });
 
       it(`${address}: offers none where no other is known`, () => {
-        expect(ways(route(h1, alone))).to.deep.equal(['tcp receiver address 10.0.0.1: address of ssh, receiver dials']);
+        expect(ways(route(h1, alone))).to.deep.equal(['tcp receiver address 10.0.0.1: ssh address, receiver dials']);
         const fromHere = route(local, alone);
         expect(ways(fromHere)).to.deep.equal(['tcp sender forward 127.0.0.1: forwarded through ssh']);
         expect(fromHere.bind).to.deep.equal({ sender: null, receiver: '127.0.0.1' });
@@ -130,7 +130,7 @@ describe('tcp route', () => {
         const found = route(h1, tunnelled);
         expect(ways(found)).to.deep.equal([
           'tcp sender address 10.0.0.2: common subnet',
-          'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+          'tcp receiver address 10.0.0.1: ssh address, receiver dials',
         ]);
         expect(found.bind.receiver).to.equal('10.0.0.2');
       });
@@ -145,8 +145,8 @@ describe('tcp route', () => {
       const found = route(withNics(h1, to1), withNics(h2, to2));
       expect(ways(found)).to.deep.equal([
         'tcp sender address 10.1.0.2: common subnet',
-        'tcp sender address 10.0.0.2: address of ssh',
-        'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+        'tcp sender address 10.0.0.2: ssh address',
+        'tcp receiver address 10.0.0.1: ssh address, receiver dials',
       ]);
       expect(found.bind).to.deep.equal({ sender: '10.0.0.1', receiver: null });
     });
@@ -175,7 +175,7 @@ describe('tcp route', () => {
       expect(ways(found).slice(0, -1)).to.deep.equal([
         'tcp sender address 10.1.0.2: common subnet',
         'tcp sender address 10.2.0.2: common subnet',
-        'tcp sender address 10.0.0.2: address of ssh',
+        'tcp sender address 10.0.0.2: ssh address',
       ]);
     });
 
@@ -195,9 +195,9 @@ describe('tcp route', () => {
       ['has the address of the other end', { ...faster, address: '10.1.0.1' }],
     ];
     for (const [name, changes] of NOT) {
-      it(`keeps to the address of ssh where the other ${name}`, () => {
+      it(`keeps to the ssh address where the other ${name}`, () => {
         const found = route(withNics(h1, to1), withNics(h2, { ...to2, ...changes }));
-        expect(ways(found)[0]).to.equal('tcp sender address 10.0.0.2: address of ssh');
+        expect(ways(found)[0]).to.equal('tcp sender address 10.0.0.2: ssh address');
       });
     }
 
@@ -212,8 +212,8 @@ describe('tcp route', () => {
       const aside = withNics(h1, nic('eth1', '10.0.0.11/24', faster));
       const found = route(aside, withHello(h2, { addresses: [nic('eth0', '10.0.0.2/24', faster)] }));
       expect(ways(found)).to.deep.equal([
-        'tcp sender address 10.0.0.2: address of ssh',
-        'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+        'tcp sender address 10.0.0.2: ssh address',
+        'tcp receiver address 10.0.0.1: ssh address, receiver dials',
       ]);
     });
   });
@@ -246,6 +246,6 @@ describe('tcp route', () => {
   it('dials a bridge that ssh used itself', () => {
     const bridge = nic('br0', '10.0.0.2/24', { kind: 'bridge' });
     const onBridge = withHello(bySsh(h2, '127.0.0.1 1 10.0.0.2 22'), { addresses: [bridge] });
-    expect(ways(route(h1, onBridge))[0]).to.equal('tcp sender address 10.0.0.2: address of ssh');
+    expect(ways(route(h1, onBridge))[0]).to.equal('tcp sender address 10.0.0.2: ssh address');
   });
 });

@@ -10,7 +10,7 @@ import { type Answer, type FakeAgents, fakeAgents } from './fake-agents.ts';
 import { connected, hop } from './sample.ts';
 
 const TCP = { transport: 'tcp', from: null, device: null } as const;
-const DIRECT: Candidate = { ...TCP, dialler: 'sender', way: 'address', host: '10.0.0.2', why: 'address of ssh' };
+const DIRECT: Candidate = { ...TCP, dialler: 'sender', way: 'address', host: '10.0.0.2', why: 'ssh address' };
 const REVERSE: Candidate = { ...TCP, dialler: 'receiver', way: 'address', host: '10.0.0.1', why: 'receiver dials' };
 const FORWARD: Candidate = {
   ...TCP,
@@ -19,7 +19,7 @@ const FORWARD: Candidate = {
   host: '127.0.0.1',
   why: 'forwarded through ssh',
 };
-const RELAY: Candidate = { ...TCP, dialler: 'sender', way: 'relay', host: '10.0.0.2', why: 'relayed by ssh' };
+const RELAY: Candidate = { ...TCP, dialler: 'sender', way: 'relay', host: '10.0.0.2', why: 'relayed over ssh' };
 const RDMA: Candidate = {
   transport: 'rdma',
   dialler: 'sender',
@@ -53,7 +53,7 @@ describe('connectHops', () => {
         },
       },
     ]);
-    expect(connectedBy(connection)).to.equal('10.0.0.2:42000, address of ssh');
+    expect(connectedBy(connection)).to.equal('10.0.0.2:42000, ssh address');
     expect(notesOf(connection)).to.deep.equal([]);
   });
 
@@ -62,7 +62,7 @@ describe('connectHops', () => {
     const [connection] = await connect(agents, [DIRECT, REVERSE]);
     expect(agents.sent.map(({ request }) => request.op)).to.deep.equal(['listen', 'dial', 'listen', 'dial']);
     expect(notesOf(connection)).to.deep.equal([
-      '10.0.0.2:42000: connection refused (address of ssh)',
+      '10.0.0.2:42000: connection refused (ssh address)',
       'connected by 10.0.0.1:41000, receiver dials',
     ]);
   });
@@ -75,11 +75,8 @@ describe('connectHops', () => {
     expect(dial?.session).to.equal('s1');
     const addresses = [{ host: '127.0.0.1', port: 40_022, transport: 'tcp', from: null }];
     expect(dial?.request).to.deep.include({ op: 'dial', addresses });
-    expect(notesOf(connection)).to.deep.equal([
-      '10.0.0.2:42000: connection refused (address of ssh)',
-      'relayed by ssh',
-    ]);
-    expect(relayWarning(connection, agents.label)).to.match(/^h1→h2 relayed by ssh through this machine/);
+    expect(notesOf(connection)).to.deep.equal(['10.0.0.2:42000: connection refused (ssh address)', 'relayed over ssh']);
+    expect(relayWarning(connection, agents.label)).to.match(/^h1→h2 relayed over ssh through this machine/);
   });
 
   it('adds the next way when the first one has not answered for a quarter of the time', async () => {
@@ -90,7 +87,7 @@ describe('connectHops', () => {
     await time.pass(1);
     const [connection] = await connecting;
     expect(notesOf(connection)).to.deep.equal([
-      '10.0.0.2:42000: no answer (address of ssh)',
+      '10.0.0.2:42000: no answer (ssh address)',
       'connected by 10.0.0.1:41000, receiver dials',
     ]);
   });
@@ -133,7 +130,7 @@ describe('connectHops', () => {
     expect(notesOf(connection)).to.deep.equal([
       '10.1.0.2:42000: connection refused (rdma mlx5_0, RoCE v2, 100 Gb/s)',
       '10.1.0.3:42000: connection refused (rdma mlx5_1, RoCE v2, 100 Gb/s)',
-      'connected by 10.0.0.2:42000, address of ssh',
+      'connected by 10.0.0.2:42000, ssh address',
     ]);
   });
 
@@ -143,7 +140,7 @@ describe('connectHops', () => {
     expect(agents.sent.map(({ request }) => request.op)).to.deep.equal(['listen', 'listen', 'dial']);
     expect(notesOf(connection)).to.deep.equal([
       'h2 cannot listen over rdma: no device (rdma mlx5_0, RoCE v2, 100 Gb/s; rdma mlx5_1, RoCE v2, 100 Gb/s)',
-      'connected by 10.0.0.2:42000, address of ssh',
+      'connected by 10.0.0.2:42000, ssh address',
     ]);
   });
 
@@ -155,7 +152,7 @@ describe('connectHops', () => {
     agents.say('s1', connected(1, 'send', { peer: '10.0.0.2:42000' }));
     agents.say('s2', connected(1, 'recv'));
     const [connection] = await connecting;
-    expect(connectedBy(connection)).to.equal('10.0.0.2:42000, address of ssh');
+    expect(connectedBy(connection)).to.equal('10.0.0.2:42000, ssh address');
     expect(notesOf(connection)[0]).to.equal('10.0.0.2:42000: no answer (rdma mlx5_0, RoCE v2, 100 Gb/s)');
   });
 
@@ -167,7 +164,7 @@ describe('connectHops', () => {
     const connecting = connect(fakeAgents(last, 400), ways);
     await time.pass(399);
     const [connection] = await connecting;
-    expect(connectedBy(connection)).to.equal('10.0.0.9:42000, address of ssh');
+    expect(connectedBy(connection)).to.equal('10.0.0.9:42000, ssh address');
   });
 
   it('waits for both ends', async () => {
@@ -199,10 +196,10 @@ describe('connectHops', () => {
     const error = await failure(connect(fakeAgents(answers({ dial: 'refuse' })), [DIRECT, REVERSE]));
     expect(error).to.be.instanceOf(HopError).and.to.include({ code: 'cannot_connect', status: 125 });
     expect(error.message).to.equal(
-      'cannot connect h1 to h2: 10.0.0.2:42000: connection refused (address of ssh); ' +
+      'cannot connect h1 to h2: 10.0.0.2:42000: connection refused (ssh address); ' +
         '10.0.0.1:41000: connection refused (receiver dials) ' +
-        '(--data HOST=ADDR names another address, --port ports that a firewall lets through; ' +
-        'rdpipe doctor h1 h2 examines both)',
+        '(try another address with --data HOST=ADDR, or ports that the firewall allows with --port; ' +
+        'to diagnose: rdpipe doctor h1 h2)',
     );
   });
 
@@ -216,14 +213,14 @@ describe('connectHops', () => {
   it('says when ssh cannot forward', async () => {
     const error = await failure(connect(fakeAgents(answers({ dial: 'accept' })), [FORWARD]));
     expect(error.message).to.contain('127.0.0.1: the session to h2 cannot forward: ');
-    expect(error.message).not.to.contain('a relay takes');
+    expect(error.message).not.to.contain('a relay needs');
   });
 
   it('names the session that cannot relay, and the setting that both servers need', async () => {
     const neither = await failure(connect(fakeAgents(answers({ dial: 'accept' })), [RELAY]));
     expect(neither.message).to.contain('10.0.0.2: the session to h2 cannot forward: ');
-    expect(neither.message).to.contain('(a relay takes AllowTcpForwarding yes ');
-    expect(neither.message).to.contain(' in sshd_config of h1 and h2; ');
+    expect(neither.message).to.contain('(a relay needs AllowTcpForwarding yes ');
+    expect(neither.message).to.contain(' in sshd_config on h1 and h2; ');
     const oneWay = await failure(connect(fakeAgents(answers({ dial: 'accept' }), 60_000, FORWARDED), [RELAY]));
     expect(oneWay.message).to.contain('10.0.0.2: the session to h1 cannot forward: ');
   });

@@ -107,7 +107,7 @@ describe('a copy', () => {
     expect(JSON.stringify(request(8_000_000)).length).to.be.greaterThan(16_000_000);
     expect(() => request(9_000_000)).to.throw(
       UsageError,
-      'the stages of h1 are too long for one request (17.2 MiB, at most 16.0 MiB): name fewer files and patterns, or list them in a file (rdcp --files-from FILE)',
+      'the stages of h1 are too long for one request: 17.2 MiB, at most 16.0 MiB (name fewer files and patterns, or list them in a file: rdcp --files-from FILE)',
     );
   });
 
@@ -126,7 +126,7 @@ describe('a copy', () => {
       ['s2', fatal(4, 'sink_unwritable', '/data/x: no space left on device')],
       ...ended('s2', 4, { code: 7 }),
     ];
-    const WORDS = 'cannot go on: h2: /data/x: no space left on device';
+    const WORDS = 'cannot continue: h2: /data/x: no space left on device';
 
     it('has the reason of the program that ended it, whatever followed from that', () => {
       const followed: readonly Heard[] = [
@@ -170,13 +170,15 @@ describe('a copy', () => {
       expect(hear([...cut, silent]).report.message).to.contain('h1 lost h2: connection reset');
       const lost = failure(new SessionError('session_lost', 'h2', 'lost the session to h2'));
       expect(hear([...cut, lost]).report.message).to.equal('lost the session to h2');
-      expect(hear([...cut]).report.message).to.equal('cannot go on: h2 (write): the stream of the tree was cut off');
+      expect(hear([...cut]).report.message).to.equal('cannot continue: h2 (write): the stream of the tree was cut off');
       expect(hear([failure(new SignalError('SIGINT')), ...cut]).report).to.include({ status: 130, cause: 'signal' });
     });
 
     it('names a program that ended without a reason', () => {
       expect(hear(ended('s1', 1, { signal: 9 })).report.message).to.equal('h1 (scan) was killed by SIGKILL');
-      expect(hear(ended('s1', 3, { code: 10 })).report.message).to.equal('h1 (read) exited 10 without a reason');
+      expect(hear(ended('s1', 3, { code: 10 })).report.message).to.equal(
+        'h1 (read) exited with status 10 without giving a reason',
+      );
       const failed: Heard = [
         's2',
         { event: 'failed', stage: 2, code: 'internal', message: 'there is no rdtree in /x' },

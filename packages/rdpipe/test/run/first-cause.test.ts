@@ -124,7 +124,7 @@ describe('firstCause', () => {
     it('a sender that lost a consumer which had closed', () => {
       const closes: Heard = ['s2', { event: 'closed', link: 1, end: 'recv' }];
       const hadClosed: Heard = ['s2', linkEnded(1, 'recv', { result: 'closed', code: 'closed' })];
-      const stalled: Heard = ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came')];
+      const stalled: Heard = ['s1', linkFailed(1, 'send', 'peer_stalled', 'received nothing')];
       for (const loss of [peerLost, stalled]) {
         expect(judge(PLAN, [hadClosed, loss]).status).to.equal(0);
         expect(judge(PLAN, [closes, loss, hadClosed]).status).to.equal(0);
@@ -153,19 +153,19 @@ describe('firstCause', () => {
         'a middle stage and what was stopped around it',
         PLAN,
         [['s2', counters(1, 'recv', { bytes: 41.2 * GIB })], failedStage2, stopped(1), stopped(3)],
-        'stage 2 (h2: filter --x) exited 1 after 41.2 GiB; stages 1 and 3 were stopped',
+        'stage 2 (h2: filter --x) exited with status 1 after 41.2 GiB; stages 1 and 3 were stopped',
       ],
       [
         'a first stage whose reader did not see the end',
         PLAN,
         [['s1', exited(1, { code: 1 })], stopped(2)],
-        'stage 1 (h1: produce) exited 1; stage 2 was stopped before it saw end of file (--ok 1=1 if 1 is expected)',
+        'stage 1 (h1: produce) exited with status 1; stage 2 was stopped before it saw end of file (if status 1 is expected, use --ok 1=1)',
       ],
       [
         'several readers',
         PLAN,
         [['s1', exited(1, { code: 3 })], stopped(2), stopped(3)],
-        'stage 1 (h1: produce) exited 3; stages 2 and 3 were stopped before they saw end of file (--ok 1=3 if 3 is expected)',
+        'stage 1 (h1: produce) exited with status 3; stages 2 and 3 were stopped before they saw end of file (if status 3 is expected, use --ok 1=3)',
       ],
       [
         'a signal',
@@ -183,26 +183,26 @@ describe('firstCause', () => {
         'a command that is not there',
         PLAN,
         [['s1', exited(1, { code: 127 })]],
-        "stage 1 (h1: produce) exited 127 (command not found; if it is a file, h1:'< produce' reads it)",
+        "stage 1 (h1: produce) exited with status 127 (command not found; if it is a file, use h1:'< produce' to read it)",
       ],
       [
         'a command that is not there, and who waited for it',
         PLAN,
         [['s1', exited(1, { code: 126 })], stopped(2)],
-        "stage 1 (h1: produce) exited 126 (not executable; if it is a file, h1:'< produce' reads it); " +
+        "stage 1 (h1: produce) exited with status 126 (not executable; if it is a file, use h1:'< produce' to read it); " +
           'stage 2 was stopped before it saw end of file',
       ],
       [
         'a last command that is not there',
         PLAN,
         [['s3', exited(3, { code: 127 })]],
-        "stage 3 (h3: consume) exited 127 (command not found; if it is a file, h3:'> consume' writes it)",
+        "stage 3 (h3: consume) exited with status 127 (command not found; if it is a file, use h3:'> consume' to write it)",
       ],
       [
         'a command of several words that is not there',
         PLAN,
         [['s2', exited(2, { code: 127 })]],
-        'stage 2 (h2: filter --x) exited 127 (command not found)',
+        'stage 2 (h2: filter --x) exited with status 127 (command not found)',
       ],
       [
         'what a first stage had written',
@@ -211,7 +211,7 @@ describe('firstCause', () => {
           ['s1', counters(1, 'send', { bytes: 2048 })],
           ['s1', exited(1, { code: 1 })],
         ],
-        'stage 1 (h1: produce) exited 1 after 2.0 KiB',
+        'stage 1 (h1: produce) exited with status 1 after 2.0 KiB',
       ],
       [
         'a sink that is full',
@@ -251,17 +251,17 @@ describe('firstCause', () => {
       [
         'the side that fell silent, as its peer says',
         FILE_PLAN,
-        [['s2', linkFailed(1, 'recv', 'peer_stalled', 'nothing came from 10.0.0.1:50000 for 60 s')]],
-        'data from h1 to h2: h1 went silent: nothing came from 10.0.0.1:50000 for 60 s',
+        [['s2', linkFailed(1, 'recv', 'peer_stalled', 'received nothing from 10.0.0.1:50000 for 60 s')]],
+        'data from h1 to h2: h1 went silent: received nothing from 10.0.0.1:50000 for 60 s',
       ],
       [
         'both sides, when neither heard the other',
         FILE_PLAN,
         [
-          ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came from 10.0.0.2:40000 for 60 s')],
-          ['s2', linkFailed(1, 'recv', 'peer_stalled', 'nothing came from 10.0.0.1:50000 for 60 s')],
+          ['s1', linkFailed(1, 'send', 'peer_stalled', 'received nothing from 10.0.0.2:40000 for 60 s')],
+          ['s2', linkFailed(1, 'recv', 'peer_stalled', 'received nothing from 10.0.0.1:50000 for 60 s')],
         ],
-        'data from h1 to h2: h1 and h2 received nothing from each other: nothing came from 10.0.0.2:40000 for 60 s',
+        'data from h1 to h2: h1 and h2 received nothing from each other: received nothing from 10.0.0.2:40000 for 60 s',
       ],
       [
         'the side that was lost',
@@ -273,7 +273,7 @@ describe('firstCause', () => {
         'processes that stayed behind',
         PLAN,
         [interrupted, ['s1', { event: 'left_behind', pid: 99, command: 'sudo dd' }]],
-        'ended by SIGINT; could not end process 99 (sudo dd) on h1: end it there',
+        'ended by SIGINT; could not kill process 99 (sudo dd) on h1 (kill it by hand)',
       ],
     ];
     for (const [name, plan, heard, message] of cases) {
@@ -287,7 +287,7 @@ describe('firstCause', () => {
         stage: { ...planned.stage, text: 'x'.repeat(500) },
       }));
       const message = judge({ ...PLAN, segments: [{ number: 1, links: [], stages }] }, [failedStage2]).message;
-      expect(message).to.match(/^stage 2 \(h2: x{59}…\) exited 1/);
+      expect(message).to.match(/^stage 2 \(h2: x{59}…\) exited with status 1/);
     });
   });
 
@@ -298,7 +298,7 @@ describe('firstCause', () => {
 
     for (const [what, loss] of [
       ['its sender lost its peer', peerLost],
-      ['its sender heard nothing more', ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came')]],
+      ['its sender heard nothing more', ['s1', linkFailed(1, 'send', 'peer_stalled', 'received nothing')]],
       ["its sender's host was lost", senderGone],
     ] as const)
       it(`is a file, and the run fails, when ${what}`, () => {
@@ -345,7 +345,7 @@ describe('firstCause', () => {
   it('names a process once, however often it is reported', () => {
     const told: Heard = ['s1', { event: 'left_behind', pid: 99, command: 'sudo dd' }];
     const elsewhere: Heard = ['s2', { event: 'left_behind', pid: 99, command: 'sudo dd' }];
-    const words = 'could not end process 99 (sudo dd) on h1 and 99 (sudo dd) on h2: end it there';
+    const words = 'could not kill process 99 (sudo dd) on h1 and 99 (sudo dd) on h2 (kill them by hand)';
     expect(judge(PLAN, [told, elsewhere, told]).message).to.equal(words);
   });
 

@@ -44,7 +44,7 @@ describe('listenToAgents', () => {
       code: 'agent_protocol',
       host: 'h1',
       message:
-        'the agent of h1 sent an invalid message: link_ended of link 1 (recv), which is not in its part of the plan',
+        'the agent on h1 sent an invalid message: link_ended of link 1 (recv), which is not in its part of the plan',
     });
     expect(run.state.links.get(1)?.ends.recv.ended).to.equal(undefined);
     expect(run.heard).to.include('s2 ended');

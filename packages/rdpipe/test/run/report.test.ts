@@ -139,7 +139,7 @@ describe('makeReport', () => {
         'whose consumer had closed when its sender lost it',
         [
           ['s2', linkEnded(1, 'recv', closed)],
-          ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came')],
+          ['s1', linkFailed(1, 'send', 'peer_stalled', 'received nothing')],
         ],
         { result: 'closed' },
       ],

@@ -48,7 +48,7 @@ describe('runPlan', () => {
       status: 3,
       cause: 'stage',
       causeStage: 2,
-      message: 'stage 2 (h2: filter --x) exited 3; stages 1 and 3 were stopped',
+      message: 'stage 2 (h2: filter --x) exited with status 3; stages 1 and 3 were stopped',
     });
   });
 
@@ -73,21 +73,21 @@ describe('runPlan', () => {
   });
 
   for (const [what, answer, words] of [
-    ['how a stage ended', ends, /^cannot trust the agent of h2: it did not report how stage 2 ended$/],
+    ['how a stage ended', ends, /^cannot trust the agent on h2: it did not report how stage 2 ended$/],
     [
       'how its end of a hop ended',
       (): AgentEvent[] => [...runs(2), linkEnded(1, 'recv'), { event: 'segment_ended', segment: 1 }],
-      /^cannot trust the agent of h2: it did not report how its data to h3 ended/,
+      /^cannot trust the agent on h2: it did not report how its data to h3 ended/,
     ],
     [
       'why it stopped a stage',
       (): AgentEvent[] => [...runs(2, { stopped: true }), ...ends(2)],
-      /^cannot trust the agent of h2: it stopped stage 2 without reporting a reason$/,
+      /^cannot trust the agent on h2: it stopped stage 2 without reporting a reason$/,
     ],
     [
       'what the other end says',
       (): AgentEvent[] => [...runs(2), linkEnded(1, 'recv', { bytes: 1 }), linkEnded(2, 'send'), ...ends(2).slice(-1)],
-      /^cannot trust the agent of h2: it and h1 reported different byte counts$/,
+      /^cannot trust the agent on h2: it and h1 reported different byte counts$/,
     ],
   ] as const) {
     it(`does not believe a host that calls its part ended and does not say ${what}`, async () => {

@@ -160,7 +160,7 @@ export function hop(number: number, from: string, to: string): Extract<PlannedLi
         host: '10.0.0.2',
         from: null,
         device: null,
-        why: 'address of ssh',
+        why: 'ssh address',
       },
     ],
     bind: { sender: null, receiver: '10.0.0.2', rdma: '10.1.0.2' },

@@ -13,9 +13,9 @@ const CASES = [
   [
     'No ED25519 host key is known for h2 and you have requested strict checking.\r\nHost key verification failed.\r\n',
     'host_key',
-    'its host key is not known: connect once by hand and accept it',
+    'its host key is not known; connect once by hand and accept it',
   ],
-  ['Host key verification failed.\r\n', 'host_key', 'its host key is not known: connect once by hand and accept it'],
+  ['Host key verification failed.\r\n', 'host_key', 'its host key is not known; connect once by hand and accept it'],
   [
     '@@@@@@@\r\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n@@@@@@@\r\nHost key verification failed.\r\n',
     'host_key',
@@ -25,12 +25,12 @@ const CASES = [
   [
     'Received disconnect from 10.0.0.2 port 22:2: Too many authentication failures\r\nDisconnected from 10.0.0.2 port 22\r\n',
     'authentication',
-    'too many keys were refused: name the right one with IdentityFile and IdentitiesOnly',
+    'too many keys were refused; choose the right one with IdentityFile and IdentitiesOnly',
   ],
   [
     'kex_exchange_identification: read: Connection reset by peer\r\nConnection reset by 10.0.0.2 port 22\r\n',
     'unreachable',
-    'it closed the connection before the login, as servers do with too many at once',
+    'the server closed the connection before login; it may be limiting simultaneous logins (MaxStartups)',
   ],
   [
     'channel 2: open failed: connect failed: Connection refused\r\nStdio forwarding request failed\r\nkex_exchange_identification: Connection closed by remote host\r\n',
@@ -43,7 +43,7 @@ const CASES = [
     'its jump host reports: open failed',
   ],
   ['something \x1b[2Jnew\r\n', 'unreachable', 'something ␛[2Jnew'],
-  ['', 'unreachable', 'ssh ended without a message'],
+  ['', 'unreachable', 'ssh exited without a message'],
 ] as const;
 
 describe('what ssh prints', () => {
@@ -52,7 +52,7 @@ describe('what ssh prints', () => {
       const error = connectError(H2, log);
       expect(error.code).to.equal(code);
       expect(error.host).to.equal('h2');
-      expect(error.message).to.equal(`cannot reach h2: ${reason} (ssh h2 true to check)`);
+      expect(error.message).to.equal(`cannot reach h2: ${reason} (try: ssh h2 true)`);
     });
   }
 
@@ -60,9 +60,9 @@ describe('what ssh prints', () => {
     const refused = 'ssh: connect to host h2 port 22: Connection refused\r\n';
     const message = (dataPort: number) => connectError({ ...H2, dataPort }, refused).message;
     expect(message(2222)).to.equal(
-      "cannot reach h2: connection refused on port 22; -p is for data, ssh's port is -o Port=2222 (ssh h2 true to check)",
+      'cannot reach h2: connection refused on port 22; -p sets the data port, use -o Port=2222 for ssh (try: ssh h2 true)',
     );
-    expect(message(22)).to.equal('cannot reach h2: connection refused on port 22 (ssh h2 true to check)');
+    expect(message(22)).to.equal('cannot reach h2: connection refused on port 22 (try: ssh h2 true)');
     expect(connectError({ ...H2, dataPort: 2222 }, 'Host key verification failed.\r\n').message).not.to.contain('-p');
   });
 

@@ -133,14 +133,14 @@ for (const client of ['openssh', 'ssh2'] as const) {
       const error = await failureOf('h1', { options: ['Port=1'] });
       expect(error.code).to.equal('unreachable');
       expect(error.message).to.equal(
-        `cannot reach h1: connection refused on port 1 (ssh -F ${hosts.configFile} -o Port=1 h1 true to check)`,
+        `cannot reach h1: connection refused on port 1 (try: ssh -F ${hosts.configFile} -o Port=1 h1 true)`,
       );
     });
 
     it('names a host that does not exist', async () => {
       const error = await failureOf('nowhere.invalid');
       expect(error.code).to.equal('unknown_host');
-      expect(error.message).to.match(/^cannot reach nowhere\.invalid: unknown host nowhere\.invalid \(ssh /);
+      expect(error.message).to.match(/^cannot reach nowhere\.invalid: unknown host nowhere\.invalid \(try: ssh /);
     });
 
     it('refuses a host whose key is not known', async () => {

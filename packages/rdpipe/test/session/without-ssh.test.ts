@@ -31,6 +31,6 @@ describe('a machine without ssh', () => {
 
   it('says so where ssh is asked for', async () => {
     const outcome = await openSessions([hostRef('h1')], settingsFor(hosts), undefined).catch((error: unknown) => error);
-    expect(outcome).to.have.property('message', 'there is no ssh on this machine (--ssh ssh2 needs none)');
+    expect(outcome).to.have.property('message', 'there is no ssh on this machine (use --ssh ssh2, which needs none)');
   });
 });

@@ -28,7 +28,7 @@ const BENCHMARK: Benchmark = {
     { way: 'tcp', carrier: 'tcp, not encrypted', samples: [sample(2e9), sample(1e9), sample(3e9)] },
     {
       way: 'ssh',
-      carrier: 'ssh of h1',
+      carrier: 'ssh on h1',
       samples: [sample(3e8, { toCpuS: null, roundTripUs: 250_000, pingPongUs: null })],
     },
   ],
@@ -39,9 +39,9 @@ describe('what bench prints', () => {
   it('is a table of medians, and why the other ways are not in it', () => {
     expect(benchLines(BENCHMARK)).to.deep.equal([
       'h1→h2, medians of 3 rounds',
-      '     rate        lowest      highest     CPU s/GiB h1  CPU s/GiB h2  round trip     ping-pong  by',
+      '     rate        lowest      highest     CPU s/GiB h1  CPU s/GiB h2  round trip     ping-pong  carried by',
       'tcp  2.000 GB/s  1.000 GB/s  3.000 GB/s  0.50          0.25          20 µs          95 µs      tcp, not encrypted',
-      'ssh  300.0 MB/s  300.0 MB/s  300.0 MB/s  0.50                        0.3 s (login)             ssh of h1',
+      'ssh  300.0 MB/s  300.0 MB/s  300.0 MB/s  0.50                        0.3 s (login)             ssh on h1',
       'rdma: not measured: no RDMA device on ␛[31mh2',
     ]);
   });

@@ -6,7 +6,7 @@ import { copyReport } from './helpers.ts';
 describe('the sums of a copy', () => {
   it('are one line', () => {
     expect(copySummary(copyReport(), { seconds: 3.2 })).to.equal(
-      'Copied 12,345 files, 3.4 GiB in 3.2 s (1.141 GB/s, 3,858 files/s); 40,000 were the same; removed 3; 2 failed',
+      'Copied 12,345 files, 3.4 GiB in 3.2 s (1.141 GB/s, 3,858 files/s); 40,000 unchanged; removed 3; 2 failed',
     );
   });
 
@@ -15,7 +15,7 @@ describe('the sums of a copy', () => {
     expect(copySummary(copyReport(nothing), { seconds: 0.1 })).to.equal('Copied 0 files, 0 B in 0.1 s');
     const one = { ...nothing, files: 1, bytes: 5, same: 1, resumedBytes: 1024 };
     expect(copySummary(copyReport(one), { seconds: 1 })).to.equal(
-      'Copied 1 file, 5 B in 1.0 s (5 B/s, 1 file/s); 1.0 KiB were there of an interrupted copy; 1 was the same',
+      'Copied 1 file, 5 B in 1.0 s (5 B/s, 1 file/s); 1.0 KiB resumed from an interrupted copy; 1 unchanged',
     );
   });
 });
@@ -32,7 +32,7 @@ describe('the sums of a copy to several hosts', () => {
     );
     expect(hostSummaries(copyReport({ hosts }))).to.deep.equal([
       'n1: 12 files, 2.0 KiB',
-      'n2: 0 files, 0 B; 40 were the same; removed 3; 1 failed',
+      'n2: 0 files, 0 B; 40 unchanged; removed 3; 1 failed',
     ]);
     expect(hostSummaries(copyReport())).to.deep.equal([]);
   });

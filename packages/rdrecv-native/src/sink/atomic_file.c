@@ -81,19 +81,20 @@ static bool open_file(struct rd_atomic_file *atomic_file, struct rd_error *error
   bool exists = atomic_file->resolved->exists;
   bool is_nameless = open_nameless(atomic_file);
   if (!is_nameless && !open_hidden(atomic_file, exists ? 0600 : 0666))
-    return unwritable(atomic_file, "cannot create a temporary file beside", error);
+    return unwritable(atomic_file, "cannot create a temporary file next to", error);
   if (exists && !take_metadata(atomic_file, error)) return false;
   struct stat status;
   if (fstat(atomic_file->fd, &status) < 0)
-    return unwritable(atomic_file, "cannot read the mode of the temporary file beside", error);
+    return unwritable(atomic_file, "cannot read the mode of the temporary file next to", error);
   atomic_file->mode = status.st_mode & 07777;
   if (!is_nameless && !exists) {
     remove_hidden(atomic_file);
     rd_cleanup_fd(&atomic_file->fd);
-    if (!open_hidden(atomic_file, 0600)) return unwritable(atomic_file, "cannot create a temporary file beside", error);
+    if (!open_hidden(atomic_file, 0600))
+      return unwritable(atomic_file, "cannot create a temporary file next to", error);
   }
   return fchmod(atomic_file->fd, 0600) == 0 ||
-         unwritable(atomic_file, "cannot set the mode of the temporary file beside", error);
+         unwritable(atomic_file, "cannot set the mode of the temporary file next to", error);
 }
 
 // The kernel removes a file without a name when this process is killed. Giving it a name needs /proc.

@@ -78,7 +78,7 @@ static bool copy_mode(mode_t mode, int fd) {
 
 static bool cannot_keep(const char *what, const char *path, struct rd_error *error) {
   rd_error_set_errno(error, RD_CODE_SINK_UNWRITABLE,
-                     "cannot keep the %.100s of %.300s (the command 'cat > FILE' writes into the old file)", what,
-                     path);
+                     "cannot keep the %.100s of %.300s (to write into the old file, use the command 'cat > FILE')",
+                     what, path);
   return false;
 }

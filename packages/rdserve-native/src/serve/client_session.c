@@ -31,13 +31,13 @@ struct rd_client_session *rd_client_session_create(int socket_fd, const struct r
   int messages[2], stream[2];
   RD_AUTO_CLOSE int socket = socket_fd;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, messages) != 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a socket pair");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create a socket pair");
     return NULL;
   }
   RD_AUTO_CLOSE int message_fd = messages[0];
   RD_AUTO_CLOSE int server_fd = messages[1];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream) != 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a socket pair");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create a socket pair");
     return NULL;
   }
   RD_AUTO_CLOSE int agent_end = stream[0];

@@ -88,7 +88,7 @@ static bool load_client_file(struct loading *loading, struct rd_error *error) {
     rd_error_set(&reason, RD_CODE_USAGE, "line %u: the client has no key", loading->table_line);
     is_read = false;
   }
-  if (is_read && loading->clients->count == before) is_read = refuse(&reason, "it has no [client.NAME]");
+  if (is_read && loading->clients->count == before) is_read = refuse(&reason, "there is no [client.NAME]");
   rd_private_file_free(text, bytes);
   if (!is_read) rd_error_set(error, RD_CODE_USAGE, "%.150s: %.300s", path, reason.message);
   return is_read;
@@ -110,14 +110,14 @@ static bool on_line(void *context, const struct rd_table_line *line, struct rd_e
     return once(&loading->has_directory, "directory", error) && take_directory(loading, line->value, error);
   if (strcmp(line->key, "rights") == 0)
     return once(&loading->has_rights, "rights", error) && take_rights(loading, line->value, error);
-  rd_error_set(error, RD_CODE_USAGE, "unknown key %s (keyfile, key, directory and rights are known)", line->key);
+  rd_error_set(error, RD_CODE_USAGE, "unknown key %s (the keys are keyfile, key, directory and rights)", line->key);
   return false;
 }
 
 static bool begin_client(struct loading *loading, const struct rd_table_line *line, struct rd_error *error) {
-  if (strcmp(line->table, "client") != 0) return refuse(error, "unknown table: only [client.NAME] is known");
+  if (strcmp(line->table, "client") != 0) return refuse(error, "unknown table (only [client.NAME] is allowed)");
   if (!loading->has_key) {
-    rd_error_set(error, RD_CODE_USAGE, "the client before it, of line %u, has no key", loading->table_line);
+    rd_error_set(error, RD_CODE_USAGE, "the client defined in line %u has no key", loading->table_line);
     return false;
   }
   loading->has_key = loading->has_directory = loading->has_rights = false;
@@ -128,7 +128,7 @@ static bool begin_client(struct loading *loading, const struct rd_table_line *li
 static bool add_client(struct loading *loading, const char *name, struct rd_error *error) {
   struct rd_clients *clients = loading->clients;
   if (rd_clients_place(clients, name) != NULL) {
-    rd_error_set(error, RD_CODE_USAGE, "the client %s is there twice", name);
+    rd_error_set(error, RD_CODE_USAGE, "the client %s is defined twice", name);
     return false;
   }
   if (clients->count == CLIENTS_MOST) return refuse(error, "too many clients");
@@ -161,7 +161,7 @@ static bool take_key_file(struct loading *loading, const char *path, struct rd_e
 static bool take_key(struct loading *loading, char *text, struct rd_error *error) {
   unsigned char key[RD_KEY_BYTES];
   size_t length = strcspn(text, "\r\n");
-  if (text[length + strspn(text + length, "\r\n")] != '\0') return refuse(error, "a key is one line");
+  if (text[length + strspn(text + length, "\r\n")] != '\0') return refuse(error, "a key must be one line");
   text[length] = '\0';
   if (length < KEY_LEAST_CHARACTERS) return refuse(error, "a key of fewer than 16 characters can be guessed");
   unsigned mistyped = rd_key_words_mistyped(text);

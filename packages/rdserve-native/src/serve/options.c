@@ -21,19 +21,23 @@ static bool parse_drain(void *to, const char *text);
 
 // In the order of --help.
 static const struct rd_option_row rows[] = {
-    TEXT("serve", "DIR", directory, "the directory; nothing outside it can be reached"),
-    RD_OPTION_VALUE("port", "PORT", parse_port, "a number from 0 to 65535", "listen there (10470); 0 is a free port"),
-    TEXT("bind", "ADDRESS", bind, "listen on this address only (default: every one)"),
-    TEXT("keyfile", "FILE", key_file, "the key of the client `default`, in one line of a\nfile that only you may read"),
-    TEXT("config", "FILE", client_file, "clients with keys, directories and rights of their\nown; read again on HUP"),
-    FLAG(0, "read-only", reads_only, "clients may copy from here only"),
-    FLAG(0, "write-only", writes_only, "clients may copy to here only"),
-    RD_OPTION_VALUE("max-clients", "N", parse_clients, "a number from 1 to 4096", "sessions at a time (32)"),
-    RD_OPTION_VALUE("ports", "A-B", parse_ports, "two ports, A-B", "the ports on which ends of hops may listen"),
+    TEXT("serve", "DIR", directory, "serve DIR; clients cannot reach anything outside it"),
+    RD_OPTION_VALUE("port", "PORT", parse_port, "a number from 0 to 65535",
+                    "listen on PORT (10470); 0: choose a free port"),
+    TEXT("bind", "ADDRESS", bind, "listen only on this address (default: all)"),
+    TEXT("keyfile", "FILE", key_file,
+         "read the key of the client `default` from FILE, which\nmust be one line and readable only by you"),
+    TEXT("config", "FILE", client_file,
+         "read clients, their keys, directories and rights from\nFILE; reload it on HUP"),
+    FLAG(0, "read-only", reads_only, "allow clients only to copy from here"),
+    FLAG(0, "write-only", writes_only, "allow clients only to copy to here"),
+    RD_OPTION_VALUE("max-clients", "N", parse_clients, "a number from 1 to 4096",
+                    "allow at most N sessions at a time (32)"),
+    RD_OPTION_VALUE("ports", "A-B", parse_ports, "two ports, A-B", "listen for data only on these ports"),
     RD_OPTION_VALUE("drain-timeout", "S", parse_drain, "a number of seconds up to 1000000",
-                    "after TERM, end sessions that run for S seconds\nmore (default: let them finish)"),
-    FLAG(0, "json", json, "events as JSON objects on standard error"),
-    FLAG('h', "help", help, "print this"),
+                    "after TERM, end sessions that are still running after\nS seconds (default: let them finish)"),
+    FLAG(0, "json", json, "print events as JSON objects on standard error"),
+    FLAG('h', "help", help, "print this help"),
     {0},
 };
 static const struct rd_option_table table = {.own = rows};
@@ -57,26 +61,27 @@ bool rd_serve_options_parse(int argc, char **argv, struct rd_serve_options *opti
   int operand = rd_option_table_parse(&table, argc, argv, options, error);
   if (error->code != RD_CODE_OK) return false;
   if (options->help) return true;
-  if (operand < argc) return usage(error, "--serve takes options only: its port is --port PORT");
+  if (operand < argc) return usage(error, "--serve takes only options (set the port with --port PORT)");
   return check(options, error);
 }
 
 void rd_serve_options_write_help(FILE *out) {
-  fputs("usage: rdrecv --serve DIR {--keyfile FILE | --config FILE} [options]\n"
-        "Serves copies below DIR to every client that has a key, without ssh:\n"
-        "rdcp --keyfile FILE SRC... rd://HOST[:PORT]/PATH, and from there.\n\n",
+  fputs("Usage: rdrecv --serve DIR {--keyfile FILE | --config FILE} [options]\n"
+        "Let every client that has a key copy files to and from DIR, without ssh:\n"
+        "rdcp --keyfile FILE SRC... rd://HOST[:PORT]/PATH, or from rd://... to DST.\n\n",
         out);
   rd_option_table_write_help(&table, out);
   fputs("\n"
-        "HUP reads the keys again; TERM lets sessions finish, and a second one ends them.\n",
+        "HUP reloads the keys. TERM lets sessions finish; a second TERM ends them.\n",
         out);
 }
 
 static bool check(struct rd_serve_options *options, struct rd_error *error) {
   if (options->directory[0] == '\0') return usage(error, "--serve needs a directory");
   if (options->key_file == NULL && options->client_file == NULL)
-    return usage(error, "--serve needs the keys of its clients: --keyfile FILE or --config FILE");
-  if (options->reads_only && options->writes_only) return usage(error, "--read-only and --write-only leave nothing");
+    return usage(error, "--serve needs the keys of its clients (--keyfile FILE or --config FILE)");
+  if (options->reads_only && options->writes_only)
+    return usage(error, "--read-only and --write-only cannot be combined");
   options->rights = options->reads_only ? RD_RIGHTS_READ : options->writes_only ? RD_RIGHTS_WRITE : RD_RIGHTS_BOTH;
   return true;
 }

@@ -39,11 +39,11 @@ void rd_private_file_free(char *text, size_t bytes) {
 
 static bool is_private(const char *path, const struct stat *status, struct rd_error *error) {
   if (!S_ISREG(status->st_mode))
-    rd_error_set(error, RD_CODE_USAGE, "%.200s is no regular file", path);
+    rd_error_set(error, RD_CODE_USAGE, "%.200s is not a regular file", path);
   else if (status->st_uid != 0 && status->st_uid != geteuid())
     rd_error_set(error, RD_CODE_USAGE, "%.200s belongs to uid %u, which is neither you nor root", path, status->st_uid);
   else if ((status->st_mode & 077) != 0)
-    rd_error_set(error, RD_CODE_USAGE, "others may use %.200s (mode %04o): chmod go= %.200s", path,
+    rd_error_set(error, RD_CODE_USAGE, "other users can access %.200s, mode %04o (chmod go= %.200s)", path,
                  status->st_mode & 07777, path);
   else
     return true;

@@ -37,7 +37,7 @@ void rd_report_begin(const struct rd_report *report, const struct rd_client_sess
                          connection->peer, "direction", rd_serve_rights_name(connection->direction), "path",
                          connection->path));
   else
-    fprintf(stderr, "rdrecv: %s from %s: begins to %s %s\n", connection->name, connection->peer,
+    fprintf(stderr, "rdrecv: %s from %s: began to %s %s\n", connection->name, connection->peer,
             doing(connection->direction), connection->path);
 }
 
@@ -96,14 +96,15 @@ void rd_report_reloaded(const struct rd_report *report, size_t clients) {
   if (report->json)
     write_json(json_pack("{s:s,s:i}", "event", "reloaded", "clients", (int)clients));
   else
-    fprintf(stderr, "rdrecv: read the keys of %zu clients again\n", clients);
+    fprintf(stderr, "rdrecv: reloaded the keys of %zu clients\n", clients);
 }
 
 void rd_report_draining(const struct rd_report *report, size_t sessions) {
   if (report->json)
     write_json(json_pack("{s:s,s:i}", "event", "draining", "sessions", (int)sessions));
   else
-    fprintf(stderr, "rdrecv: takes no more clients; %zu sessions go on (TERM again ends them)\n", sessions);
+    fprintf(stderr, "rdrecv: accepting no more clients; %zu sessions are finishing (send TERM again to end them)\n",
+            sessions);
 }
 
 void rd_report_failure(const struct rd_report *report, const char *message) {

@@ -212,7 +212,7 @@ static void admit(struct server *server, struct rd_client_session *connection, c
   if (place == NULL)
     refuse(server, connection, "the server no longer knows this key");
   else if (server->listener == NULL)
-    refuse(server, connection, "the server is ending");
+    refuse(server, connection, "the server is shutting down");
   else if (count_connections(server, true) >= server->options->most_clients)
     refuse(server, connection, reason);
   else if (!rd_client_session_admit(connection, server->options, place, &error))
@@ -243,7 +243,7 @@ static void reload(struct server *server) {
   struct rd_clients *clients = rd_clients_load(server->options, &error);
   if (clients == NULL) {
     char message[sizeof error.message + 32];
-    snprintf(message, sizeof message, "the old keys stay: %s", error.message);
+    snprintf(message, sizeof message, "keeping the old keys: %s", error.message);
     rd_report_failure(&server->report, message);
     return;
   }

@@ -74,7 +74,7 @@ static const char *parse_key(struct rest *rest, struct rd_table_line *line) {
 static const char *parse_end(struct rest *rest) {
   skip_blanks(rest);
   if (rest->at == rest->end) return NULL;
-  if (*rest->at != '#') return "something follows that is no comment";
+  if (*rest->at != '#') return "only a comment may follow the value";
   for (const char *at = rest->at; at < rest->end; at++)
     if (is_control(*at)) return "a control character";
   return NULL;

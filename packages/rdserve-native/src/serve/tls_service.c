@@ -67,7 +67,7 @@ enum rd_outcome rd_tls_service_accept(struct rd_tls_service *service, const stru
   bool has_key =
       SSL_session_reused(service->tls) == 1 || ERR_GET_REASON(ERR_peek_error()) == SSL_R_BINDER_DOES_NOT_VERIFY;
   rd_error_set(error, has_key ? RD_CODE_KEY_REFUSED : RD_CODE_DATA_DAMAGED,
-               has_key ? "it holds another key" : "it does not speak this protocol");
+               has_key ? "wrong key" : "it does not speak this protocol");
   return RD_OUTCOME_FAILED;
 }
 

@@ -78,7 +78,7 @@ static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, 
                        struct rd_error *error) {
   struct words words = {0};
   if (ssh == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "there is no ssh on this machine, which this command line needs");
+    rd_error_set(error, RD_CODE_INTERNAL, "this command line needs ssh, which is not installed on this machine");
     return false;
   }
   add(&words, "ssh");

@@ -23,7 +23,7 @@ bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd
   char answer[256];
   int ends[2], status;
   if (pipe2(ends, O_CLOEXEC)) {
-    rd_error_set_errno(why, RD_CODE_INTERNAL, "cannot make a pipe");
+    rd_error_set_errno(why, RD_CODE_INTERNAL, "cannot create a pipe");
     return false;
   }
   RD_AUTO_CLOSE int read_fd = ends[0];
@@ -31,7 +31,7 @@ bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd
   pid_t pid = start(program, null_fd, write_fd, why);
   if (pid < 0) return false;
   if (!wait_for(pid, limit_ms, &status)) {
-    rd_error_set(why, RD_CODE_INTERNAL, "rdrecv --rdma-check did not end within %g s", (double)limit_ms / 1000);
+    rd_error_set(why, RD_CODE_INTERNAL, "rdrecv --rdma-check did not finish within %g s", (double)limit_ms / 1000);
     return false;
   }
   read_answer(read_fd, answer, sizeof answer);

@@ -107,7 +107,7 @@ static bool check(int argc, char **argv, struct rd_agent_options *options, struc
   options->command = argv + optind;
   if (options->mode == RD_OPTIONS_DIE_WITH_PARENT)
     return optind < argc || usage(error, "--die-with-parent needs a command");
-  if (options->mode != RD_OPTIONS_AGENT) return usage(error, "rdpipe starts it, with --agent");
+  if (options->mode != RD_OPTIONS_AGENT) return usage(error, "this program is started by rdpipe, with --agent");
   if (optind < argc) return usage(error, "--agent takes no further arguments");
   if (!check_served(options, error)) return false;
   return check_nonce(options->nonce, error);

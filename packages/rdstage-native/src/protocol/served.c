@@ -66,7 +66,7 @@ bool rd_served_allows_connection(const struct rd_served *served, const json_t *r
 }
 
 static bool allows_stage(const struct rd_served *served, const struct rd_stage_spec *stage, struct rd_error *error) {
-  if (stage->kind != RD_STAGE_TREE) return refuse(error, "it serves copies only: no commands, and no files as stages");
+  if (stage->kind != RD_STAGE_TREE) return refuse(error, "only copies are served: no commands, and no files as stages");
   const char *role = json_string_value(json_object_get(stage->settings, "role"));
   for (size_t i = 0; role != NULL && i < sizeof roles / sizeof *roles; i++) {
     if (strcmp(role, roles[i].role) != 0) continue;

@@ -24,7 +24,7 @@ static void on_error(void *context, short ready);
 struct rd_channel *rd_channel_create(struct rd_agent *agent, bool guarded, struct rd_error *error) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC)) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create a pipe");
     return NULL;
   }
   rd_pipe_grow(ends[1]);

@@ -37,7 +37,7 @@ struct rd_hop_program *rd_hop_program_start(struct rd_agent *agent, const struct
                                             struct rd_error *error) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a socket pair");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create a socket pair");
     return NULL;
   }
   RD_AUTO_CLOSE int ours = ends[0];

@@ -84,7 +84,7 @@ bool rd_link_join_relay(struct rd_link *link, struct rd_link *to, struct rd_erro
   if (link->passes.memory < 0) return false;
   to->takes.memory = fcntl(link->passes.memory, F_DUPFD_CLOEXEC, 3);
   if (to->takes.memory < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, bells)) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make the memory of a relay");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create the memory of a relay");
     return false;
   }
   link->passes.bell = bells[0];
@@ -218,7 +218,7 @@ static bool open_recv(struct rd_link *link, struct rd_error *error) {
 
 static bool open_local(struct rd_link *link, struct rd_error *error) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link->pair)) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a socket pair");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create a socket pair");
     return false;
   }
   return open_send(link, error) && open_recv(link, error);

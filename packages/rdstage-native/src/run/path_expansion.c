@@ -53,7 +53,7 @@ struct rd_path_expansion *rd_path_expand(struct rd_agent *agent, const char *tex
   RD_AUTO_CLOSE int out_fd = -1;
   RD_AUTO_CLOSE int error_fd = -1;
   if (!open_output(&expansion->path, expansion, &out_fd) || !open_output(&expansion->complaint, expansion, &error_fd))
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create a pipe");
   else
     expansion->pid = start_shell(agent, text, out_fd, error_fd, error);
   if (expansion->pid < 0) {

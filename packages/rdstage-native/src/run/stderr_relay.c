@@ -39,7 +39,7 @@ struct rd_stderr_relay *rd_stderr_relay_create(struct rd_agent *agent, unsigned 
                                                void (*ended)(void *context), void *context, struct rd_error *error) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC)) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create a pipe");
     return NULL;
   }
   // The stage can go on writing during a pause; where the kernel refuses the size, it waits.

@@ -261,7 +261,7 @@ static void on_lost(void *context, const struct rd_error *why) {
 }
 
 static void on_lease_expired(void *context) {
-  give_up(context, RD_CODE_PEER_STALLED, "rdpipe sent nothing for the lease");
+  give_up(context, RD_CODE_PEER_STALLED, "received nothing from rdpipe within the lease");
 }
 
 // The guardian never writes to the socket: it is readable when it is closed.

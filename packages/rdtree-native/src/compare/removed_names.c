@@ -58,7 +58,7 @@ bool rd_removed_names_note(struct rd_removed_names *removal, struct rd_bytes nam
   if (is_directory && is_top(removal) && rd_name_set_has(present(removal), name)) {
     rd_error_set(
         error, RD_CODE_INTERNAL,
-        "two sources have %.*s: with --delete each would remove the other's files (copy them into two targets)",
+        "two sources have %.*s: with --delete each would remove the other's files (copy them to separate targets)",
         (int)name.count, (const char *)name.at);
     return false;
   }

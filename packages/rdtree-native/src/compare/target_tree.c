@@ -52,8 +52,7 @@ bool rd_target_tree_enter(struct rd_target_tree *tree, struct rd_bytes name, str
                           enum rd_entered *entered, struct rd_error *error) {
   RD_AUTO_CLOSE int fd = open_directory(tree, name);
   if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "%zu directories of the target in each other (raise ulimit -n)",
-                       tree->count);
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "%zu nested directories in the target (raise ulimit -n)", tree->count);
     return false;
   }
   *entered = fd < 0 && errno == ENOTDIR ? RD_ENTERED_OTHER : RD_ENTERED_NOTHING;

@@ -93,7 +93,8 @@ static char *parent_of(const char *path) {
 }
 
 static bool missing(const char *path, struct rd_error *error) {
-  rd_error_set(error, RD_CODE_SINK_UNWRITABLE, "the directory %.400s does not exist (--mkpath makes it)", path);
+  rd_error_set(error, RD_CODE_SINK_UNWRITABLE, "the directory %.400s does not exist (to create it, use --mkpath)",
+               path);
   return false;
 }
 

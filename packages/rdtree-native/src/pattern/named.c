@@ -47,7 +47,7 @@ bool rd_named_check(struct rd_named *named, const struct rd_record *record, stru
 }
 
 bool rd_named_begin(struct rd_named *named, uint32_t source, struct rd_error *error) {
-  if (source >= named->settings->source_count) return refuse(error, "a source that there is not");
+  if (source >= named->settings->source_count) return refuse(error, "a source that does not exist");
   if (named->has_source && source == named->source) return true;
   rd_folders_begin(named->folders, named->settings->sources[source]);
   named->has_source = true;
@@ -67,7 +67,7 @@ struct rd_folders *rd_named_folders(struct rd_named *named) {
 static bool check_entry(struct rd_named *named, const struct rd_record *record, struct rd_error *error) {
   const struct rd_tree_settings *settings = named->settings;
   bool is_folder = record->type == RD_RECORD_ENTER;
-  if (is_folder && !settings->recursive) return refuse(error, "a directory, though directories are not copied");
+  if (is_folder && !settings->recursive) return refuse(error, "a directory, but directories are not copied");
   if (is_folder && rd_folders_depth(named->folders) == RD_DEPTH_MAX) return refuse(error, "a path that is too deep");
   if (!named->has_source || rd_folders_depth(named->folders) == 0) return check_source(named, record, error);
   if (record->type == RD_RECORD_FILE && settings->one_file_system && !is_on_its_file_system(named))
@@ -81,7 +81,7 @@ static bool check_source(struct rd_named *named, const struct rd_record *record,
   if (!rd_named_begin(named, record->entry.source, error)) return false;
   struct rd_bytes name = record->entry.name, own = rd_folders_source_name(named->folders);
   return (name.count == own.count && memcmp(name.at, own.at, own.count) == 0) ||
-         refuse(error, "a name that is not that of its source");
+         refuse(error, "a name that differs from that of its source");
 }
 
 // One that cannot be opened has no contents to give.

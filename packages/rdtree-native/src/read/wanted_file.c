@@ -63,9 +63,9 @@ static bool open_file(struct rd_wanted_file *file) {
   file->fd = openat(rd_folder_fd(file->folder), file->name, flags);
   if (file->fd < 0 || !rd_status_of_fd(file->fd, &file->status)) {
     file->number = errno;
-    if (errno == ELOOP || errno == ENXIO) file->reason = "is no regular file any more";
+    if (errno == ELOOP || errno == ENXIO) file->reason = "is no longer a regular file";
   } else if (!S_ISREG(file->status.stx_mode)) {
-    file->reason = "is no regular file any more";
+    file->reason = "is no longer a regular file";
   } else {
     return true;
   }

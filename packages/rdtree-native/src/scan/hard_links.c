@@ -78,7 +78,7 @@ static void keep(struct rd_hard_links *links, const struct statx *status, struct
   if (links->is_full || path.count > RD_PATH_MAX_BYTES) return;
   if (!rd_spool_put(links->spool, path, &at)) {
     links->is_full = true;
-    rd_events_warning("no room for a temporary file: further hard links are copied as files of their own");
+    rd_events_warning("no room for a temporary file: further hard links are copied as separate files");
     return;
   }
   if (links->unused == NONE && links->count == links->room) grow(links);

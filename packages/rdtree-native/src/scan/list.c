@@ -57,7 +57,7 @@ static bool send_path(struct rd_scan *scan, char *path, size_t count, struct rd_
   if (strlen(path) != count || !is_below(path)) {
     // Shown as a path of the source: from its root.
     return leave_others(scan, "", error) &&
-           rd_send_failed(scan, path, 0, "not copied: it is no path below the source", error);
+           rd_send_failed(scan, path, 0, "not copied: it is not a path below the source", error);
   }
   char *last;
   bool is_folder = simplify(path);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPANDS_NOTHING "no shell expands it on that side (copy the directory, with --include and --exclude)"
+#define EXPANDS_NOTHING "wildcards are not expanded (copy the directory, with --include and --exclude)"
 
 static bool create(struct rd_scan *scan, int out_fd, struct rd_error *error);
 static void destroy(struct rd_scan *scan);
@@ -70,7 +70,7 @@ static bool send_source(struct rd_scan *scan, int in_fd, struct rd_error *error)
   if (scan->settings->list != RD_LIST_NONE) return send_list(scan, name, &status, in_fd, error);
   if (!S_ISDIR(status.stx_mode)) return rd_send_plain(scan, name, &status, error);
   if (scan->settings->recursive) return rd_walk(scan, name, &status, error);
-  return rd_send_failed(scan, name, 0, "is a directory: -r copies it", error);
+  return rd_send_failed(scan, name, 0, "is a directory (to copy it, use -r)", error);
 }
 
 // As a shell would expand it.
@@ -94,7 +94,8 @@ static bool send_end(struct rd_scan *scan, struct rd_error *error) {
                           .end = {scan->totals.entries, scan->totals.bytes, scan->totals.failed}};
   if (!rd_stream_put(scan->writer, &end, error) || !rd_stream_flush(scan->writer, error)) return false;
   if (scan->specials_skipped > 0)
-    rd_events_warning("%llu special files were skipped: -a copies them", (unsigned long long)scan->specials_skipped);
+    rd_events_warning("%llu special files were skipped (to copy them, use -a)",
+                      (unsigned long long)scan->specials_skipped);
   if (scan->settings->role == RD_TREE_SCAN) rd_events_progress(&scan->totals, NULL, true);
   return true;
 }

@@ -115,7 +115,7 @@ static bool read_names(struct rd_scan *scan, struct level *level, struct rd_erro
     level->is_whole = false;
   }
   if (is_target(scan)) {
-    rd_send_refused(scan, "it is the target of this copy, and was left out (--exclude leaves it out in silence)");
+    rd_send_refused(scan, "skipped: it is the destination of this copy (--exclude hides this message)");
     level->folders.count = 0;
     level->is_whole = false;
   }

@@ -72,7 +72,7 @@ static bool decode_object(json_t *object, struct rd_tree_settings *settings, str
   settings->jobs = (unsigned)jobs;
   if (remove_most < 0) return invalid(error, "remove_most is out of range");
   if (json_object_get(object, "remove_most") != NULL) settings->remove_most = (uint64_t)remove_most;
-  if (target != NULL && (settings->target = path_of(target)) == NULL) return invalid(error, "target is no path");
+  if (target != NULL && (settings->target = path_of(target)) == NULL) return invalid(error, "target is not a path");
   return decode_part(object, settings, error) && decode_role(role, settings, error) &&
          decode_run(run, settings, error) && decode_flags(object, settings, error) &&
          decode_sources(sources, settings, error) && decode_patterns(patterns, settings, error);
@@ -138,11 +138,11 @@ static bool decode_flags(json_t *object, struct rd_tree_settings *settings, stru
 
 static bool decode_sources(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error) {
   if (array == NULL) return true;
-  if (!json_is_array(array) || json_array_size(array) > SOURCES_MAX) return invalid(error, "sources is no list");
+  if (!json_is_array(array) || json_array_size(array) > SOURCES_MAX) return invalid(error, "sources is not a list");
   settings->sources = rd_memory_new(json_array_size(array), sizeof *settings->sources);
   for (size_t i = 0; i < json_array_size(array); i++) {
     char *text = path_of(json_array_get(array, i));
-    if (text == NULL) return invalid(error, "a source is no path");
+    if (text == NULL) return invalid(error, "a source is not a path");
     settings->sources[settings->source_count++] = text;
   }
   return true;
@@ -150,7 +150,7 @@ static bool decode_sources(const json_t *array, struct rd_tree_settings *setting
 
 static bool decode_patterns(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error) {
   if (array == NULL) return true;
-  if (!json_is_array(array) || json_array_size(array) > PATTERNS_MAX) return invalid(error, "patterns is no list");
+  if (!json_is_array(array) || json_array_size(array) > PATTERNS_MAX) return invalid(error, "patterns is not a list");
   settings->patterns = rd_memory_new(json_array_size(array), sizeof *settings->patterns);
   for (size_t i = 0; i < json_array_size(array); i++) {
     json_error_t why;
@@ -159,7 +159,7 @@ static bool decode_patterns(const json_t *array, struct rd_tree_settings *settin
     if (json_unpack_ex(json_array_get(array, i), &why, 0, "{s:b,s:o}", "include", &is_include, "pattern", &hex))
       return invalid(error, why.text);
     char *text = text_of(hex);
-    if (text == NULL) return invalid(error, "a pattern is no text");
+    if (text == NULL) return invalid(error, "a pattern is not text");
     settings->patterns[settings->pattern_count++] = (struct rd_tree_pattern){is_include, text};
   }
   return true;
@@ -168,7 +168,7 @@ static bool decode_patterns(const json_t *array, struct rd_tree_settings *settin
 static bool decode_run(const char *run, struct rd_tree_settings *settings, struct rd_error *error) {
   size_t count = strlen(run);
   if (count < 1 || count >= sizeof settings->run || strspn(run, "0123456789abcdef-") != count)
-    return invalid(error, "run is no name");
+    return invalid(error, "run is not a name");
   memcpy(settings->run, run, count + 1);
   return true;
 }
@@ -209,7 +209,8 @@ static bool has_paths(const struct rd_tree_settings *settings, struct rd_error *
   if (role == RD_TREE_UNITE && settings->width == 0) return invalid(error, "there are no targets");
   if (needs_target && settings->target == NULL) return invalid(error, "there is no target");
   if (needs_source && settings->source_count == 0) return invalid(error, "there is no source");
-  return settings->list == RD_LIST_NONE || settings->source_count == 1 || invalid(error, "a list is of one source");
+  return settings->list == RD_LIST_NONE || settings->source_count == 1 ||
+         invalid(error, "a list needs exactly one source");
 }
 
 static bool invalid(struct rd_error *error, const char *reason) {

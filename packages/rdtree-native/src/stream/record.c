@@ -83,13 +83,13 @@ bool rd_record_decode(const unsigned char *encoded, size_t bytes, struct rd_reco
   size_t payload;
   if (bytes < RD_RECORD_HEAD_BYTES) return damaged(error, "a record is too short");
   if (!rd_record_payload_bytes(encoded, &payload, error)) return false;
-  if (payload != bytes - RD_RECORD_HEAD_BYTES) return damaged(error, "a record has another length than it gives");
+  if (payload != bytes - RD_RECORD_HEAD_BYTES) return damaged(error, "a record does not have the length that it gives");
   uint32_t type = rd_get_u32(encoded + 4);
   if (type < RD_RECORD_HEAD || type > RD_RECORD_WANTS) return damaged(error, "a record of an unknown type");
   *record = (struct rd_record){.type = (enum rd_record_type)type};
   struct cursor from = {.in = encoded + RD_RECORD_HEAD_BYTES, .left = payload};
   bool is_right = decode_payload(record, &from);
-  return (is_right && !from.is_short && from.left == 0) || damaged(error, "a record has a field that cannot be");
+  return (is_right && !from.is_short && from.left == 0) || damaged(error, "a record has an invalid field");
 }
 
 bool rd_name_is_valid(struct rd_bytes name) {

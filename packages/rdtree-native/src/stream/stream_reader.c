@@ -144,7 +144,7 @@ static ssize_t read_more(struct rd_stream_reader *reader, struct rd_error *error
 static bool check_head(struct rd_stream_reader *reader, const struct rd_record *record, struct rd_error *error) {
   reader->has_head = record->type == RD_RECORD_HEAD;
   if (reader->has_head && record->head.version == RD_TREE_VERSION && record->head.phase == reader->phase) return true;
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree has another version or phase than is expected");
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree does not have the expected version or phase");
   return false;
 }
 

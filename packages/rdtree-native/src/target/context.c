@@ -75,8 +75,8 @@ void rd_write_warn(struct rd_write *write) {
   uint64_t owners = write->refused[RD_REFUSED_OWNERS], acls = write->refused[RD_REFUSED_ACLS];
   uint64_t attributes = write->refused[RD_REFUSED_ATTRIBUTES];
   if (owners > 0)
-    rd_events_warning("%" PRIu64 " entries keep the owner or group that they have at the target (only root may give "
-                      "files away)",
+    rd_events_warning("%" PRIu64 " entries keep their old owner or group at the target (only root can change "
+                      "ownership)",
                       owners);
   if (acls > 0) rd_events_warning("%" PRIu64 " ACLs could not be set at the target", acls);
   if (attributes > 0) rd_events_warning("%" PRIu64 " extended attributes could not be set at the target", attributes);

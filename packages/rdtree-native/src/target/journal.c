@@ -49,7 +49,7 @@ bool rd_journal_add(struct rd_journal *journal, struct rd_directory *directory) 
   if (journal->fd < 0 && !journal->is_refused && !begin(journal)) {
     if (errno != EACCES && errno != EPERM) return false;
     journal->is_refused = true;
-    rd_events_warning("%s in the target belongs to another user: if this run is killed, its temporary files stay",
+    rd_events_warning("%s in the target belongs to another user: if this run is killed, its temporary files remain",
                       RD_JOURNAL_DIRECTORY);
   }
   if (journal->is_refused) return directory->is_journaled = true;

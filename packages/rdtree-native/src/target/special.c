@@ -43,7 +43,7 @@ static void make_symlink(struct rd_job *job) {
   if (atomic_load(&file->write->is_stopped))
     rd_target_file_destroy(file);
   else if (symlinkat((const char *)file->data, file->directory->fd, name) < 0)
-    complete(file, rd_target_file_fail(file, errno, "cannot make the symbolic link"));
+    complete(file, rd_target_file_fail(file, errno, "cannot create the symbolic link"));
   else
     finish_new(file, name);
 }
@@ -59,9 +59,9 @@ static void make_special(struct rd_job *job) {
   if (atomic_load(&file->write->is_stopped))
     rd_target_file_destroy(file);
   else if (rd_root_is_set() && (S_ISCHR(mode) || S_ISBLK(mode)))
-    complete(file, rd_target_file_fail(file, EPERM, "a served directory takes no devices"));
+    complete(file, rd_target_file_fail(file, EPERM, "devices cannot be created in a served directory"));
   else if (mknodat(file->directory->fd, name, mode, device) < 0)
-    complete(file, rd_target_file_fail(file, errno, "cannot make the special file"));
+    complete(file, rd_target_file_fail(file, errno, "cannot create the special file"));
   else
     finish_new(file, name);
 }

@@ -77,8 +77,8 @@ bool rd_target_file_open(struct rd_target_file *file, bool may_resume) {
   if (file->write->settings->in_place)
     return open_in_place(file) || rd_target_file_fail(file, errno, "cannot open the file");
   if (may_resume && open_partial(file, &is_held)) return true;
-  if (may_resume && !is_held && errno != 0) return rd_target_file_fail(file, errno, "cannot make the partial file");
-  return open_unique(file) || rd_target_file_fail(file, errno, "cannot make a temporary file in its directory");
+  if (may_resume && !is_held && errno != 0) return rd_target_file_fail(file, errno, "cannot create the partial file");
+  return open_unique(file) || rd_target_file_fail(file, errno, "cannot create a temporary file in its directory");
 }
 
 bool rd_target_file_write(struct rd_target_file *file, uint64_t offset, const unsigned char *bytes, size_t count) {
@@ -162,7 +162,7 @@ bool rd_target_file_verify(struct rd_target_file *file) {
   if (!is_read) return rd_target_file_fail(file, number, "cannot read back what was written");
   if (memcmp(value, file->digest, sizeof value) == 0) return true;
   file->is_worthless = true;
-  return rd_target_file_fail(file, EIO, "the disk gives back other bytes than were written");
+  return rd_target_file_fail(file, EIO, "the disk returns different bytes than were written");
 }
 
 bool rd_target_file_publish(struct rd_target_file *file) {

@@ -167,8 +167,7 @@ static bool open_target(struct rd_follower *follower, struct rd_error *error) {
 
 static bool enter(struct rd_follower *follower, const struct rd_entry *entry, struct rd_error *error) {
   if (follower->place == RD_PLACE_AS) return damaged(error, "a directory where one file is expected");
-  if (follower->frame_bytes > FRAME_BYTES_MOST)
-    return damaged(error, "too many attributes of directories in each other");
+  if (follower->frame_bytes > FRAME_BYTES_MOST) return damaged(error, "too many attributes of nested directories");
   if (follower->depth == follower->room) {
     follower->room = 2 * follower->room + 16;
     follower->frames = rd_memory_resize(follower->frames, follower->room, sizeof *follower->frames);
@@ -197,7 +196,7 @@ static void open_frame(struct rd_follower *follower, struct rd_directory *parent
   if (fd < 0) {
     int number = errno;
     RD_AUTO_FREE char *path = rd_directory_path(parent, name);
-    rd_write_failed(write, parent->fd, path, number, "cannot make or open the directory: nothing in it was copied");
+    rd_write_failed(write, parent->fd, path, number, "cannot create or open the directory: nothing in it was copied");
     return;
   }
   if (is_itself && fstat(fd, &now) == 0) mode_before = now.st_mode & 07777;
@@ -260,7 +259,7 @@ static bool prepare_directory(struct rd_follower *follower, struct rd_directory 
   int number = errno;
   RD_AUTO_FREE char *path = rd_directory_path(directory, name);
   rd_write_failed(follower->write, directory->fd, path, number,
-                  "cannot make .rdcp, the list of temporary files, in the target directory");
+                  "cannot create .rdcp, the list of temporary files, in the target directory");
   return false;
 }
 

@@ -30,7 +30,7 @@ struct block {
   unsigned char digest[RD_DIGEST_TREE_BYTES];
 };
 
-static const char has_changed[] = "what an interrupted copy left of it has changed meanwhile: copy it again";
+static const char has_changed[] = "its partial file from an interrupted copy has changed (run the copy again)";
 
 static bool begin_stream(struct rd_target_file *file);
 static bool is_long_enough(int fd, uint64_t bytes);
@@ -275,6 +275,6 @@ static void forget(struct rd_target_file *file) {
 static void digest_differs(struct rd_target_file *file) {
   struct rd_error error;
   RD_AUTO_FREE char *path = rd_directory_path(file->directory, file->name);
-  rd_error_set(&error, RD_CODE_DATA_DAMAGED, "%.400s: its bytes changed on the way (digests differ)", path);
+  rd_error_set(&error, RD_CODE_DATA_DAMAGED, "%.400s: its bytes changed in transit (digests differ)", path);
   rd_write_stop(file->write, &error);
 }

@@ -16,7 +16,7 @@
 #include "write/stop_signals.h"
 
 #define WAIT_MS 250
-#define NO_TREE "what came is no tree of files: rdrecv takes it to a FILE that is no directory"
+#define NO_TREE "received a plain stream, not a directory tree (give rdrecv a FILE that is not a directory)"
 
 static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error);
 static bool follow(struct rd_write *write, struct rd_follower *follower, struct rd_stream_reader *reader,
@@ -48,7 +48,8 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
   rd_directory_release(later.top);
   if (is_done) {
     if (settings->alone && atomic_load(&write.source_failures) > 0)
-      rd_write_failed(&write, -1, settings->target, 0, "the source could not be read whole: see rdsend there");
+      rd_write_failed(&write, -1, settings->target, 0,
+                      "the source could not be read completely (see the messages of rdsend)");
     rd_write_warn(&write);
     rd_slowest_report(write.slowest);
     rd_write_progress(&write, NULL, true);
@@ -121,7 +122,8 @@ static bool finish(struct rd_write *write, struct rd_later *later, struct rd_err
 static bool remove_others(struct rd_write *write, struct rd_later *later, struct rd_error *error) {
   if (atomic_load(&write->source_failures) == 0) return rd_removal_run(write, later->removals, later->top, error);
   if (!write->settings->remove) return true;
-  rd_write_failed(write, -1, write->settings->target, 0, "nothing was removed: the source could not be read whole");
+  rd_write_failed(write, -1, write->settings->target, 0,
+                  "nothing was removed: the source could not be read completely");
   return true;
 }
 

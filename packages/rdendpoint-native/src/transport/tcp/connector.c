@@ -167,7 +167,7 @@ struct rd_connector *rd_tcp_dial(const struct rd_address *address, struct rd_err
   dial->socket_fd = -1;
   dial->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   if (dial->epoll_fd < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an epoll set");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create an epoll set");
   } else {
     dial->count = rd_socket_address_find(address->host, address->port, dial->addresses, ADDRESSES_MAX, error);
     if (dial->count > 0 && dial_next(dial, error)) return &dial->base;

@@ -99,7 +99,7 @@ static bool length_is_right(const struct rd_tcp_receive *receive, const char *pe
   if (receive->current.bytes < RD_TCP_LENGTH_BYTES) return true;
   uint32_t length = rd_get_u32(head_of(receive, &receive->current));
   if (length >= RD_HEADER_BYTES && length <= receive->slots.message_bytes) return true;
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent a message of %u bytes where %u to %zu are allowed", peer, length,
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent a message of %u bytes (%u to %zu are allowed)", peer, length,
                RD_HEADER_BYTES, receive->slots.message_bytes);
   return false;
 }

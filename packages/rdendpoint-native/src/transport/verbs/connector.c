@@ -75,7 +75,8 @@ static bool has_device(const struct rd_verbs_library *verbs, struct rd_error *er
   struct ibv_context **devices = verbs->rdma_get_devices(&count);
   if (devices != NULL) verbs->rdma_free_devices(devices);
   if (devices != NULL && count > 0) return true;
-  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "this machine has no rdma device that its libraries can use (rdma link)");
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT,
+               "this machine has no RDMA device that its libraries can use (try: rdma link)");
   return false;
 }
 
@@ -102,7 +103,7 @@ static bool listen_on(struct rd_verbs_id *id, const char *bind_host, uint16_t lo
   if (!bound && everywhere && rd_socket_address_find("0.0.0.0", low, &socket_address, 1, error) > 0) // IPv6 is off
     bound = bind_in_range(id, socket_address, low, high);
   if (bound && id->verbs->rdma_listen(id->id, BACKLOG) == 0) return true;
-  rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen for rdma on %s",
+  rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen for RDMA on %s",
                      everywhere ? "any address" : bind_host);
   return false;
 }
@@ -139,7 +140,7 @@ static enum rd_outcome accept_request(const struct listener *listener, struct rd
   if (*transport == NULL) return RD_OUTCOME_FAILED;
   struct rdma_conn_param parameters = {.rnr_retry_count = 0};
   if (id.verbs->rdma_accept(id.id, &parameters) == 0) return RD_OUTCOME_DONE;
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot accept an rdma connection");
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot accept an RDMA connection");
   rd_transport_destroy(*transport);
   *transport = NULL;
   return RD_OUTCOME_FAILED;
@@ -260,7 +261,7 @@ static void explain_refusal(const struct dial *dial, struct rd_error *error) {
   char text[RD_SOCKET_ADDRESS_TEXT_BYTES];
   rd_socket_address_text(&dial->addresses[dial->tried - 1], text);
   errno = reason;
-  rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "rdma %s", text);
+  rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "RDMA %s", text);
   errno = reason;
 }
 

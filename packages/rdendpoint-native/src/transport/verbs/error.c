@@ -8,15 +8,15 @@ void rd_verbs_completion_failed(const struct rd_verbs_library *verbs, const stru
     rd_error_set(error, RD_CODE_PEER_CLOSED, "the connection to %s ended", peer);
     break;
   case IBV_WC_RETRY_EXC_ERR:
-    rd_error_set(error, RD_CODE_PEER_LOST, "%s does not answer any more", peer);
+    rd_error_set(error, RD_CODE_PEER_LOST, "%s no longer answers", peer);
     break;
   case IBV_WC_RNR_RETRY_EXC_ERR: // flow control prevents it
-    rd_error_set(error, RD_CODE_INTERNAL, "%s had no receive buffer for a message: a fault of rdpipe, please report it",
+    rd_error_set(error, RD_CODE_INTERNAL, "%s had no receive buffer for a message (a bug in rdpipe, please report it)",
                  peer);
     break;
   case IBV_WC_LOC_LEN_ERR:
   case IBV_WC_REM_INV_REQ_ERR:
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a message on the way from or to %s was too long", peer);
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a message from or to %s was too long", peer);
     break;
   default:
     rd_error_set(error, RD_CODE_PEER_LOST, "the connection to %s failed: %s", peer,
@@ -30,7 +30,7 @@ bool rd_verbs_event_ends(const struct rd_verbs_event *event, const char *peer, s
     rd_error_set(error, RD_CODE_PEER_CLOSED, "%s closed the connection", peer);
     return true;
   case RDMA_CM_EVENT_DEVICE_REMOVAL:
-    rd_error_set(error, RD_CODE_PEER_LOST, "the rdma device of the connection to %s was removed", peer);
+    rd_error_set(error, RD_CODE_PEER_LOST, "the RDMA device of the connection to %s was removed", peer);
     return true;
   case RDMA_CM_EVENT_CONNECT_ERROR:
   case RDMA_CM_EVENT_UNREACHABLE:

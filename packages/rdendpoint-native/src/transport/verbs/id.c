@@ -16,7 +16,7 @@ bool rd_verbs_id_create(struct rd_verbs_id *id, struct rd_error *error) {
   *id = (struct rd_verbs_id){.verbs = rd_verbs_library(error)};
   if (id->verbs == NULL || !open_channel(id, error)) return false;
   if (id->verbs->rdma_create_id(id->channel, &id->id, NULL, RDMA_PS_TCP) == 0) return true;
-  rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot use the rdma connection manager");
+  rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot use the RDMA connection manager");
   id->id = NULL;
   rd_verbs_id_destroy(id);
   return false;
@@ -27,7 +27,7 @@ bool rd_verbs_id_adopt(struct rd_verbs_id *id, const struct rd_verbs_library *ve
   *id = (struct rd_verbs_id){.verbs = verbs, .id = adopted};
   if (open_channel(id, error)) {
     if (verbs->rdma_migrate_id(adopted, id->channel) == 0) return true;
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot accept an rdma connection");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot accept an RDMA connection");
   }
   rd_verbs_id_destroy(id);
   return false;
@@ -84,11 +84,11 @@ static bool open_channel(struct rd_verbs_id *id, struct rd_error *error) {
   id->channel = id->verbs->rdma_create_event_channel();
   if (id->channel == NULL) {
     rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT,
-                       "cannot use the rdma connection manager (is the kernel module rdma_ucm loaded?)");
+                       "cannot use the RDMA connection manager (is the kernel module rdma_ucm loaded?)");
     return false;
   }
   if (rd_set_nonblocking(id->channel->fd)) return true;
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot use the rdma connection manager");
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot use the RDMA connection manager");
   return false;
 }
 

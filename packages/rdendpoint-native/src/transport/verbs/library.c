@@ -43,7 +43,7 @@ static void *open_library(const char *name, struct rd_error *error) {
 static bool find(void *library, const char *name, void *function, struct rd_error *error) {
   void *symbol = dlsym(library, name);
   if (symbol == NULL) {
-    rd_error_set(error, RD_CODE_CANNOT_CONNECT, "the rdma libraries of this machine are too old: they have no %s",
+    rd_error_set(error, RD_CODE_CANNOT_CONNECT, "the RDMA libraries of this machine are too old: they have no %s",
                  name);
     return false;
   }

@@ -34,5 +34,5 @@ static void explain(size_t bytes, struct rd_error *error) {
   if (errno == ENOMEM && rd_memlock_bytes() >= 0)
     rd_window_too_small(error);
   else
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "the rdma device cannot use %zu KiB of memory", bytes >> 10);
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "the RDMA device cannot use %zu KiB of memory", bytes >> 10);
 }

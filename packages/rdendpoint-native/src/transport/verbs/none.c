@@ -25,9 +25,9 @@ struct rd_connector *rd_verbs_dial(const struct rd_address *address, bool poll, 
 static void refuse(struct rd_error *error) {
 #ifdef RD_STATIC
   rd_error_set(error, RD_CODE_CANNOT_CONNECT,
-               "rdma needs the dynamic build of this program (which needs libssl.so.3 and glibc 2.34 or later)");
+               "RDMA needs the dynamic build of this program (which needs libssl.so.3 and glibc 2.34 or later)");
 #else
   rd_error_set(error, RD_CODE_CANNOT_CONNECT,
-               "this program was built without rdma (VERBS=no, or no headers of libibverbs)");
+               "this program was built without RDMA (VERBS=no, or no headers of libibverbs)");
 #endif
 }

@@ -16,7 +16,7 @@ bool rd_verbs_queue_open(struct rd_verbs_queue *queue, const struct rd_verbs_id 
   *queue = (struct rd_verbs_queue){.verbs = id->verbs, .id = id->id};
   queue->domain = id->verbs->ibv_alloc_pd(id->id->verbs);
   if (queue->domain == NULL)
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot use the rdma device");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot use the RDMA device");
   else if (create_completions(queue, error) && create_pair(queue, error))
     return true;
   rd_verbs_queue_close(queue);
@@ -42,7 +42,7 @@ bool rd_verbs_queue_post_receive(struct rd_verbs_queue *queue, uint64_t wr_id, s
                                  struct rd_error *error) {
   struct ibv_recv_wr request = {.wr_id = wr_id, .sg_list = &buffer, .num_sge = 1}, *bad;
   if (ibv_post_recv(queue->id->qp, &request, &bad) == 0) return true;
-  rd_error_set(error, RD_CODE_INTERNAL, "the rdma device takes no more receive buffers");
+  rd_error_set(error, RD_CODE_INTERNAL, "the RDMA device accepts no more receive buffers");
   return false;
 }
 
@@ -53,7 +53,7 @@ bool rd_verbs_queue_post_send(struct rd_verbs_queue *queue, uint64_t wr_id, stru
   struct ibv_send_wr *bad;
   if (fits_inline(queue, pieces, count)) request.send_flags |= IBV_SEND_INLINE;
   if (ibv_post_send(queue->id->qp, &request, &bad) == 0) return true;
-  rd_error_set(error, RD_CODE_INTERNAL, "the rdma device takes no more sends");
+  rd_error_set(error, RD_CODE_INTERNAL, "the RDMA device accepts no more sends");
   return false;
 }
 
@@ -96,7 +96,7 @@ static bool create_completions(struct rd_verbs_queue *queue, struct rd_error *er
     queue->sent.queue = queue->verbs->ibv_create_cq(device, RD_VERBS_QUEUE_SENDS_MOST, NULL, queue->channel, 0);
   }
   if (queue->arrived.queue != NULL && queue->sent.queue != NULL) return true;
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an rdma completion queue");
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create an RDMA completion queue");
   return false;
 }
 
@@ -121,7 +121,7 @@ static bool create_pair(struct rd_verbs_queue *queue, struct rd_error *error) {
     created = queue->verbs->rdma_create_qp(queue->id, queue->domain, &attributes) == 0;
   }
   queue->inline_bytes = attributes.cap.max_inline_data;
-  if (!created) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an rdma queue pair");
+  if (!created) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create an RDMA queue pair");
   return created;
 }
 

@@ -91,7 +91,7 @@ bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t wr_id, 
                               struct rd_error *error) {
   struct rd_verbs_preamble preamble;
   if (bytes < RD_VERBS_PREAMBLE_BYTES) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent data that is no message");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent data that is not a message");
     return false;
   }
   rd_verbs_preamble_decode(buffer_of(receive, wr_id), &preamble);

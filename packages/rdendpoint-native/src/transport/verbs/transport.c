@@ -262,7 +262,7 @@ static bool take_all(struct verbs *verbs, const struct rd_verbs_completions *fro
   for (int round = 0; round < ROUNDS_MOST; round++) {
     int count = rd_verbs_queue_poll(from, completions, COMPLETIONS_AT_ONCE);
     if (count < 0) {
-      rd_error_set(&error, RD_CODE_PEER_LOST, "the rdma device failed");
+      rd_error_set(&error, RD_CODE_PEER_LOST, "the RDMA device failed");
       fail(verbs, &error);
     }
     for (int i = 0; i < count; i++) {
@@ -285,7 +285,7 @@ static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion
     return false;
   }
   if (is_receive != (completion->opcode == IBV_WC_RECV) || (!is_receive && completion->opcode != IBV_WC_SEND)) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the rdma device completed operation %d, which was not posted",
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the RDMA device completed operation %d, which was not posted",
                  (int)completion->opcode);
     return false;
   }

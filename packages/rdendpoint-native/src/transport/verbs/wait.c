@@ -30,7 +30,7 @@ bool rd_verbs_wait_open(struct rd_verbs_wait *wait, struct rd_verbs_queue *queue
     struct epoll_event readable = {.events = EPOLLIN, .data.fd = fds[i]};
     good = epoll_ctl(wait->epoll_fd, EPOLL_CTL_ADD, fds[i], &readable) == 0;
   }
-  if (!good) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot wait for an rdma connection");
+  if (!good) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot wait for an RDMA connection");
   return good;
 }
 

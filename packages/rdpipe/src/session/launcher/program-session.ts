@@ -35,7 +35,7 @@ export async function connectByProgram(
     first.kill();
     signal.throwIfAborted();
     if (!late.aborted) throw error;
-    throw cannotReach(host, words, `${name} gave no shell within ${connectTimeoutMs / 1000} s`);
+    throw cannotReach(host, words, `${name} did not start a shell within ${connectTimeoutMs / 1000} s`);
   }
   return sessionOf(host, name, words, first, performance.now() - began);
 }
@@ -107,11 +107,11 @@ async function firstAnswer(child: ChildChannel, words: readonly string[], host: 
   await settlesWithin(stderrOver, STDERR_END_MS);
   const program = words[0] ?? '';
   if ((child.startError() as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
-    const next = 'install it, put it into PATH, or name another --launcher';
+    const next = 'install it, add it to PATH, or use another --launcher';
     const message = `cannot reach ${host.label}: ${program}: command not found (${next})`;
     throw new SessionError('unreachable', host.label, message);
   }
-  const status = `${program} ended with ${code === null ? `signal ${signal}` : `status ${code}`}`;
+  const status = `${program} ${code === null ? `was killed by ${signal}` : `exited with status ${code}`}`;
   throw cannotReach(host, words, lastReason(child.startError()?.message ?? stderr()) ?? status);
 }
 
@@ -119,7 +119,7 @@ const LONGEST_NOISE = 64 * 1024;
 const STDERR_END_MS = 1000;
 
 function cannotReach(host: HostRef, words: readonly string[], reason: string): SessionError {
-  const message = `cannot reach ${host.label}: ${reason} (echo uptime | ${commandText(words)} to check)`;
+  const message = `cannot reach ${host.label}: ${reason} (try: echo uptime | ${commandText(words)})`;
   return new SessionError('unreachable', host.label, message);
 }
 

@@ -35,7 +35,7 @@ export function refuseUser(launcher: Launcher, { user, name, label }: HostRef): 
 function podWords({ name, label }: HostRef): readonly string[] {
   const parts = name.split('/');
   if (parts.length > 3 || parts.includes('')) {
-    const reason = 'it is none of POD, NAMESPACE/POD, NAMESPACE/POD/CONTAINER';
+    const reason = 'it is not one of: POD, NAMESPACE/POD, NAMESPACE/POD/CONTAINER';
     throw new SessionError('unknown_host', label, `cannot reach ${label}: ${reason}`);
   }
   const [first = '', second, container] = parts;

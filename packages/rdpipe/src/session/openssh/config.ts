@@ -16,7 +16,7 @@ export async function readSshConfig(
   if (answer !== undefined) return parseConfig(answer);
   const { code, stdout, stderr } = await runSsh(ssh, words, signal);
   if (code === 0) return parseConfig(stdout);
-  const reason = printable(stderr.trim().split('\n')[0] ?? '') || 'ssh refuses its configuration';
+  const reason = printable(stderr.trim().split('\n')[0] ?? '') || 'ssh rejects its configuration';
   throw sessionError(destination, 'unreachable', reason);
 }
 

@@ -16,7 +16,7 @@ export async function usersMaster(target: Target, { dir, settings, ssh }: Master
   if (controlPath === undefined) return undefined;
   const check = await runSsh(ssh, controlArguments(controlPath, 'check'), settings.signal);
   if (check.code !== 0) return undefined;
-  settings.emit({ kind: 'log', message: `${target.destination.label}: uses an ssh connection that is already open` });
+  settings.emit({ kind: 'log', message: `${target.destination.label}: using an ssh connection that is already open` });
   return persistentMaster(controlPath, dir);
 }
 
@@ -52,7 +52,7 @@ export function persistentPathOf(
     via: via?.controlPath,
   });
   if (path === undefined) {
-    const message = `--persist keeps no connection to ${target.destination.label}: there is no private directory for it`;
+    const message = `cannot keep the connection to ${target.destination.label} (--persist): there is no private directory for it`;
     settings.emit({ kind: 'warning', message });
   }
   return path;
@@ -68,7 +68,7 @@ export async function earlierMaster(
   const { label } = target.destination;
   if ((await hasJustAnswered(path)) || (await answers(path, ssh, settings))) {
     keepTime(path);
-    settings.emit({ kind: 'log', message: `${label}: uses the ssh connection of an earlier run` });
+    settings.emit({ kind: 'log', message: `${label}: using the ssh connection of an earlier run` });
     return persistentMaster(path, dir);
   }
   await runWithin(LONGEST_END_MS, ssh, controlArguments(path, 'exit'), settings.signal);

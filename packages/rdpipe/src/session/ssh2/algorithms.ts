@@ -87,7 +87,7 @@ function listed(target: Target, keyword: string, repertoire: Repertoire): string
   const value = target.config.get(keyword.toLowerCase())?.[0];
   const list = value === undefined ? [...repertoire.usual] : readList(value, repertoire);
   if (list.length > 0) return list;
-  const reason = `${keyword} lists nothing that ssh2 supports, which is ${repertoire.usual.join(', ')}`;
+  const reason = `${keyword} lists nothing that ssh2 supports; it supports ${repertoire.usual.join(', ')}`;
   throw sessionError(target.destination, 'unreachable', reason);
 }
 

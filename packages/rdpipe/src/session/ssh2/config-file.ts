@@ -60,7 +60,7 @@ function fileSettings(text: string, destination: Destination): Setting[] {
       throw sessionError(
         destination,
         'unreachable',
-        `only ssh itself supports '${setting.keyword}' in its configuration`,
+        `its configuration has '${setting.keyword}', which only ssh itself supports`,
       );
     }
     if (setting.keyword !== 'host') return applies ? [setting] : [];

@@ -125,7 +125,7 @@ function loginError(target: Target, error: unknown, asker: Asker): Error {
   }
   const isDropped = message === 'closed' || level === 'client-socket' || /before handshake/i.test(message ?? '');
   if (isDropped && !asker.asked()) return new DroppedConnectionError(droppedError(destination));
-  return sessionError(destination, 'unreachable', withKeyword(message ?? 'the connection ended during the login'));
+  return sessionError(destination, 'unreachable', withKeyword(message ?? 'the connection ended during login'));
 }
 
 /** Where both sides' lists have nothing in common, the keyword of ours. */
@@ -137,5 +137,5 @@ function withKeyword(message: string): string {
     cipher: 'Ciphers',
     MAC: 'MACs',
   }[what];
-  return keyword === undefined ? message : `${message} (of ${keyword}, as far as ssh2 has them)`;
+  return keyword === undefined ? message : `${message} (in ${keyword}, of those that ssh2 supports)`;
 }

@@ -53,10 +53,10 @@ async function readRevoked(target: Target): Promise<KeyFile | undefined> {
   }
 }
 
-/** Why a key that is the host's may not be used all the same. */
+/** Why a key that is the host's must not be used anyway. */
 function keyRefusal(target: Target, revoked: KeyFile | undefined, key: Buffer): SessionError | undefined {
   if (isTooShort(target, key)) {
-    return refuse(target, `its RSA host key has fewer bits than RequiredRSASize asks for (${smallestRsaBits(target)})`);
+    return refuse(target, `its RSA host key has fewer bits than RequiredRSASize requires (${smallestRsaBits(target)})`);
   }
   if (revoked === undefined) return undefined;
   try {
@@ -83,7 +83,7 @@ function preferredAlgorithms(knownHosts: string, name: string): string[] {
 
 function hostKeyError(target: Target, verdict: Exclude<Verdict, 'known'>, name: string, key: Buffer): SessionError {
   const words = {
-    unknown: `its host key ${fingerprint(key)} is not known: if it is the right one, add to ~/.ssh/known_hosts: ${knownHostsLine(name, key)}`,
+    unknown: `its host key ${fingerprint(key)} is not known (if it is the right one, add to ~/.ssh/known_hosts: ${knownHostsLine(name, key)})`,
     changed:
       'its host key is not the one in known_hosts: someone may intercept the connection, or the host was reinstalled',
     revoked: `its host key ${fingerprint(key)} is revoked in known_hosts`,

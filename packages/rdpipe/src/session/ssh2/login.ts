@@ -64,7 +64,7 @@ function preferred({ config, destination }: Target, attempts: readonly Attempt[]
   if (METHODS.some((method) => methods.includes(method))) {
     return methods.flatMap((wanted) => attempts.filter(({ method }) => method === wanted));
   }
-  const reason = `PreferredAuthentications lists no method that ssh2 supports, which are ${METHODS.join(', ')}`;
+  const reason = `PreferredAuthentications lists no method that ssh2 supports; it supports ${METHODS.join(', ')}`;
   throw sessionError(destination, 'unreachable', reason);
 }
 

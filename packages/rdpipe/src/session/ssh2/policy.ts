@@ -23,11 +23,11 @@ export async function refuseUnsupported(target: Target, settings: SessionSetting
   const unfit = asking.find((keyword) => !isSame(config.get(keyword), usual.get(keyword)));
   if (unfit === undefined) return;
   const value = shorten(printable(config.get(unfit)?.join(' ') ?? ''), LONGEST_VALUE);
-  const next = settings.ssh === undefined ? 'remove it, or install ssh' : '--ssh openssh does';
+  const next = settings.ssh === undefined ? 'remove it, or install ssh' : 'use --ssh openssh';
   throw sessionError(
     target.destination,
     'unreachable',
-    `ssh2 cannot honour ${nameOf(unfit)} ${value} of its configuration: ${next}`,
+    `ssh2 cannot honour ${nameOf(unfit)} ${value} in its configuration; ${next}`,
   );
 }
 

@@ -7,8 +7,8 @@ import { Html, html, pageText, table } from './html.ts';
 
 export function benchPage(benchmark: Benchmark, began: Date): string {
   const { from, to, rounds, ways, missing } = benchmark;
-  const head = ['method', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'by'];
-  const body = html`<p>${began.toISOString()}; medians of ${rounds} rounds, each with all methods in random order. CPU is that of all processes of a stream at one end.</p>
+  const head = ['method', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'carried by'];
+  const body = html`<p>${began.toISOString()}; medians of ${rounds} rounds, each with all methods in random order. CPU time is that of all processes of a stream on one host.</p>
 ${table(head, ways.map(methodCells))}
 <ul>${missing.map(({ way, why }) => html`<li>${way}: not measured: ${why}</li>`)}</ul>
 ${ways.length === 0 ? '' : charts(benchmark).map((chart) => new Html(chart))}

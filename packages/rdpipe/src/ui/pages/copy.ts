@@ -26,7 +26,7 @@ function hostsOf({ hosts }: CopyReport): Html | string {
     formatBytes(bytes),
     ...[same, removed, failed].map(formatCount),
   ]);
-  return html`<h3>Hosts</h3>\n${table(['host', 'files', 'bytes', 'the same', 'removed', 'failed'], rows)}`;
+  return html`<h3>Hosts</h3>\n${table(['host', 'files', 'bytes', 'unchanged', 'removed', 'failed'], rows)}`;
 }
 
 function failuresOf({ failed, failures }: CopyReport): Html | string {

@@ -24,7 +24,7 @@ function bars(chain: readonly HopReport[], stages: readonly StageReport[]): Html
       bar(hop.outputMs, longest, inSeconds(hop.outputMs)),
     ];
   });
-  return table(['host', 'result', 'bytes', 'waited for its output'], rows);
+  return table(['host', 'result', 'bytes', 'waited for output'], rows);
 }
 
 function isGood({ state }: StageReport): boolean {

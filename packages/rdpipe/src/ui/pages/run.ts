@@ -72,7 +72,7 @@ function causeText({ causeStage, stages }: Report, cause: Cause): string {
   return `${cause === 'stage' ? '' : `${cause}: `}stage ${number} (${host}: ${command}), ${stageEnd(stage)}`;
 }
 
-const WAITS = ['waited for input', 'limit', 'workers', 'network', 'output'];
+const WAITS = ['waited for input', 'rate limit', 'compression, encryption', 'network', 'output'];
 /** More would be a page that no browser likes. */
 const HOPS_DRAWN_MOST = 64;
 
@@ -104,14 +104,14 @@ ${drawn.map((hop) =>
     histories.find(({ link }) => link === hop.link),
   ),
 )}
-${undrawn === 0 ? '' : html`<p>${undrawn} more hops are not drawn.</p>`}`;
+${undrawn === 0 ? '' : html`<p>${undrawn} more hops have no chart.</p>`}`;
 }
 
 function hopSection(hop: HopReport, history: HopHistory | undefined): Html {
   const said = [...(hop.why === null ? [] : [hop.why]), ...addresses(hop), ...hop.notes, ...hop.warnings];
   return html`<h3>${hopName(hop)}</h3>
 <ul>${said.map((words) => html`<li>${words}</li>`)}</ul>
-${history === undefined || history.samples.length < 2 ? html`<p class="faint">Nothing was measured.</p>` : hopCharts(hop, history)}`;
+${history === undefined || history.samples.length < 2 ? html`<p class="faint">No measurements.</p>` : hopCharts(hop, history)}`;
 }
 
 function addresses({ local, peer }: HopReport): readonly string[] {
@@ -170,7 +170,7 @@ function programsSection(hops: readonly HopReport[]): Html | string {
   ]);
   if (rows.length === 0) return '';
   const head = ['hop', 'program', 'host', 'CPU, user', 'CPU, system', 'CPU s/GiB', 'memory'];
-  return html`<h2>Programs of the hops</h2>\n${table(head, rows)}`;
+  return html`<h2>Programs that carried the data</h2>\n${table(head, rows)}`;
 }
 
 function programRow(hop: HopReport, program: string, host: string, usage: ProgramUsage | null) {

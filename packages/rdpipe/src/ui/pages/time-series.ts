@@ -16,8 +16,8 @@ export function waitLines(samples: readonly HopSample[]): readonly Line[] {
   const shareOf = (what: keyof Shares) => timeSeries(samples, (step, seconds) => shares(step, seconds)[what]);
   return [
     { name: 'input', points: shareOf('input') },
-    { name: 'limit', points: shareOf('limit') },
-    { name: 'workers', points: shareOf('workers') },
+    { name: 'rate limit', points: shareOf('limit') },
+    { name: 'compression, encryption', points: shareOf('workers') },
     { name: 'network', points: shareOf('network') },
     { name: 'output', points: shareOf('output') },
   ];

@@ -1,4 +1,4 @@
-/** The progress of a copy as text: its sums in one row, the path at hand in another. */
+/** The progress of a copy as text: its sums in one row, the current path in another. */
 import { formatBytes, formatRate } from '../../model/units.ts';
 import { counted } from '../copy-text.ts';
 import { formatClock, formatCount } from '../format.ts';
@@ -39,17 +39,17 @@ function cellsOf(state: CopyState): readonly Cell[] {
   return [
     ...(isCopying || found.isAll ? copying : []),
     ...(found.isAll ? [] : [{ text: scanning, rank: isCopying ? 6 : 0 }]),
-    ...(same === 0 ? [] : [{ text: `${formatCount(same)} the same`, rank: 8 }]),
+    ...(same === 0 ? [] : [{ text: `${formatCount(same)} unchanged`, rank: 8 }]),
     ...(waits === '' ? [] : [{ text: waits, rank: 7 }]),
   ];
 }
 
 const WAITING = {
-  input: 'waits for source disk',
-  limit: 'at its limit',
-  worker: 'waits for its workers',
-  wire: 'waits for the network',
-  output: 'waits for target disk',
+  input: 'waiting for source',
+  limit: 'rate-limited',
+  worker: 'compressing or encrypting',
+  wire: 'waiting for network',
+  output: 'waiting for destination',
 };
 
 /** Of the hop from the program that reads to the one that writes. */

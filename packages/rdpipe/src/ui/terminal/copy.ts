@@ -61,7 +61,7 @@ export function createCopyView(
 }
 
 function moreFailures(number: number): string {
-  return `… and ${formatCount(number)} more (all are in --json, the first in --report)`;
+  return `… and ${formatCount(number)} more (--json lists all, --report the first)`;
 }
 
 /** Silent where a program reads; a person at a terminal gets one line. */

@@ -12,13 +12,13 @@ export function pairLines({ hosts, checks }: PairExamination, quiet: boolean, co
   return block(hosts.join(' and '), checks, quiet, colors);
 }
 
-/** `all is well`, `2 checks failed, 1 warning`. */
+/** `no problems found`, `2 checks failed, 1 warning`. */
 export function verdictLine({ hosts, pairs }: Examination): string {
   const results = [...hosts, ...pairs].flatMap(({ checks }) => checks.map(({ result }) => result));
   const failed = results.filter((result) => result === 'fail').length;
   const warned = results.filter((result) => result === 'warn').length;
   const warnings = warned === 0 ? [] : [counted(warned, 'warning')];
-  if (failed === 0) return ['all is well', ...warnings].join(', with ');
+  if (failed === 0) return ['no problems found', ...warnings].join(', ');
   return [`${counted(failed, 'check')} failed`, ...warnings].join(', ');
 }
 

@@ -106,9 +106,11 @@ function createHandlers(
     output: () => display.output(),
     stderr: ({ stage, data }) => stderr?.data(stage, data),
     tree: (event) => copy?.tree(event),
-    stage_started: ({ stage, host, pid }) => log(`${host}: stage ${numberOf(stage)} runs as process ${pid}`),
+    stage_started: ({ stage, host, pid }) => log(`${host}: stage ${numberOf(stage)} started as process ${pid}`),
     stage_exited: ({ stage, host, code, signal }) =>
-      log(`${host}: stage ${numberOf(stage)} ended by ${signal === null ? `exit ${code}` : `signal ${signal}`}`),
+      log(
+        `${host}: stage ${numberOf(stage)} ${signal === null ? `exited with status ${code}` : `was killed by signal ${signal}`}`,
+      ),
     host_lost({ host, message }) {
       progress.lost(host);
       warn(message);
@@ -136,13 +138,14 @@ function closingLines(report: Report, settings: HumanSettings, colors: Colors): 
   return dryRun && !quiet ? [messageLine(DRY_RUN, colors.speaker, program)] : summary;
 }
 
-/** As -n of ssh is another, and has another name here. */
-const DRY_RUN = "a dry run: nothing was started (ssh's -n is --stdin none)";
+/** ssh's -n means something else, which has another name here. */
+const DRY_RUN = "dry run: nothing was started (for ssh's -n, use --stdin none)";
 
 /** The hosts that are still waited for, as one line. */
 function createConnectingStatus(display: Display) {
   const hosts = new Map<string, string>();
-  const show = () => display.status(hosts.size === 0 ? 'connecting the hops' : `connecting to ${firstNames(hosts)}`);
+  const show = () =>
+    display.status(hosts.size === 0 ? 'opening data connections' : `connecting to ${firstNames(hosts)}`);
   return {
     begin(names: readonly string[]) {
       for (const name of names) hosts.set(name, printable(name));

@@ -88,11 +88,11 @@ export function rowsWithoutOutput(progress: Progress): () => readonly string[] {
 }
 
 const WAITING = {
-  input: 'waits for input',
-  limit: 'at its limit',
-  worker: 'waits for its workers',
-  wire: 'waits for the network',
-  output: 'waits for output',
+  input: 'waiting for input',
+  limit: 'rate-limited',
+  worker: 'compressing or encrypting',
+  wire: 'waiting for network',
+  output: 'waiting for output',
 };
 
 function cells(hop: HopProgress): readonly string[] {

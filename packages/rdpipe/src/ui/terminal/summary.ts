@@ -31,7 +31,7 @@ function bandwidthLine({ hops, seconds, copy }: Report): string {
     (best, hop) => (hop.bytes > (best?.bytes ?? -1) ? hop : best),
     undefined,
   );
-  const none = hops.length === 0 ? 'no hop was made' : 'contents stayed on one host';
+  const none = hops.length === 0 ? 'there was no data connection' : 'the contents stayed on one host';
   if (main === undefined) return `Bandwidth not measured: ${none}; the run took ${formatDuration(seconds)}`;
   return `Bandwidth ${formatRate(main.bytesPerSecond)} (${hopBytes(main)} in ${formatDuration(main.seconds)})`;
 }
@@ -42,8 +42,8 @@ function mainHops(hops: readonly HopReport[], copy: Report['copy']): readonly Ho
 }
 
 function hopCells(hop: HopReport): readonly string[] {
-  const limit = hop.limitMs === 0 ? '' : `${inSeconds(hop.limitMs)} for the limit, `;
-  const workers = hop.workerMs === 0 ? '' : `${inSeconds(hop.workerMs)} for the workers, `;
+  const limit = hop.limitMs === 0 ? '' : `${inSeconds(hop.limitMs)} for the rate limit, `;
+  const workers = hop.workerMs === 0 ? '' : `${inSeconds(hop.workerMs)} for compression and encryption, `;
   const waits = `waited ${inSeconds(hop.inputMs)} for input, ${limit}${workers}${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
   const roundTrip = hop.rttUs === null ? [] : [`round trip ${formatMicroseconds(hop.rttUs)}`];
   const times = [waits, ...roundTrip, ...reconnected(hop)].join('; ');
@@ -75,14 +75,14 @@ export function slowestPart({ hops, stages, copy }: Report): string | undefined 
   const measured = mainHops(hops, copy).filter(({ bottleneck }) => bottleneck !== 'none');
   if (measured.length === 0) return undefined;
   const limited = measured.find(({ bottleneck }) => bottleneck === 'limit');
-  if (limited !== undefined) return `the limit of ${hopName(limited)} (--limit)`;
+  if (limited !== undefined) return `the rate limit of ${hopName(limited)} (--limit)`;
   const worked = measured.find(({ bottleneck }) => bottleneck === 'worker');
-  if (worked !== undefined) return `the workers of ${hopName(worked)}, which compress and encrypt (--jobs)`;
+  if (worked !== undefined) return `compression and encryption of ${hopName(worked)} (--jobs)`;
   const network = measured.find(({ bottleneck }) => bottleneck === 'wire');
   if (network !== undefined) return `the network between ${network.from} and ${network.to}`;
   const [contents] = measured;
   if (copy !== undefined && contents !== undefined)
-    return contents.bottleneck === 'input' ? `the source, ${contents.from}` : `the target, ${contents.to}`;
+    return contents.bottleneck === 'input' ? `the source, ${contents.from}` : `the destination, ${contents.to}`;
   const held = slowestOfChain(measured, stages);
   if (held !== undefined) return held;
   const waitsForOutput = measured.filter(({ bottleneck }) => bottleneck === 'output').at(-1);
@@ -90,7 +90,7 @@ export function slowestPart({ hops, stages, copy }: Report): string | undefined 
   return namePart((waitsForOutput?.link ?? -1) + 1, last?.link ?? stages.length + 1, stages, waitsForOutput, last);
 }
 
-/** `n7, its disk`: the host of a chain whose own output was slower than that of the others. */
+/** `the disk of n7`: the host of a chain whose own output was slower than that of the others. */
 function slowestOfChain(hops: readonly HopReport[], stages: readonly StageReport[]): string | undefined {
   const inChain = hops.filter(({ chain }) => chain !== undefined);
   const slowest = inChain.reduce<HopReport | undefined>(
@@ -101,7 +101,7 @@ function slowestOfChain(hops: readonly HopReport[], stages: readonly StageReport
   const others = inChain.filter((hop) => hop.chain === slowest.chain && hop !== slowest);
   if (others.filter(({ outputMs }) => outputMs * 2 < slowest.outputMs).length * 2 < others.length) return undefined;
   const stage = stages.find(({ host, rank }) => host === slowest.to && rank === slowest.rank);
-  return `${slowest.to}, its ${stage?.command.startsWith('>') === true ? 'disk' : 'command'}`;
+  return `the ${stage?.command.startsWith('>') === true ? 'disk' : 'command'} of ${slowest.to}`;
 }
 
 /** The stages from `first` to `last`; 0 is standard input, one more than there are stages standard output. */

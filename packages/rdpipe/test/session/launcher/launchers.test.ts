@@ -69,16 +69,16 @@ describe('a session by a template', () => {
 
   it('is named in every failure, with the next step', async () => {
     expect(await failureOf(command('no-such-program', '%h'), ['h1'])).to.equal(
-      'cannot reach h1: no-such-program: command not found (install it, put it into PATH, or name another --launcher)',
+      'cannot reach h1: no-such-program: command not found (install it, add it to PATH, or use another --launcher)',
     );
     expect(await failureOf(command('sh', '-c', 'echo Error: no host $0 >&2; exit 1', '%h'), ['h1'])).to.equal(
-      "cannot reach h1: no host h1 (echo uptime | sh -c 'echo Error: no host $0 >&2; exit 1' h1 to check)",
+      "cannot reach h1: no host h1 (try: echo uptime | sh -c 'echo Error: no host $0 >&2; exit 1' h1)",
     );
     expect(await failureOf(command('true'), ['h1'])).to.equal(
-      'cannot reach h1: true ended with status 0 (echo uptime | true to check)',
+      'cannot reach h1: true exited with status 0 (try: echo uptime | true)',
     );
     expect(await failureOf(command('sleep', '60'), ['h1'], 200)).to.equal(
-      'cannot reach h1: sleep gave no shell within 0.2 s (echo uptime | sleep 60 to check)',
+      'cannot reach h1: sleep did not start a shell within 0.2 s (try: echo uptime | sleep 60)',
     );
     expect(await failureOf(command('sh'), ['ann@h1'])).to.equal(
       'cannot reach ann@h1: sh cannot choose the user (write h1, or --sudo h1 for root)',
@@ -116,7 +116,7 @@ describe('a session by podman', () => {
 
   it('names a container that is not there', async () => {
     expect(await failureOf({ kind: 'podman' }, ['c9'])).to.match(
-      /^cannot reach c9: no container with name or ID "c9" found: .* \(echo uptime \| podman exec -i c9 sh to check\)$/,
+      /^cannot reach c9: no container with name or ID "c9" found: .* \(try: echo uptime \| podman exec -i c9 sh\)$/,
     );
   });
 });
@@ -180,15 +180,17 @@ describe('a session by Slurm', () => {
 
   it('is refused outside of the allocation, for a list, and with a user', async () => {
     expect(await failureOf(SLURM, ['n1', 'n9'])).to.equal(
-      `cannot reach n9: it is no node of Slurm job ${job.job} (its nodes: n[1-3])`,
+      `cannot reach n9: it is not a node of Slurm job ${job.job} (its nodes: n[1-3])`,
     );
-    expect(await failureOf(SLURM, ['n[1-2]'])).to.equal('cannot reach n[1-2]: a stage runs on one node: name one');
+    expect(await failureOf(SLURM, ['n[1-2]'])).to.equal(
+      'cannot reach n[1-2]: a stage runs on one node (name one node)',
+    );
     expect(await failureOf(SLURM, ['ann@n1'])).to.equal(
       'cannot reach ann@n1: slurm cannot choose the user (write n1, or --sudo n1 for root)',
     );
     delete process.env.SLURM_JOB_ID;
     expect(await failureOf(SLURM, ['n1'])).to.equal(
-      'cannot reach n1: there is no Slurm allocation here (salloc -N 2 first, or sbatch)',
+      'cannot reach n1: there is no Slurm allocation here (first run salloc -N 2, or use sbatch)',
     );
   });
 

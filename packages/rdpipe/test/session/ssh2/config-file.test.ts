@@ -45,7 +45,9 @@ describe('the configuration without ssh', () => {
       const outcome = await read(`${keyword}\n`).catch((error: unknown) => error);
       expect(outcome)
         .to.have.property('message')
-        .that.includes(`only ssh itself supports '${keyword.split(' ')[0]?.toLowerCase()}'`);
+        .that.includes(
+          `its configuration has '${keyword.split(' ')[0]?.toLowerCase()}', which only ssh itself supports`,
+        );
     });
   }
 

@@ -75,7 +75,7 @@ describe('a configuration for ssh2', () => {
   it('is refused where a newer ssh prints a keyword that is not at its default', async () => {
     expect(await refusalBy(otherSsh('no', 'no'))).to.equal('');
     expect(await refusalBy(otherSsh('no', 'strict'))).to.match(
-      /^cannot reach h1: ssh2 cannot honour futurekeyword strict of its configuration: --ssh openssh does /,
+      /^cannot reach h1: ssh2 cannot honour futurekeyword strict in its configuration; use --ssh openssh /,
     );
   });
 
@@ -87,7 +87,7 @@ describe('a configuration for ssh2', () => {
   it('is refused without ssh by the same table, unless IgnoreUnknown names the keyword', async () => {
     expect(await refusalBy(undefined, ['ForwardAgent=yes', 'LogLevel=DEBUG'])).to.equal('');
     expect(await refusalBy(undefined, ['KnownHostsCommand=/bin/keys'])).to.match(
-      /ssh2 cannot honour KnownHostsCommand \/bin\/keys of its configuration: remove it, or install ssh/,
+      /ssh2 cannot honour KnownHostsCommand \/bin\/keys in its configuration; remove it, or install ssh/,
     );
     expect(await refusalBy(undefined, ['FutureKeyword=1'])).to.match(/ssh2 cannot honour futurekeyword 1 /);
     expect(await refusalBy(undefined, ['FutureKeyword=1', 'IgnoreUnknown=Other,Future*'])).to.equal('');

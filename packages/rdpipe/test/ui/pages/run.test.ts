@@ -64,10 +64,15 @@ describe('the page about a run', () => {
 
   it('names the first cause of a failure', () => {
     const stages = [stageReport({ state: 'failed', code: 3 }), stageReport({ stage: 2, host: 'h2' })];
-    const failure = { status: 3, cause: 'stage', causeStage: 1, message: 'stage 1 (h1: a) exited 3' } as const;
+    const failure = {
+      status: 3,
+      cause: 'stage',
+      causeStage: 1,
+      message: 'stage 1 (h1: a) exited with status 3',
+    } as const;
     const text = page({ report: report({ ...failure, stages }) });
     expect(text).to.contain('<dt>first cause</dt><dd>stage 1 (h1: produce), failed (exit 3)</dd>');
-    expect(text).to.contain('<title>rdpipe: failed</title>').and.to.contain('stage 1 (h1: a) exited 3');
+    expect(text).to.contain('<title>rdpipe: failed</title>').and.to.contain('stage 1 (h1: a) exited with status 3');
   });
 
   it('marks where a connection broke', () => {
@@ -77,7 +82,7 @@ describe('the page about a run', () => {
 
   it('can be written of a run of which little is known', () => {
     const history = { plan: undefined, hops: [], stderr: [], warnings: [] };
-    expect(page({ history, plan: [] })).to.contain('Nothing was measured.');
+    expect(page({ history, plan: [] })).to.contain('No measurements.');
     const nothing = report({ status: 125, cause: 'rdpipe', message: 'cannot reach h1', stages: [], hops: [] });
     expect(page({ history, plan: [], report: nothing }))
       .to.contain('cannot reach h1')
@@ -87,7 +92,7 @@ describe('the page about a run', () => {
   it('draws a bounded number of hops, and says so', () => {
     const hops = Array.from({ length: 70 }, (_, link) => hopReport({ link }));
     const text = page({ report: report({ hops }) });
-    expect(text).to.contain('6 more hops are not drawn');
+    expect(text).to.contain('6 more hops have no chart');
   });
 
   it('shows what strangers say as text', () => {

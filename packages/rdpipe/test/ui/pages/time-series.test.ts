@@ -33,8 +33,8 @@ describe('course', () => {
     const shares = waitLines(samples).map(({ name, points }) => [name, points.at(-1)?.[1]]);
     expect(shares).to.deep.equal([
       ['input', 25],
-      ['limit', 5],
-      ['workers', 4],
+      ['rate limit', 5],
+      ['compression, encryption', 4],
       ['network', 20],
       ['output', 30],
     ]);

@@ -69,7 +69,7 @@ describe('the rows of a copy', () => {
   it('show sums, rates, time left and what it waits for', () => {
     const { progress } = halfWay({});
     expect(copyRows(progress.state(), 120)).to.deep.equal([
-      '10,000 files  4.0 GiB of 8.0 GiB  50%  2.147 GB/s  5,000 files/s  ETA 0:02  waits for target disk',
+      '10,000 files  4.0 GiB of 8.0 GiB  50%  2.147 GB/s  5,000 files/s  ETA 0:02  waiting for destination',
       '  /t/dir/a file',
     ]);
     expect(copyLine(progress.state())).to.have.length(1);
@@ -111,7 +111,7 @@ describe('the rows of a copy', () => {
     const { progress } = progressWith();
     progress.tree(tree('scan', treeProgress({ files: 9, bytes: 8000, done: true })));
     progress.tree(tree('compare', treeProgress({ same: 9, same_files: 8, same_bytes: 4000 })));
-    expect(copyRows(progress.state(), 80)[0]).to.match(/^8 files {2}3.9 KiB of 7.8 KiB {2}50% .* 8 the same$/);
+    expect(copyRows(progress.state(), 80)[0]).to.match(/^8 files {2}3.9 KiB of 7.8 KiB {2}50% .* 8 unchanged$/);
     progress.tree(tree('copy', treeProgress({ sent_bytes: 1000, resumed_bytes: 1500 })));
     expect(copyRows(progress.state(), 80)[0]).to.match(/^8 files {2}6.3 KiB of 7.8 KiB {2}81% /);
     progress.tree(tree('copy', treeProgress({ files: 1, bytes: 4000, sent_bytes: 4000, done: true })));
@@ -125,7 +125,7 @@ describe('the rows of a copy', () => {
     clock.ms = 1000;
     progress.tree(tree('compare', treeProgress({ same_files: 100, path: '/t/a' })));
     expect(copyRows(progress.state(), 80)).to.deep.equal([
-      '100 files  0 B of 0 B  25%  0 B/s  100 files/s  ETA 0:03  100 the same',
+      '100 files  0 B of 0 B  25%  0 B/s  100 files/s  ETA 0:03  100 unchanged',
       '  /t/a',
     ]);
     progress.tree(tree('compare', treeProgress({ same_files: 400, done: true })));
@@ -188,6 +188,6 @@ describe('the lines of a copy', () => {
       .trimEnd()
       .split('\n');
     expect(lines).to.have.length(51);
-    expect(lines.at(-1)).to.equal('rdcp: … and 1,234 more (all are in --json, the first in --report)');
+    expect(lines.at(-1)).to.equal('rdcp: … and 1,234 more (--json lists all, --report the first)');
   });
 });

@@ -51,7 +51,7 @@ const RUN: readonly RunEvent[] = [
   { kind: 'host_connected', host: 'h2' },
   { kind: 'log', message: 'something\nwas done' },
   { kind: 'planned', plan },
-  { kind: 'hop_connected', link: 1, transport: 'tcp', cipher: 'none', way: '10.0.0.2:4, address of ssh' },
+  { kind: 'hop_connected', link: 1, transport: 'tcp', cipher: 'none', way: '10.0.0.2:4, ssh address' },
   { kind: 'segment_started', segment: 1 },
   { kind: 'size', link: 1, bytes: 5 },
   counters({ bytes: 5 }),
@@ -63,9 +63,9 @@ const RUN: readonly RunEvent[] = [
   { kind: 'resumed' },
   { kind: 'stage_exited', stage: 1, host: 'h1', code: 1, signal: null },
   { kind: 'stage_exited', stage: 2, host: 'h2', code: null, signal: 9 },
-  { kind: 'stopping', reason: 'stage 1 exited 1' },
+  { kind: 'stopping', reason: 'stage 1 exited with status 1' },
   { kind: 'warning', message: 'process 99 (sudo x) is still running on h1' },
-  { kind: 'finished', report: report({ message: 'stage 1 (h1: a) exited 1', status: 1, cause: 'stage' }) },
+  { kind: 'finished', report: report({ message: 'stage 1 (h1: a) exited with status 1', status: 1, cause: 'stage' }) },
 ];
 
 describe('human', () => {
@@ -76,7 +76,7 @@ describe('human', () => {
       '[resume]',
       '[connecting to h2]',
       '[connecting to h2 (copying the agent, 2.0 KiB)]',
-      '[connecting the hops]',
+      '[opening data connections]',
       '[]',
       '[rows]',
       '[output]',
@@ -86,7 +86,7 @@ describe('human', () => {
       'rdpipe: warning: process 99 (sudo x) is still running on h1\n',
       'h1: no\n',
       '[stop]',
-      'rdpipe: stage 1 (h1: a) exited 1\n',
+      'rdpipe: stage 1 (h1: a) exited with status 1\n',
     ]);
   });
 
@@ -96,21 +96,21 @@ describe('human', () => {
       'rdpipe: h1: connected\n',
       'rdpipe: h2: copying the agent, 2.0 KiB\n',
       'rdpipe: something; was done\n',
-      'rdpipe: hop 1 connected: tcp, none, 10.0.0.2:4, address of ssh\n',
+      'rdpipe: hop 1 connected: tcp, none, 10.0.0.2:4, ssh address\n',
       'rdpipe: h1: hop 1 broke, reconnecting: connection reset\n',
       'rdpipe: h1: hop 1 reconnected, resuming after 2.0 KiB\n',
-      'rdpipe: h1: stage 1 ended by exit 1\n',
-      'rdpipe: h2: stage 2 ended by signal 9\n',
-      'rdpipe: stopping: stage 1 exited 1\n',
+      'rdpipe: h1: stage 1 exited with status 1\n',
+      'rdpipe: h2: stage 2 was killed by signal 9\n',
+      'rdpipe: stopping: stage 1 exited with status 1\n',
     ]);
     const summary = lines.findIndex((line) => line.startsWith('Bandwidth '));
     expect(summary).to.be.greaterThan(lines.indexOf('h1: no\n'));
-    expect(lines.at(-1)).to.equal('rdpipe: stage 1 (h1: a) exited 1\n');
+    expect(lines.at(-1)).to.equal('rdpipe: stage 1 (h1: a) exited with status 1\n');
   });
 
   it('shows with -q only the output of stages and the failure', () => {
     const lines = show(QUIET, RUN).calls.filter((call) => !call.startsWith('['));
-    expect(lines).to.deep.equal(['h1: oh\n', 'h1: no\n', 'rdpipe: stage 1 (h1: a) exited 1\n']);
+    expect(lines).to.deep.equal(['h1: oh\n', 'h1: no\n', 'rdpipe: stage 1 (h1: a) exited with status 1\n']);
   });
 
   it('is silent about success', () => {
@@ -121,7 +121,7 @@ describe('human', () => {
 
   it('says that a dry run started nothing, and no summary', () => {
     const finished: RunEvent = { kind: 'finished', report: report() };
-    const line = "rdpipe: a dry run: nothing was started (ssh's -n is --stdin none)\n";
+    const line = "rdpipe: dry run: nothing was started (for ssh's -n, use --stdin none)\n";
     for (const settings of [NORMAL, LOUD])
       expect(show({ ...settings, dryRun: true }, [finished]).calls).to.deep.equal(['[stop]', line]);
   });

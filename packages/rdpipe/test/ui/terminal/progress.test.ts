@@ -137,7 +137,7 @@ describe('progress', () => {
       const rows = progressRows(progress.hops(), 100);
       expect(rows[0]).to.match(/^h1→32 hosts +61\.0 MiB +32\.\d+ MB\/s +20% of 9\.5 MiB each, 8 s left$/);
       expect(rows.slice(1).map((row) => row.split(/ {2,}/)[1])).to.deep.equal(['n06→n07', 'h1→n01', 'n01→n02']);
-      expect(rows[1]).to.match(/ waits for output$/);
+      expect(rows[1]).to.match(/ waiting for output$/);
     });
 
     it('names those that are lost, and does not count them', () => {
@@ -194,14 +194,14 @@ describe('rows', () => {
       200,
     );
     expect(rows).to.deep.equal([
-      'h1→h2               1.0 KiB  2.000 MB/s  25% of 4.0 KiB, 1:05 left  waits for output',
-      'h2→standard output  1.0 KiB  2.000 MB/s                             waits for the network',
+      'h1→h2               1.0 KiB  2.000 MB/s  25% of 4.0 KiB, 1:05 left  waiting for output',
+      'h2→standard output  1.0 KiB  2.000 MB/s                             waiting for network',
     ]);
   });
 
   it('shows what is on the wire of a hop that compresses', () => {
     expect(progressRows([{ ...hop, ...unknown, compress: 1, wireBytes: 300, waitsFor: 'worker' }], 80)).to.deep.equal([
-      'h1→h2  1.0 KiB, 300 B on the wire  2.000 MB/s    waits for its workers',
+      'h1→h2  1.0 KiB, 300 B on the wire  2.000 MB/s    compressing or encrypting',
     ]);
   });
 

@@ -65,18 +65,18 @@ describe('summary', () => {
     ];
     const copied = report({ hops, copy: copyReport({ link: 3 }) });
     expect(summaryLines(copied)[0]).to.equal('Bandwidth 2.000 kB/s (10 B in 1.5 s)');
-    expect(slowest({ ...copied })).to.equal('Slowest: the target, h2');
+    expect(slowest({ ...copied })).to.equal('Slowest: the destination, h2');
     expect(slowest({ hops: [hopReport({ bottleneck: 'input' })], copy: copyReport({ link: 1 }) })).to.equal(
       'Slowest: the source, h1',
     );
     expect(summaryLines(report({ hops, copy: copyReport({ link: null }) }))[0]).to.equal(
-      'Bandwidth not measured: contents stayed on one host; the run took 2.0 s',
+      'Bandwidth not measured: the contents stayed on one host; the run took 2.0 s',
     );
   });
 
   it('says so when there was no hop', () => {
     expect(summaryLines(report({ hops: [] }))[0]).to.equal(
-      'Bandwidth not measured: no hop was made; the run took 2.0 s',
+      'Bandwidth not measured: there was no data connection; the run took 2.0 s',
     );
   });
 
@@ -84,20 +84,20 @@ describe('summary', () => {
     const lines = summaryLines(
       report({
         hops: [
-          hopReport({ result: 'not_connected', notes: ['10.0.0.2:4: refused\u0007 (address of ssh)'] }),
+          hopReport({ result: 'not_connected', notes: ['10.0.0.2:4: refused\u0007 (ssh address)'] }),
           hopReport({ link: 2, from: 'h2', to: 'h3', cipher: 'none', result: 'closed', warnings: ['h3: shrunk'] }),
         ],
       }),
     );
     expect(lines[1]).to.match(/^h1→h2 {21}not connected {2}3.0 GiB/);
     expect(lines[2]).to.match(/^h2→h3 {2}tcp not encrypted {2}closed/);
-    expect(lines[3]).to.equal('h1→h2: 10.0.0.2:4: refused␇ (address of ssh)');
+    expect(lines[3]).to.equal('h1→h2: 10.0.0.2:4: refused␇ (ssh address)');
     expect(lines[4]).to.equal('h2→h3: h3: shrunk');
   });
 
   it('shows what the limit held back, where there is one', () => {
     const [, hop] = summaryLines(report({ hops: [hopReport({ limitMs: 700 })] }));
-    expect(hop).to.contain('waited 0.1 s for input, 0.7 s for the limit, 0.9 s for the network, 0.2 s for output');
+    expect(hop).to.contain('waited 0.1 s for input, 0.7 s for the rate limit, 0.9 s for the network, 0.2 s for output');
   });
 
   it('shows what was on the wire of a hop that compresses, and how long it waited for its workers', () => {
@@ -106,7 +106,7 @@ describe('summary', () => {
     expect(bandwidth).to.contain('(3.0 GiB, 1.0 GiB on the wire in 1.5 s)');
     expect(hop)
       .to.contain('  3.0 GiB, 1.0 GiB on the wire  ')
-      .and.to.contain('0.7 s for the workers, 0.9 s for the network');
+      .and.to.contain('0.7 s for compression and encryption, 0.9 s for the network');
   });
 
   it('shows links that stay on a host, and files, without what they have not', () => {
@@ -159,12 +159,12 @@ describe('summary', () => {
     });
     it('at a limit', () => {
       expect(slowest({ stages, hops: [hop(1, 'limit'), hop(2, 'input')] })).to.equal(
-        'Slowest: the limit of h1→h2 (--limit)',
+        'Slowest: the rate limit of h1→h2 (--limit)',
       );
     });
     it('at what compresses and encrypts', () => {
       expect(slowest({ stages, hops: [hop(1, 'output'), hop(2, 'worker')] })).to.equal(
-        'Slowest: the workers of h2→h3, which compress and encrypt (--jobs)',
+        'Slowest: compression and encryption of h2→h3 (--jobs)',
       );
     });
     it("at the user's own descriptors", () => {
@@ -189,13 +189,13 @@ describe('summary', () => {
 
     it('names the host that is slow, and what of it', () => {
       const hops = chain([100, 9000, 50, 0]);
-      expect(slowest({ hops, stages: stages('> file') })).to.equal('Slowest: n2, its disk');
-      expect(slowest({ hops, stages: stages('cat > file') })).to.equal('Slowest: n2, its command');
+      expect(slowest({ hops, stages: stages('> file') })).to.equal('Slowest: the disk of n2');
+      expect(slowest({ hops, stages: stages('cat > file') })).to.equal('Slowest: the command of n2');
     });
 
     it('names none where all are as slow', () => {
       const hops = chain([8000, 9000, 8500, 9100]);
-      expect(slowest({ hops, stages: stages('> file') })).not.to.match(/its disk/);
+      expect(slowest({ hops, stages: stages('> file') })).not.to.match(/the disk of/);
     });
   });
 });

@@ -14,13 +14,15 @@ export async function checkAllocation(
 ): Promise<void> {
   const { SLURM_JOB_ID: job, SLURM_JOB_NODELIST: list } = environment;
   for (const host of hosts) {
-    if (job === undefined) throw refusal(host, 'there is no Slurm allocation here (salloc -N 2 first, or sbatch)');
-    if (host.name === 'all' || /[[\],]/.test(host.name)) throw refusal(host, 'a stage runs on one node: name one');
+    if (job === undefined)
+      throw refusal(host, 'there is no Slurm allocation here (first run salloc -N 2, or use sbatch)');
+    if (host.name === 'all' || /[[\],]/.test(host.name))
+      throw refusal(host, 'a stage runs on one node (name one node)');
   }
   if (list === undefined || job === undefined) return;
   const nodes = await expand(list, signal);
   const foreign = hosts.find(({ name }) => !nodes.has(name));
-  if (foreign !== undefined) throw refusal(foreign, `it is no node of Slurm job ${job} (its nodes: ${list})`);
+  if (foreign !== undefined) throw refusal(foreign, `it is not a node of Slurm job ${job} (its nodes: ${list})`);
 }
 
 async function expand(list: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
@@ -33,7 +35,7 @@ async function expand(list: string, signal: AbortSignal): Promise<ReadonlySet<st
   if (code === 0) return new Set(names().trim().split('\n'));
   const why =
     scontrol.startError() === undefined
-      ? (lastReason(reason()) ?? `scontrol ended with status ${code}`)
+      ? (lastReason(reason()) ?? `scontrol exited with status ${code}`)
       : 'scontrol: command not found (is this a node of the cluster?)';
   throw new SessionError('unreachable', list, `cannot read Slurm's list of nodes: ${why}`);
 }

@@ -100,5 +100,5 @@ function cancelStep(step: string): void {
 function reasonOf(srun: ChildChannel, text: string, signal: string | null): string {
   if (srun.startError() !== undefined) return 'srun: command not found (is this a node of the cluster?)';
   if (signal !== null) return `srun was killed by ${signal}`;
-  return lastReason(text.replace(/^srun: (error: )?/gm, '')) ?? 'srun ended without a message';
+  return lastReason(text.replace(/^srun: (error: )?/gm, '')) ?? 'srun exited without a message';
 }

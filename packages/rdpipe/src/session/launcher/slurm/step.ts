@@ -96,7 +96,7 @@ async function untilReady(
     await unlessAborted(node.ready, AbortSignal.any([signal, late]));
   } catch (error) {
     signal.throwIfAborted();
-    const limit = `Slurm started no step there within ${connectTimeoutMs / 1000} s (squeue -s shows the steps)`;
+    const limit = `Slurm did not start a step there within ${connectTimeoutMs / 1000} s (list the steps: squeue -s)`;
     const reason = late.aborted ? limit : (error as Error).message;
     throw new SessionError('unreachable', host.label, `cannot reach ${host.label}: ${reason}`);
   }
