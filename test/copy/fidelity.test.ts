@@ -194,7 +194,7 @@ describe('rdcp', () => {
       chownSync(at('target'), ANN, ANN);
       const result = await lab.sh('rdcp -a h1:$PWD/source/ ann:$PWD/target/');
       expect(result.status, result.stderr).to.equal(0);
-      expect(result.stderr.match(/owner/g) ?? [], result.stderr).to.have.length(1);
+      expect(result.stderr.match(/keep their old owner or group/g) ?? [], result.stderr).to.have.length(1);
       expectCopy(at('source'), at('target'), { rsync: '-aHS', anyOwner: true });
     });
 

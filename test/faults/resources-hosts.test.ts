@@ -82,7 +82,7 @@ describe('a host', () => {
     const result = await lab.sh(`exec rdpipe --port ${port}-${port} h1:'echo hi' h2:cat > /dev/null`);
     server.close();
     const why = `h2 cannot listen over tcp: cannot listen on \\S+, ports ${port} to ${port}: address already in use`;
-    failed(result, 125, new RegExp(`^rdpipe: cannot connect h1 to h2: ${why}.* --port `));
+    failed(result, 125, new RegExp(`^rdpipe: cannot connect h1 to h2: ${why}.* --port; `));
   });
 
   function withoutRoom(name: string, mount: string, folders: readonly string[]): HostSpec {

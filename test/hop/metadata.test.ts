@@ -167,7 +167,7 @@ describe('a sink leaves what a shell leaves', () => {
     const received = await bench.start(program, words, ['ignore', 'pipe', 'pipe']).ended;
     expect(received.status).to.equal(7);
     expect(received.stderr).to.equal(
-      `rdrecv: cannot keep the ${what} of ${target} (the command 'cat > FILE' writes into the old file): operation not permitted\n`,
+      `rdrecv: cannot keep the ${what} of ${target} (to write into the old file, use the command 'cat > FILE'): operation not permitted\n`,
     );
     expect(readdirSync(bench.path('d'))).to.deep.equal(['f']);
     expect(readFileSync(target, 'utf8')).to.equal('old\n');

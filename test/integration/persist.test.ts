@@ -147,7 +147,11 @@ function tests(lab: Lab): void {
   });
 
   it('needs the system’s ssh', async () => {
-    failed(await lab.sh('rdpipe --ssh ssh2 --persist 60 h1:true'), 2, /--persist needs the system's ssh/);
+    failed(
+      await lab.sh('rdpipe --ssh ssh2 --persist 60 h1:true'),
+      2,
+      /--persist cannot be used with --ssh ssh2 \(it needs the system's ssh\)/,
+    );
     failed(await lab.sh('rdpipe --persist soon h1:true'), 2, /'soon' is not a whole number of seconds/);
   });
 }

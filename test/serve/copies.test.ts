@@ -145,7 +145,7 @@ describe('a serving receiver', () => {
 
   it('starts with no key file that others may read', async () => {
     const failure = await place.serve('--keyfile', place.write('loose', '0'.repeat(64), 0o640)).catch(String);
-    expect(failure).to.include('others may use').and.include('chmod go=');
+    expect(failure).to.include('other users can access').and.include('chmod go=');
   });
 });
 

@@ -83,7 +83,7 @@ describe('the life of a serving receiver', () => {
       await eventually(() => expect(server.stderr()).to.include('began to write'));
       const pids = childrenOf(server.pid);
       signalProcess(server.pid, 'SIGTERM');
-      await eventually(() => expect(server.stderr()).to.include('takes no more'));
+      await eventually(() => expect(server.stderr()).to.include('accepting no more clients'));
       if (words.length === 0) signalProcess(server.pid, 'SIGTERM');
       expect(await server.ended).to.include({ status: 0 });
       await allGone(pids);

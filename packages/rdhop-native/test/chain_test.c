@@ -189,7 +189,7 @@ static void test_forged(void) {
   }
   join_all();
   CHECK(hosts[HOSTS].recv.code == RD_CODE_DATA_DAMAGED);
-  CHECK(strstr(hosts[HOSTS].recv.end.message, "signed") != NULL);
+  CHECK(strstr(hosts[HOSTS].recv.end.message, "signature") != NULL);
   CHECK(access(hosts[HOSTS].path, F_OK) != 0);
 }
 

@@ -81,7 +81,7 @@ function agentFix(code: SessionErrorCode | undefined, label: string): string {
     case 'no_shell':
       return 'allow the account to run commands; command= in its authorized_keys, ForceCommand or its shell may forbid it';
     default:
-      return 'free space or allow programs in ~/.cache, or install rdstage, rdsend, rdrecv and rdtree and use --agent PATH';
+      return 'free space or allow programs in ~/.cache, or install rdstage, rdhop and rdtree and use --agent PATH';
   }
 }
 
