@@ -77,7 +77,7 @@ is_optimized := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
 FORTIFY := $(if $(is_optimized),$(if $(SAN)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 HARDENING := $(foreach flag,$(PROTECTIONS),$(shell $(CC) -Werror $(flag) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(flag))) \
   $(FORTIFY) -fPIE
-# The same sources give the same bytes in every folder: no path of the checkout is in a program or its build id,
+# The same sources give the same bytes in every directory: no path of the checkout is in a program or its build id,
 # and objects are in one order whatever the locale.
 ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -ffile-prefix-map=$(CURDIR)=. -pthread $(WARNINGS) \
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
@@ -132,7 +132,7 @@ VERBS_ROOM := packages/rdendpoint-native/src/transport/verbs
 WITHOUT_VERBS := $(VERBS_ROOM)/none.c
 WITH_VERBS := $(filter-out $(WITHOUT_VERBS) %/flow.c %/spin.c,$(wildcard $(VERBS_ROOM)/*.c))
 NOT_BUILT := $(if $(HAS_VERBS),$(WITHOUT_VERBS),$(WITH_VERBS) $(filter-out %/connector.h,$(WITH_VERBS:.c=.h)))
-# Rooms of a package are folders, and rooms within them.
+# Rooms of a package are directories, and rooms within them.
 files = $(filter-out $(NOT_BUILT),$(sort $(wildcard $(foreach room,src/ src/*/ src/*/*/,packages/$(1)-native/$(room)*.$(2)))))
 objects = $(patsubst packages/%.c,$(OUT)/%.o,$(1))
 roots = $(foreach package,$(1) $(USES_$(1)),-Ipackages/$(package)-native/$(2))
@@ -212,8 +212,8 @@ headers:
 	$(Q)$(foreach package,$(PACKAGES),for header in $(call files,$(package),h); do \
 	  $(CC) $(ALL_CFLAGS) $(call roots,$(package),src) -Werror -fsyntax-only -x c $$header || exit 1; done;)
 
-# Each in a folder of its own. gcc 12 calls an object lost when the address of its first member is returned; leaks are
-# LeakSanitizer's and valgrind's to find.
+# Each in its own directory. gcc 12 reports an object as lost when the address of its first member is returned;
+# LeakSanitizer and valgrind find leaks.
 SOURCES := $(foreach package,$(PACKAGES),$(call files,$(package),c))
 analyze:
 	@command -v clang clang-tidy >/dev/null || { echo "clang and clang-tidy are needed" >&2; exit 1; }
@@ -239,15 +239,15 @@ TARGET := $(DESTDIR)$(PREFIX)
 COPY := lib/rdpipe
 BUNDLE := build/rdpipe
 # CPUS: of those that are built; all of them by default.
-NATIVE_FOLDERS = $(patsubst %/,%,$(dir $(foreach cpu,$(or $(CPUS),*),$(wildcard $(NATIVE)/linux-$(cpu)/*/rdstage))))
+NATIVE_DIRECTORIES = $(patsubst %/,%,$(dir $(foreach cpu,$(or $(CPUS),*),$(wildcard $(NATIVE)/linux-$(cpu)/*/rdstage))))
 COMPLETE := contrib/completion/complete.sh
-COPY_FOLDERS = bin $(BUNDLE) $(NATIVE_FOLDERS) $(dir $(COMPLETE))
+COPY_DIRECTORIES = bin $(BUNDLE) $(NATIVE_DIRECTORIES) $(dir $(COMPLETE))
 BASH_COMPLETION := share/bash-completion/completions
 ZSH_COMPLETION ?= share/zsh/site-functions
 FISH_COMPLETION := share/fish/vendor_completions.d
 # Where node was holds for the machine that built: packages lack it.
 SHIPPED = $(filter-out %/native $(if $(PACKAGE),%/node-path),$(wildcard $(BUNDLE)/*))
-IN_COPY = $(wildcard bin/* $(SHIPPED) $(NATIVE_FOLDERS:%=%/*)) $(COMPLETE)
+IN_COPY = $(wildcard bin/* $(SHIPPED) $(NATIVE_DIRECTORIES:%=%/*)) $(COMPLETE)
 INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
   $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1))) \
   $(addprefix $(BASH_COMPLETION)/,rdpipe rdcp rdssh) $(addprefix $(ZSH_COMPLETION)/,_rdpipe _rdssh) \
@@ -257,12 +257,12 @@ install:
 	@test -e $(BUNDLE)/rdpipe.cjs && $(MAKE) -qs all && $(MAKE) -qs STATIC=1 all || { echo "run 'npm run build' first" >&2; exit 1; }
 	@if test -e $(TARGET)/$(COPY)/installed; then $(MAKE) --no-print-directory uninstall; fi
 	$(Q)install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(TARGET)/$(BASH_COMPLETION) $(TARGET)/$(ZSH_COMPLETION) \
-	  $(TARGET)/$(FISH_COMPLETION) $(COPY_FOLDERS:%=$(TARGET)/$(COPY)/%)
+	  $(TARGET)/$(FISH_COMPLETION) $(COPY_DIRECTORIES:%=$(TARGET)/$(COPY)/%)
 	$(Q)cp -d $(wildcard bin/*) $(TARGET)/$(COPY)/bin && chmod 755 $(addprefix $(TARGET)/$(COPY)/,$(wildcard bin/*))
 	$(Q)install -m 644 $(SHIPPED) $(TARGET)/$(COPY)/$(BUNDLE)
-	$(Q)for folder in $(NATIVE_FOLDERS); do \
-	  install -m 755 $(PROGRAMS:%=$$folder/%) $(TARGET)/$(COPY)/$$folder && \
-	  install -m 644 $$folder/sha256sums $(TARGET)/$(COPY)/$$folder || exit 1; done
+	$(Q)for directory in $(NATIVE_DIRECTORIES); do \
+	  install -m 755 $(PROGRAMS:%=$$directory/%) $(TARGET)/$(COPY)/$$directory && \
+	  install -m 644 $$directory/sha256sums $(TARGET)/$(COPY)/$$directory || exit 1; done
 	$(Q)for program in $(COMMANDS); do ln -sf ../$(COPY)/bin/$$program $(TARGET)/bin/$$program || exit 1; done
 	$(Q)install -m 644 $(wildcard packages/*/man/*.1) $(TARGET)/share/man/man1
 	$(Q)for program in rdpipe rdssh; do \
@@ -278,9 +278,9 @@ install:
 uninstall:
 	@test -e $(TARGET)/$(COPY)/installed || { echo "no rdpipe is installed below $(TARGET)" >&2; exit 1; }
 	$(Q)cd $(TARGET) && xargs rm -f <$(COPY)/installed
-	$(Q)cd $(TARGET)/lib && rmdir --ignore-fail-on-non-empty --parents $(COPY_FOLDERS:%=rdpipe/%)
-	$(Q)cd $(TARGET) && for folder in $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION); do \
-	  [ ! -d $$folder ] || rmdir --ignore-fail-on-non-empty --parents $$folder || exit 1; done
+	$(Q)cd $(TARGET)/lib && rmdir --ignore-fail-on-non-empty --parents $(COPY_DIRECTORIES:%=rdpipe/%)
+	$(Q)cd $(TARGET) && for directory in $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION); do \
+	  [ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty --parents $$directory || exit 1; done
 
 clean:
 	rm -rf build

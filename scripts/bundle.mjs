@@ -14,7 +14,7 @@ import { bundledPackages } from './bundled-packages.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'packages/rdpipe/src');
 const target = join(root, 'build/rdpipe');
-const folder = join(root, 'packages/rdpipe');
+const directory = join(root, 'packages/rdpipe');
 
 /**
  * Read when they are imported: a package, and modules that share no class with the others. An ES module of a package
@@ -93,13 +93,13 @@ const execaAlone = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^execa$/ }, () => ({ path: 'execa', namespace: 'execa-alone' }));
     onLoad({ filter: /.*/, namespace: 'execa-alone' }, async () => {
-      const create = join(folder, 'node_modules/execa/lib/methods/create.js');
+      const create = join(directory, 'node_modules/execa/lib/methods/create.js');
       const contents = `import { createExeca } from ${JSON.stringify(create)}; export const execa = createExeca(() => ({}));`;
       const plugins = [globalProcess, nothing];
       const stdin = { contents, resolveDir: source };
-      const options = { ...common, stdin, minify: true, format: 'esm', plugins, absWorkingDir: folder };
+      const options = { ...common, stdin, minify: true, format: 'esm', plugins, absWorkingDir: directory };
       const { outputFiles, metafile } = await build({ ...options, metafile: true, write: false });
-      packagesOfExeca = bundledPackages(metafile, folder);
+      packagesOfExeca = bundledPackages(metafile, directory);
       return { contents: outputFiles[0].text, resolveDir: source };
     });
   },
@@ -114,7 +114,7 @@ const { metafile } = await build({
     ...Object.fromEntries(SEPARATE_PACKAGES.map((name) => [name, name])),
     ...SEPARATE_MODULES,
   },
-  absWorkingDir: folder,
+  absWorkingDir: directory,
   metafile: true,
   outdir: target,
   outExtension: { '.js': '.cjs' },
@@ -140,7 +140,7 @@ await build({
   outExtension: { '.js': '.mjs' },
   format: 'esm',
 });
-const packages = Object.entries({ ...packagesOfExeca, ...bundledPackages(metafile, folder) });
+const packages = Object.entries({ ...packagesOfExeca, ...bundledPackages(metafile, directory) });
 writeFileSync(join(target, 'packages.json'), `${JSON.stringify(Object.fromEntries(packages.sort()))}\n`);
 writeFileSync(join(target, 'node-path'), `${process.execPath}\n`);
 // Seeds that are chosen make the bytes the same each time. Without this code the program runs too, more slowly.

@@ -3,18 +3,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** `{ name: version }` of the code in the outputs of a build: `metafile` is esbuild's, `folder` where it ran. */
-export function bundledPackages(metafile, folder) {
+/** `{ name: version }` of the code in the outputs of a build: `metafile` is esbuild's, `directory` where it ran. */
+export function bundledPackages(metafile, directory) {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs));
   const files = inputs.filter(([file, { bytesInOutput }]) => bytesInOutput > 0 && /(^|\/)node_modules\//.test(file));
-  const manifests = files.map(([file]) => manifestOf(resolve(folder, file)));
+  const manifests = files.map(([file]) => manifestOf(resolve(directory, file)));
   return Object.fromEntries(manifests.map(({ name, version }) => [name, version]));
 }
 
-/** The nearest one above a file. Those without a version only set a folder's type. */
+/** The nearest one above a file. Those without a version only set a directory's type. */
 function manifestOf(file) {
-  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
-    const path = join(folder, 'package.json');
+  for (let directory = dirname(file); directory !== dirname(directory); directory = dirname(directory)) {
+    const path = join(directory, 'package.json');
     const manifest = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
     if (manifest.version !== undefined) return manifest;
   }

@@ -6,7 +6,7 @@ import { isNegatable, type OptionRow, takesValue } from '../packages/rdpipe/src/
 import { OPTION_ROWS, optionsOf, type Topic } from '../packages/rdpipe/src/model/options.ts';
 import { HELP_TOPICS } from '../packages/rdpipe/src/parse/help.ts';
 
-const FOLDER = join(import.meta.dirname, '..', 'contrib/completion');
+const DIRECTORY = join(import.meta.dirname, '..', 'contrib/completion');
 const TOPICS: readonly Topic[] = ['run', 'doctor', 'bench', 'copy'];
 const MADE = /(?<=\n# Made by npm run fix:\n).*(?=# End of what is made\.\n)/s;
 
@@ -22,7 +22,7 @@ for (const [name, made] of [
   ['_rdpipe', zshPart()],
   ['rdpipe.fish', fishPart()],
 ] as const) {
-  const path = join(FOLDER, name);
+  const path = join(DIRECTORY, name);
   const text = readFileSync(path, 'utf8');
   const wanted = text.replace(MADE, () => `${made}\n`);
   if (process.argv.includes('--fix')) writeFileSync(path, wanted);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Checks the imports and includes of each folder, and that no chain of imports leads back to where it began.
+ * Checks the imports and includes of each directory, and that no chain of imports leads back to where it began.
  * A module is a file without its extension; a .c file and its header are one.
  */
 import { readFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import ts from 'typescript';
 import { ROOT, sourceFiles } from './source-files.ts';
 
 /**
- * Of each package's src: folder → folders that it may import besides itself; `*`: all.
- * `.` stands for files in no folder: every folder may import them, and a package without that row has none.
+ * Of each package's src: directory → directories that it may import besides itself; `*`: all.
+ * `.` stands for files in no directory: every directory may import them, and a package without that row has none.
  */
-const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const DIRECTORIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   rdpipe: {
     model: '',
     parse: 'model',
@@ -119,8 +119,8 @@ export function checkImports(sources: ReadonlyMap<string, string>): string[] {
 }
 
 function moduleOf(file: string): string {
-  const [, folder = '', path = ''] = SOURCE.exec(file) ?? [];
-  return `${folder}/${path}`;
+  const [, directory = '', path = ''] = SOURCE.exec(file) ?? [];
+  return `${directory}/${path}`;
 }
 
 function importsOf(file: string, text: string, modules: ReadonlySet<string>): Import[] {
@@ -148,7 +148,7 @@ function withoutExtension(path: string): string {
 function findHeader(module: string, words: string, modules: ReadonlySet<string>): string | undefined {
   const own = packageOf(module);
   const packages = [own, ...(USES.get(own) ?? [])];
-  const places = [sibling(module, words), ...packages.map((folder) => `${folder}/${withoutExtension(words)}`)];
+  const places = [sibling(module, words), ...packages.map((directory) => `${directory}/${withoutExtension(words)}`)];
   return places.find((place) => modules.has(place));
 }
 
@@ -163,25 +163,25 @@ function packageOf(module: string): string {
   return module.split('/')[0] ?? '';
 }
 
-/** A folder of FOLDERS: the longest one that holds the module. */
-function folderOf(module: string): string | undefined {
+/** A directory of DIRECTORIES: the longest one that holds the module. */
+function directoryOf(module: string): string | undefined {
   const path = dirname(module).split('/').slice(1);
-  const rows = FOLDERS[packageOf(module)] ?? {};
+  const rows = DIRECTORIES[packageOf(module)] ?? {};
   const above = path.map((_, index) => path.slice(0, path.length - index).join('/'));
-  return (path.length === 0 ? ['.'] : above).find((folder) => folder in rows);
+  return (path.length === 0 ? ['.'] : above).find((directory) => directory in rows);
 }
 
 function placeComplaints(module: string): string[] {
-  const folder = dirname(module);
-  return folderOf(module) === undefined ? [`${folder}: no row in FOLDERS of scripts/check-imports.ts`] : [];
+  const directory = dirname(module);
+  return directoryOf(module) === undefined ? [`${directory}: no row in DIRECTORIES of scripts/check-imports.ts`] : [];
 }
 
 function importComplaints({ file, module, words, target, library }: Import): string[] {
   if (library) return mayUse(module, words) ? [] : [`${file} imports ${words}, which is for other modules`];
   if (target === undefined) return [`${file} includes ${words}, which is nowhere`];
-  const from = folderOf(module);
+  const from = directoryOf(module);
   if (from === undefined || mayImport(module, from, target)) return [];
-  return [`${file} imports ${words}: ${from} may import ${FOLDERS[packageOf(module)]?.[from] || 'nothing'}`];
+  return [`${file} imports ${words}: ${from} may import ${DIRECTORIES[packageOf(module)]?.[from] || 'nothing'}`];
 }
 
 function mayUse(module: string, library: string): boolean {
@@ -193,8 +193,8 @@ function mayUse(module: string, library: string): boolean {
 function mayImport(module: string, from: string, target: string): boolean {
   const [own, other] = [packageOf(module), packageOf(target)];
   if (own !== other) return USES.get(own)?.includes(other) ?? false;
-  const allowed = FOLDERS[own]?.[from]?.split(' ') ?? [];
-  const to = folderOf(target);
+  const allowed = DIRECTORIES[own]?.[from]?.split(' ') ?? [];
+  const to = directoryOf(target);
   return to === undefined || to === from || to === '.' || allowed.includes('*') || allowed.includes(to);
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Every folder of the tree has its row in FOLDERS, and every file its first line of comment; `npm run layout` prints
- * them.
+ * Every directory of the tree has its row in DIRECTORIES, and every file its first line of comment.
+ * `npm run layout` prints them.
  */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { ROOT, sourceFiles } from './source-files.ts';
 
-/** In the order of the layout. Below src/ every folder has a row; elsewhere those that hold a part of the project. */
-const FOLDERS: Readonly<Record<string, string>> = {
+/** In the order of the layout. Below src/ every directory has a row, elsewhere every part of the project. */
+const DIRECTORIES: Readonly<Record<string, string>> = {
   'packages/rdpipe/src': 'The control plane: everything that rdpipe does on the machine of its user',
   'packages/rdpipe/src/model':
-    'Data that every folder knows: pipeline, plan, settings, protocol, events, report, errors',
+    'Data that every directory knows: pipeline, plan, settings, protocol, events, report, errors',
   'packages/rdpipe/src/parse': 'The command line, in exact bytes: options, stages and hosts',
   'packages/rdpipe/src/config': 'Settings: flags over the configuration file over defaults',
   'packages/rdpipe/src/plan': 'Decisions before a run, pure: segments, links, routes over RDMA and TCP',
@@ -102,7 +102,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'docs/adr': 'Decisions and their reasons',
   'docs/notes': 'Notes of the laboratory, with dates',
   'packages/rdpipe/man': 'Manual pages of rdpipe and its subcommands',
-  'packages/rdpipe/test': 'Unit tests; the folders are those of src',
+  'packages/rdpipe/test': 'Unit tests; the directories are those of src',
   'packages/rdbase-native/test': 'Suites in C of the base, and what all suites use',
   'packages/rdbase-native/fuzz': 'Fuzz targets of the base, what all targets use, and the replay of kept inputs',
   'packages/rdendpoint-native/test': 'Suites in C of what the ends share, and the peers that suites use',
@@ -157,9 +157,9 @@ const MAX_COMMENT = 100;
 type Tree = ReadonlyMap<string, string>;
 
 export interface Layout {
-  /** A line or more for each folder and module, in order. */
+  /** A line or more for each directory and module, in order. */
   readonly text: string;
-  /** Files without their line, folders without their row, rows without a folder. */
+  /** Files without their line, directories without their row, rows without a directory. */
   readonly complaints: readonly string[];
 }
 
@@ -169,29 +169,29 @@ interface Entry {
   readonly text: string;
 }
 
-export function makeLayout(tree: Tree, folders: Readonly<Record<string, string>>): Layout {
-  const found = new Set([...tree.keys()].flatMap(foldersOf));
-  const known = Object.keys(folders);
-  const unknown = [...found].filter((folder) => !known.includes(folder));
-  const ordered = [...known.filter((folder) => found.has(folder)), ...unknown];
-  const tops = ordered.filter((folder) => /^packages\/[^/]+\/src$/.test(folder));
-  const blocks = tops.map((top) => linesOf(sourceEntries(top, 0, ordered, tree, folders)));
-  const others = ordered.filter((folder) => !isSource(`${folder}/`));
-  blocks.push(linesOf(others.map((path) => ({ depth: 0, name: `${path}/`, text: folders[path] ?? '' }))));
+export function makeLayout(tree: Tree, directories: Readonly<Record<string, string>>): Layout {
+  const found = new Set([...tree.keys()].flatMap(directoriesOf));
+  const known = Object.keys(directories);
+  const unknown = [...found].filter((directory) => !known.includes(directory));
+  const ordered = [...known.filter((directory) => found.has(directory)), ...unknown];
+  const tops = ordered.filter((directory) => /^packages\/[^/]+\/src$/.test(directory));
+  const blocks = tops.map((top) => linesOf(sourceEntries(top, 0, ordered, tree, directories)));
+  const others = ordered.filter((directory) => !isSource(`${directory}/`));
+  blocks.push(linesOf(others.map((path) => ({ depth: 0, name: `${path}/`, text: directories[path] ?? '' }))));
   return {
     text: blocks.map((lines) => lines.join('\n')).join('\n\n'),
     complaints: [
       ...[...tree].filter(([file]) => isSource(file) && modulesFile(file, tree) === file).flatMap(commentComplaints),
-      ...unknown.map((folder) => `${folder}: no row in FOLDERS of scripts/check-layout.ts`),
+      ...unknown.map((directory) => `${directory}: no row in DIRECTORIES of scripts/check-layout.ts`),
       ...known
-        .filter((folder) => !found.has(folder))
-        .map((folder) => `${folder}: a row in FOLDERS, and no such folder`),
+        .filter((directory) => !found.has(directory))
+        .map((directory) => `${directory}: a row in DIRECTORIES, and no such directory`),
     ],
   };
 }
 
-/** Folders that need a row because of a file: below src all of them, elsewhere the upper two. */
-function foldersOf(file: string): string[] {
+/** Directories that need a row because of a file: below src all of them, elsewhere the upper two. */
+function directoriesOf(file: string): string[] {
   const parts = dirname(file).split('/');
   if (parts[0] === '.' || file.startsWith('.')) return [];
   const first = parts[0] === 'packages' ? 3 : 1;
@@ -204,26 +204,26 @@ function isSource(path: string): boolean {
   return /^packages\/[^/]+\/src\//.test(path);
 }
 
-/** A folder, its modules, then the folders in it. */
+/** A directory, its modules, then the directories in it. */
 function sourceEntries(
-  folder: string,
+  directory: string,
   depth: number,
   ordered: readonly string[],
   tree: Tree,
-  folders: Readonly<Record<string, string>>,
+  directories: Readonly<Record<string, string>>,
 ): Entry[] {
-  const name = `${depth === 0 ? folder : basename(folder)}/`;
-  const files = [...tree.keys()].filter((file) => dirname(file) === folder && modulesFile(file, tree) === file);
+  const name = `${depth === 0 ? directory : basename(directory)}/`;
+  const files = [...tree.keys()].filter((file) => dirname(file) === directory && modulesFile(file, tree) === file);
   const modules = files.map((file) => ({
     depth: depth + 1,
     name: moduleName(file, tree),
     text: firstComment(tree.get(file) ?? '')?.text ?? '',
   }));
-  const below = ordered.filter((other) => dirname(other) === folder);
+  const below = ordered.filter((other) => dirname(other) === directory);
   return [
-    { depth, name, text: folders[folder] ?? '' },
+    { depth, name, text: directories[directory] ?? '' },
     ...modules.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    ...below.flatMap((other) => sourceEntries(other, depth + 1, ordered, tree, folders)),
+    ...below.flatMap((other) => sourceEntries(other, depth + 1, ordered, tree, directories)),
   ];
 }
 
@@ -285,7 +285,7 @@ function main(words: readonly string[]): void {
   const tree = new Map(
     sourceFiles().map((file) => [file, isSource(file) ? readFileSync(join(ROOT, file), 'utf8') : '']),
   );
-  const { text, complaints } = makeLayout(tree, FOLDERS);
+  const { text, complaints } = makeLayout(tree, DIRECTORIES);
   if (words.includes('--print')) console.log(text);
   for (const line of complaints) console.error(line);
   process.exitCode = complaints.length > 0 ? 1 : 0;

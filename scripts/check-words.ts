@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Finds phrases that are hard to read, and prose wider than 120 columns, in sources, documents and manual pages.
- * `npm run check:words -- [--count] [FOLDER...]`: only below these folders; --count prints numbers by folder.
+ * `npm run check:words -- [--count] [DIRECTORY...]`: only below these directories; --count prints numbers by directory.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -144,29 +144,32 @@ function isOneWord(line: string): boolean {
 }
 
 function main(words: readonly string[]): void {
-  const folders = words.filter((word) => word !== '--count').map((word) => word.replace(/^\.\/|\/+$/g, ''));
-  const files = sourceFiles().filter((file) => isBelow(file, folders));
+  const directories = words.filter((word) => word !== '--count').map((word) => word.replace(/^\.\/|\/+$/g, ''));
+  const files = sourceFiles().filter((file) => isBelow(file, directories));
   const findings = files.flatMap((file) => findWords(file, readFileSync(join(ROOT, file), 'utf8')));
   if (words.includes('--count')) console.log(counts(findings).join('\n'));
   else for (const { file, line, found, write } of findings) console.error(`${file}:${line}: ${found}: ${write}`);
-  if (files.length === 0) console.error(`no file of ours below ${folders.join(' ')}`);
+  if (files.length === 0) console.error(`no file of ours below ${directories.join(' ')}`);
   process.exitCode = findings.length > 0 || files.length === 0 ? 1 : 0;
 }
 
-function isBelow(file: string, folders: readonly string[]): boolean {
-  return folders.length === 0 || folders.some((folder) => `${file}/`.startsWith(`${folder}/`) || folder === '.');
+function isBelow(file: string, directories: readonly string[]): boolean {
+  return (
+    directories.length === 0 ||
+    directories.some((directory) => `${file}/`.startsWith(`${directory}/`) || directory === '.')
+  );
 }
 
 function counts(findings: readonly Finding[]): string[] {
   const table = new Map<string, { words: number; columns: number }>();
   for (const { file, found } of findings)
-    for (const folder of [dirname(file), 'in all']) {
-      const row = table.get(folder) ?? { words: 0, columns: 0 };
-      table.set(folder, row);
+    for (const directory of [dirname(file), 'in all']) {
+      const row = table.get(directory) ?? { words: 0, columns: 0 };
+      table.set(directory, row);
       row[found.endsWith(' columns') ? 'columns' : 'words']++;
     }
   const rows = [...table].sort(([a], [b]) => Number(a === 'in all') - Number(b === 'in all') || a.localeCompare(b));
-  return rows.map(([folder, row]) => `${folder.padEnd(40)} ${row.words} words, ${row.columns} wide lines`);
+  return rows.map(([directory, row]) => `${directory.padEnd(40)} ${row.words} words, ${row.columns} wide lines`);
 }
 
 if (process.argv[1] === import.meta.filename) main(process.argv.slice(2));

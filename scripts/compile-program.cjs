@@ -6,7 +6,7 @@ const { join } = require('node:path');
 const v8 = require('node:v8');
 const vm = require('node:vm');
 
-const folder = join(__dirname, '../build/rdpipe');
+const directory = join(__dirname, '../build/rdpipe');
 const version = process.versions.v8.split('-')[0];
 
 /** In the place of the one that runs the program: compiles every function of it, called or not, and runs nothing. */
@@ -16,11 +16,11 @@ vm.Script = class extends vm.Script {
     super(source, { ...options, filename: 'program.cjs' });
     // V8 takes compiled code only from one with the same flags.
     setFlags('--lazy', '--flush-bytecode', '--hash-seed=0', '--random-seed=0');
-    writeFileSync(join(folder, `program-${process.arch}-${version}.cache`), this.createCachedData());
+    writeFileSync(join(directory, `program-${process.arch}-${version}.cache`), this.createCachedData());
     process.exit();
   }
 };
-require(join(folder, 'rdpipe.cjs'));
+require(join(directory, 'rdpipe.cjs'));
 
 function setFlags(...flags) {
   for (const flag of flags) v8.setFlagsFromString(flag);

@@ -15,9 +15,9 @@ const FLAGS = [
   'CFLAGS=-O0 -g --coverage -fprofile-update=atomic',
   'LDFLAGS=--coverage',
 ];
-const SUITE_MOST_MS = 600_000;
+const SUITE_MAX_MS = 600_000;
 const PROGRAMS = ['node_modules/.bin/mocha', '--parallel', '--jobs', '2', 'test/{hop,agent}/**/*.test.ts'];
-const PROGRAMS_MOST_MS = 1_200_000;
+const PROGRAMS_MAX_MS = 1_200_000;
 const WORST = 10;
 const OF_THE_LAB = /\/transport\/verbs\//;
 
@@ -66,17 +66,17 @@ function corpora(): string[][] {
   });
 }
 
-function filesBelow(folder: string, pattern: RegExp): string[] {
-  const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+function filesBelow(directory: string, pattern: RegExp): string[] {
+  const files = readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' });
   return files
-    .map((file) => join(folder, file))
+    .map((file) => join(directory, file))
     .filter((file) => pattern.test(file))
     .sort();
 }
 
 function runs([program = '', ...args]: readonly string[]): boolean {
   const env = { RD_BIN: join(ROOT, OUT) };
-  const timeout = program === PROGRAMS[0] ? PROGRAMS_MOST_MS : SUITE_MOST_MS;
+  const timeout = program === PROGRAMS[0] ? PROGRAMS_MAX_MS : SUITE_MAX_MS;
   const { failed, stderr } = execaSync(join(ROOT, program), args, { cwd: ROOT, env, timeout, reject: false });
   if (failed) console.error(stderr);
   return !failed;

@@ -19,7 +19,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 const options = { cpu: { type: 'string', multiple: true }, out: { type: 'string' } } as const;
 const { values } = parseArgs({ options });
-await makeAll(values.cpu ?? Object.keys(DEB_ARCHITECTURES), emptyFolder(values.out));
+await makeAll(values.cpu ?? Object.keys(DEB_ARCHITECTURES), emptyDirectory(values.out));
 
 async function makeAll(cpus: readonly string[], dist: string): Promise<void> {
   await build(cpus);
@@ -51,13 +51,13 @@ function writePapers(cpus: readonly string[], dist: string): string[] {
   return [notices, sbom];
 }
 
-/** dist/ is made again; another folder has to be empty, so that nothing of the user's is removed. */
-function emptyFolder(given: string | undefined): string {
-  const folder = resolve(given ?? join(ROOT, 'dist'));
-  if (given === undefined) rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  if (readdirSync(folder).length > 0) throw new Error(`${folder} is not empty`);
-  return folder;
+/** dist/ is made again; another directory has to be empty, so that nothing of the user's is removed. */
+function emptyDirectory(given: string | undefined): string {
+  const directory = resolve(given ?? join(ROOT, 'dist'));
+  if (given === undefined) rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  if (readdirSync(directory).length > 0) throw new Error(`${directory} is not empty`);
+  return directory;
 }
 
 /** The programs of each CPU; the bundle is there. */

@@ -26,18 +26,18 @@ export function writeCorpus(file: string, inputs: readonly Input[]): void {
   writeFileSync(file, [...lines].sort().join(''));
 }
 
-/** Empties the folder, and writes each input to a file. */
-export function unpack(inputs: readonly Input[], folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const [index, { text }] of inputs.entries()) writeFileSync(join(folder, `${index}`), bytesOf(text));
+/** Empties the directory, and writes each input to a file. */
+export function unpack(inputs: readonly Input[], directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  for (const [index, { text }] of inputs.entries()) writeFileSync(join(directory, `${index}`), bytesOf(text));
 }
 
-/** The files of a folder; those that are among `known` keep their name. */
-export function pack(folder: string, known: readonly Input[] = []): Input[] {
+/** The files of a directory; those that are among `known` keep their name. */
+export function pack(directory: string, known: readonly Input[] = []): Input[] {
   const names = new Map(known.map(({ name, text }) => [text, name]));
-  return readdirSync(folder).map((file) => {
-    const text = textOf(readFileSync(join(folder, file)));
+  return readdirSync(directory).map((file) => {
+    const text = textOf(readFileSync(join(directory, file)));
     return { name: names.get(text) ?? '', text };
   });
 }

@@ -42,9 +42,9 @@ const SHARES: Readonly<Record<string, number>> = {
   merge: 0.2,
 };
 const OTHER_SHARE = 0.004;
-const OTHER_LEAST = 300;
+const OTHER_MIN = 300;
 
-const INPUT_MOST_BYTES = 2048;
+const INPUT_MAX_BYTES = 2048;
 /** Longer ones only take longer: there is one message, or nothing else comes after it. */
 const SHORT: Readonly<Record<string, number>> = {
   wire: 1200,
@@ -137,14 +137,14 @@ function allTargets(): Target[] {
     .sort()
     .map((file) => {
       const name = basename(file, '_fuzz.c');
-      const folder = join(ROOT, 'packages', dirname(file));
+      const directory = join(ROOT, 'packages', dirname(file));
       return {
         name,
         program: join(BUILT, dirname(file), parse(file).name),
-        kept: join(folder, 'corpus', `${name}.txt`),
+        kept: join(directory, 'corpus', `${name}.txt`),
         unpacked: join(BUILT, 'unpacked', name),
         corpus: join(BUILT, 'corpus', name),
-        dictionary: join(folder, `${name}.dict`),
+        dictionary: join(directory, `${name}.dict`),
       };
     });
 }
@@ -202,11 +202,11 @@ function limitOf(target: Target, amount: Amount): string[] {
   if (amount.seconds !== undefined) return [`-max_total_time=${amount.seconds}`];
   if (amount.runs !== undefined) return [`-runs=${amount.runs}`];
   const share = ((SHARES[target.name] ?? OTHER_SHARE) / 100) * (amount.total ?? TOTAL);
-  return [`-runs=${Math.max(Math.round(share), OTHER_LEAST)}`];
+  return [`-runs=${Math.max(Math.round(share), OTHER_MIN)}`];
 }
 
 function maxLengthOf(target: Target): string {
-  return `-max_len=${SHORT[target.name] ?? INPUT_MOST_BYTES}`;
+  return `-max_len=${SHORT[target.name] ?? INPUT_MAX_BYTES}`;
 }
 
 function lastNumber(text: string, pattern: RegExp): number {
@@ -239,7 +239,7 @@ function line(name: string, ...columns: readonly string[]): string {
 function keep(target: Target): boolean {
   const chosen = join(BUILT, 'kept', target.name);
   rmSync(chosen, { recursive: true, force: true });
-  for (const folder of [chosen, target.corpus]) mkdirSync(folder, { recursive: true });
+  for (const directory of [chosen, target.corpus]) mkdirSync(directory, { recursive: true });
   const merge = ['-set_cover_merge=1', maxLengthOf(target), ...LIMITS];
   if (!succeeds(target.program, ...merge, chosen, target.unpacked, target.corpus)) return false;
   writeCorpus(target.kept, pack(chosen, readCorpus(target.kept)));

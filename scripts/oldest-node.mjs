@@ -3,16 +3,16 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const folder = '.tools/oldest-node';
+const directory = '.tools/oldest-node';
 /**
  * npm's package `node` asks for one of these by an install script; this one holds the program itself, without scripts.
  */
 const name = `node-linux-${process.arch}`;
-const modules = join(dirname(fileURLToPath(import.meta.url)), '..', folder, 'node_modules');
+const modules = join(dirname(fileURLToPath(import.meta.url)), '..', directory, 'node_modules');
 
-/** `folder` is relative to the checkout, the other paths are absolute. The project's own mocha needs a newer node. */
+/** `directory` is relative to the checkout, other paths are absolute. The project's own mocha needs a newer node. */
 export const OLDEST_NODE = {
-  folder,
+  directory,
   packages: { [name]: '18.20.8', mocha: '11.7.5' },
   program: join(modules, name, 'bin/node'),
   mocha: join(modules, 'mocha/bin/mocha.js'),

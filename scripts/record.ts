@@ -59,7 +59,7 @@ async function record(): Promise<void> {
 }
 
 async function framesOf(lab: Lab): Promise<Frame[]> {
-  const terminal = await Tmux.open(SIZE, { cwd: lab.folder, env: lab.environment });
+  const terminal = await Tmux.open(SIZE, { cwd: lab.directory, env: lab.environment });
   try {
     await terminal.shows(/^\$$/);
     const typing = typeLines(terminal);

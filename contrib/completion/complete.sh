@@ -30,7 +30,7 @@ hosts() {
   } | plain_names | sort -u | sed "s/^/$user/; s/\$/$1/" | starting_with "$word"
 }
 
-# The names in a configuration of ssh: its file, the folder of what it includes, how deep it is included itself.
+# The names in a configuration of ssh: its file, the directory of what it includes, how deep it is included itself.
 config_names() (
   [ -f "$1" ] && [ "$3" -le "$MOST_INCLUDES" ] || exit 0
   values_of host "$1"
@@ -84,11 +84,11 @@ paths() {
     "~"*) return ;;
   esac
   name=${rest##*/}
-  folder=${rest%"$name"}
+  directory=${rest%"$name"}
   begun=${word%"$name"}
   escaped=cat
   if [ "$kind" = stage ]; then
-    folder=$(unescaped "$folder") && name=$(unescaped "$name") || return
+    directory=$(unescaped "$directory") && name=$(unescaped "$name") || return
     escaped=escaped
   fi
   listing "$@" | sed -n 's/^=//p' | starting_with "$name" | harmless | head -n "$MOST_NAMES" | "$escaped" |
@@ -131,11 +131,11 @@ listing() {
 
 # A login shell may print a greeting: the lines of the listing begin with =.
 listing_script() {
-  printf '%s\n' "home=$home" "folder=$(quoted "$folder")" "name=$(quoted "$name")" "left=$MOST_NAMES" '
+  printf '%s\n' "home=$home" "directory=$(quoted "$directory")" "name=$(quoted "$name")" "left=$MOST_NAMES" '
 LC_ALL=C
 unset CDPATH
 [ -z "$home" ] || cd || exit 0
-[ -z "$folder" ] || cd -- "$folder" || exit 0
+[ -z "$directory" ] || cd -- "$directory" || exit 0
 for found in "$name"*; do
   case $found in . | .. | *[[:cntrl:]]*) continue ;; esac
   if [ -d "./$found" ]; then printf "=%s/\n" "$found"

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { ROOT } from '../source-files.ts';
 
-/** Folders, and files that may be run, have it for everybody; no file may be written by others. */
+/** Directories, and files that may be run, have it for everybody; no file may be written by others. */
 const MODE = 'u=rwX,go=rX';
 
 /** Seconds. SOURCE_DATE_EPOCH, or the time of the commit; without git, the newest date of CHANGELOG, or 0. */
@@ -40,12 +40,12 @@ function newestDate(changelog: string): number {
   return Math.max(0, ...dates) / 1000;
 }
 
-/** The contents of `folder` stand below `prefix/` in the archive. Symbolic links stay, also broken ones. */
-export function makeTarGz(folder: string, file: string, prefix: string, epoch = sourceDateEpoch()): void {
+/** The contents of `directory` stand below `prefix/` in the archive. Symbolic links stay, also broken ones. */
+export function makeTarGz(directory: string, file: string, prefix: string, epoch = sourceDateEpoch()): void {
   const owner = ['--owner=0', '--group=0', '--numeric-owner', `--mode=${MODE}`, `--mtime=@${epoch}`];
-  // A second name of a file is a file of its own: whether it is one depends on how the folder was made.
+  // A second name of a file is a file of its own: whether it is one depends on how the directory was made.
   const form = ['--format=ustar', '--sort=name', '--hard-dereference', '--use-compress-program=gzip -n -9'];
-  const names = [`--directory=${folder}`, `--transform=flags=r;s,^[.],${prefix},`, '.'];
+  const names = [`--directory=${directory}`, `--transform=flags=r;s,^[.],${prefix},`, '.'];
   execaSync('tar', ['--create', `--file=${file}`, ...owner, ...form, ...names], { env: PLAIN_ENVIRONMENT });
 }
 
@@ -86,17 +86,17 @@ function digest(path: string): string {
   return createHash('md5').update(readFileSync(path)).digest('hex');
 }
 
-/** Modes as in a tarball, and one time. The folders come last, for what is made in them changes their time. */
-function makeUniform(folder: string, epoch: number): void {
-  for (const path of [...everythingIn(folder).reverse(), '']) {
-    const full = join(folder, path);
+/** Modes as in a tarball, and one time. The directories come last, for what is made in them changes their time. */
+function makeUniform(directory: string, epoch: number): void {
+  for (const path of [...everythingIn(directory).reverse(), '']) {
+    const full = join(directory, path);
     const stat = lstatSync(full);
     if (!stat.isSymbolicLink()) chmodSync(full, stat.isDirectory() || stat.mode & 0o111 ? 0o755 : 0o644);
     lutimesSync(full, epoch, epoch);
   }
 }
 
-/** Sorted by bytes, each folder before what is in it. */
-function everythingIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+/** Sorted by bytes, each directory before what is in it. */
+function everythingIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
 }

@@ -9,7 +9,7 @@ import { type Component, makePurl } from './component.ts';
 const PACKAGES = 'build/rdpipe/packages.json';
 const STORE = 'node_modules/.pnpm';
 const LICENCE_FILE = /^(licen[cs]e|copying|notice|copyright)/i;
-const LICENCE_FOLDER = /^licen[cs]es$/i;
+const LICENCE_DIRECTORY = /^licen[cs]es$/i;
 
 interface Manifest {
   readonly name: string;
@@ -22,21 +22,21 @@ interface Manifest {
 
 export function bundledPackages(root = ROOT): Component[] {
   const packages: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(root, PACKAGES), 'utf8'));
-  const folders = Object.entries(packages).map(([name, version]) => folderOf(join(root, STORE), name, version));
-  return folders.map((folder) => describe(folder, folders));
+  const directories = Object.entries(packages).map(([name, version]) => directoryOf(join(root, STORE), name, version));
+  return directories.map((directory) => describe(directory, directories));
 }
 
-/** pnpm has a folder for each version: in its name `+` stands for `/`, and after `_` are packages it is used with. */
-function folderOf(store: string, name: string, version: string): string {
+/** pnpm has a directory for each version: in its name `+` stands for `/`, and packages used with it follow `_`. */
+function directoryOf(store: string, name: string, version: string): string {
   const wanted = `${name.replace('/', '+')}@${version}`;
-  const found = readdirSync(store).find((folder) => folder.replace(/_.*/, '') === wanted);
+  const found = readdirSync(store).find((directory) => directory.replace(/_.*/, '') === wanted);
   if (found === undefined) throw new Error(`${wanted} is in the bundle and not in ${store}: run npm run build`);
   return join(store, found, 'node_modules', name);
 }
 
-function describe(folder: string, bundled: readonly string[]): Component {
-  const manifest = manifestOf(folder);
-  const texts = licenceFiles(folder).map((file) => readFileSync(file, 'utf8'));
+function describe(directory: string, bundled: readonly string[]): Component {
+  const manifest = manifestOf(directory);
+  const texts = licenceFiles(directory).map((file) => readFileSync(file, 'utf8'));
   if (texts.length === 0) throw new Error(`${manifest.name} is in the bundle and has no file with its licence`);
   return {
     name: manifest.name,
@@ -46,15 +46,15 @@ function describe(folder: string, bundled: readonly string[]): Component {
     website: `https://www.npmjs.com/package/${manifest.name}`,
     texts,
     uses: Object.keys(manifest.dependencies ?? {})
-      .map((name) => neighbour(folder, manifest.name, name))
+      .map((name) => neighbour(directory, manifest.name, name))
       .filter((other) => other !== undefined && bundled.includes(other))
       .map((other) => purlOf(manifestOf(other ?? ''))),
     programs: [],
   };
 }
 
-function manifestOf(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+function manifestOf(directory: string): Manifest {
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
 }
 
 function purlOf({ name, version }: Manifest): string {
@@ -67,22 +67,22 @@ function licenceOf({ name, license, licenses = [] }: Manifest): string {
   return licence;
 }
 
-function licenceFiles(folder: string): string[] {
-  const names = readdirSync(folder).sort();
-  const below = names.filter((name) => LICENCE_FOLDER.test(name));
+function licenceFiles(directory: string): string[] {
+  const names = readdirSync(directory).sort();
+  const below = names.filter((name) => LICENCE_DIRECTORY.test(name));
   return [
-    ...names.filter((name) => LICENCE_FILE.test(name) && !below.includes(name)).map((name) => join(folder, name)),
+    ...names.filter((name) => LICENCE_FILE.test(name) && !below.includes(name)).map((name) => join(directory, name)),
     ...below.flatMap((name) =>
-      readdirSync(join(folder, name))
+      readdirSync(join(directory, name))
         .sort()
-        .map((file) => join(folder, name, file)),
+        .map((file) => join(directory, name, file)),
     ),
   ];
 }
 
 /** pnpm puts what a package uses beside it. */
-function neighbour(folder: string, own: string, name: string): string | undefined {
-  const beside = own.includes('/') ? dirname(dirname(folder)) : dirname(folder);
+function neighbour(directory: string, own: string, name: string): string | undefined {
+  const beside = own.includes('/') ? dirname(dirname(directory)) : dirname(directory);
   const path = join(beside, name);
   return existsSync(path) ? realpathSync(path) : undefined;
 }

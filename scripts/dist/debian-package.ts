@@ -17,29 +17,29 @@ export async function makeDebianPackage(release: Release, cpu: string): Promise<
   const { dist, scratch, version, epoch } = release;
   const architecture = DEB_ARCHITECTURES[cpu];
   if (architecture === undefined) throw new Error(`Debian's name of ${cpu} is not known`);
-  const folder = join(scratch, architecture);
-  await installInto(release, folder, '/usr', 'ZSH_COMPLETION=share/zsh/vendor-completions');
-  rmSync(join(folder, 'usr/lib/rdpipe/installed'));
-  await execa('gzip', ['-9n', '--recursive', join(folder, 'usr/share/man')]);
-  addDocuments(release, join(folder, 'usr/share/doc/rdpipe'));
-  const control = controlText(release, architecture, await libraryPackages(release, folder, cpu));
-  makeDeb(folder, control, join(dist, `rdpipe_${version}_${architecture}.deb`), epoch);
+  const directory = join(scratch, architecture);
+  await installInto(release, directory, '/usr', 'ZSH_COMPLETION=share/zsh/vendor-completions');
+  rmSync(join(directory, 'usr/lib/rdpipe/installed'));
+  await execa('gzip', ['-9n', '--recursive', join(directory, 'usr/share/man')]);
+  addDocuments(release, join(directory, 'usr/share/doc/rdpipe'));
+  const control = controlText(release, architecture, await libraryPackages(release, directory, cpu));
+  makeDeb(directory, control, join(dist, `rdpipe_${version}_${architecture}.deb`), epoch);
 }
 
-function addDocuments(release: Release, folder: string): void {
+function addDocuments(release: Release, directory: string): void {
   const { root, version, epoch, papers } = release;
   const { author } = readManifest(release);
-  mkdirSync(join(folder, 'examples'), { recursive: true });
-  for (const name of ['README.md', 'CHANGELOG.md']) copyFileSync(join(root, name), join(folder, name));
-  for (const paper of papers) copyFileSync(paper, join(folder, basename(paper)));
+  mkdirSync(join(directory, 'examples'), { recursive: true });
+  for (const name of ['README.md', 'CHANGELOG.md']) copyFileSync(join(root, name), join(directory, name));
+  for (const paper of papers) copyFileSync(paper, join(directory, basename(paper)));
   // Debian has the text of the licence itself.
-  rmSync(join(folder, 'LICENSE'));
-  writeFileSync(join(folder, 'copyright'), copyrightText(author, new Date(epoch * 1000).getUTCFullYear()));
+  rmSync(join(directory, 'LICENSE'));
+  writeFileSync(join(directory, 'copyright'), copyrightText(author, new Date(epoch * 1000).getUTCFullYear()));
   const unit = readFileSync(join(root, 'contrib/rdrecv-serve.service'), 'utf8');
-  writeFileSync(join(folder, 'examples/rdrecv-serve.service'), unit.replaceAll('/usr/local/bin/', '/usr/bin/'));
+  writeFileSync(join(directory, 'examples/rdrecv-serve.service'), unit.replaceAll('/usr/local/bin/', '/usr/bin/'));
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000');
   const entry = `rdpipe (${version}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${author}  ${date}\n`;
-  writeFileSync(join(folder, 'changelog.gz'), gzipSync(entry, { level: 9 }));
+  writeFileSync(join(directory, 'changelog.gz'), gzipSync(entry, { level: 9 }));
 }
 
 function copyrightText(author: string, year: number): string {
@@ -75,12 +75,12 @@ Description: ${description.slice(0, 1).toLowerCase()}${description.slice(1)}
 }
 
 /** Libraries that the dynamic programs of this CPU need: `libc6 (>= 2.34), libssl3 (>= 3.0.0)`. */
-async function libraryPackages({ scratch }: Release, folder: string, cpu: string): Promise<string> {
+async function libraryPackages({ scratch }: Release, directory: string, cpu: string): Promise<string> {
   const source = join(scratch, 'shlibdeps');
   mkdirSync(join(source, 'debian'), { recursive: true });
   writeFileSync(join(source, 'debian/control'), 'Source: rdpipe\n\nPackage: rdpipe\nArchitecture: any\n');
   const programs = ['rdstage', 'rdhop', 'rdtree'].map((name) =>
-    join(folder, `usr/lib/rdpipe/build/rdpipe/native/linux-${cpu}/dynamic`, name),
+    join(directory, `usr/lib/rdpipe/build/rdpipe/native/linux-${cpu}/dynamic`, name),
   );
   const words = ['-O', ...programs.flatMap((program) => ['-e', program])];
   const env = { DEB_HOST_ARCH: `${DEB_ARCHITECTURES[cpu]}` };

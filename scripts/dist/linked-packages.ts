@@ -47,10 +47,10 @@ export function linkedPackages(cpus?: readonly string[], root = ROOT): Component
 
 /** As `linux-x86_64/static/rdhop`. */
 export function builtPrograms(cpus?: readonly string[], root = ROOT): string[] {
-  const folder = join(root, NATIVE);
-  const platforms = cpus?.map((cpu) => `linux-${cpu}`) ?? readdirSync(folder);
+  const directory = join(root, NATIVE);
+  const platforms = cpus?.map((cpu) => `linux-${cpu}`) ?? readdirSync(directory);
   const kinds = platforms.flatMap((platform) =>
-    readdirSync(join(folder, platform)).map((kind) => `${platform}/${kind}`),
+    readdirSync(join(directory, platform)).map((kind) => `${platform}/${kind}`),
   );
   return kinds.flatMap((kind) => PROGRAMS.map((program) => `${kind}/${program}`)).sort();
 }

@@ -20,20 +20,20 @@ export async function makeNpmPackage(release: Release): Promise<void> {
   const { root, dist, scratch, version, papers, epoch } = release;
   const prefix = join(scratch, 'npm');
   await installInto(release, prefix, '/');
-  const folder = join(prefix, 'lib/rdpipe');
-  for (const name of NATIVE) rmSync(join(folder, 'bin', name));
-  rmSync(join(folder, 'installed'));
+  const directory = join(prefix, 'lib/rdpipe');
+  for (const name of NATIVE) rmSync(join(directory, 'bin', name));
+  rmSync(join(directory, 'installed'));
   // npm drops links.
-  await execa('cp', ['-RL', join(prefix, 'share'), folder]);
-  copyFileSync(join(root, 'scripts/dist/place-completion.sh'), join(folder, 'share/place-completion.sh'));
-  for (const paper of [...papers, join(root, 'README.md')]) copyFileSync(paper, join(folder, basename(paper)));
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(release, folder), null, 2)}\n`);
-  pack(folder, join(dist, `rdpipe-${version}.tgz`), epoch);
+  await execa('cp', ['-RL', join(prefix, 'share'), directory]);
+  copyFileSync(join(root, 'scripts/dist/place-completion.sh'), join(directory, 'share/place-completion.sh'));
+  for (const paper of [...papers, join(root, 'README.md')]) copyFileSync(paper, join(directory, basename(paper)));
+  writeFileSync(join(directory, 'package.json'), `${JSON.stringify(manifest(release, directory), null, 2)}\n`);
+  pack(directory, join(dist, `rdpipe-${version}.tgz`), epoch);
 }
 
-function manifest(release: Release, folder: string): object {
+function manifest(release: Release, directory: string): object {
   const { name, description, license, author, engines, os } = readManifest(release);
-  const pages = readdirSync(join(folder, 'share/man/man1')).sort();
+  const pages = readdirSync(join(directory, 'share/man/man1')).sort();
   return {
     name,
     version: release.version,
@@ -55,8 +55,8 @@ function manifest(release: Release, folder: string): object {
 }
 
 /** As `npm pack` does, whose file depends on the umask and on the version of node. */
-function pack(folder: string, file: string, epoch: number): void {
-  makeTarGz(folder, file, 'package', epoch);
+function pack(directory: string, file: string, epoch: number): void {
+  makeTarGz(directory, file, 'package', epoch);
   const { size } = statSync(file);
   if (size > MOST_BYTES) throw new Error(`${file} has ${size} bytes, at most ${MOST_BYTES} are wanted`);
 }

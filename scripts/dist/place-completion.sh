@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts the completion files where shells look, below npm's prefix; npm runs it after `npm install -g`.
-# Where that folder may not be written, completion is left out: `rdpipe help completion` has the other way.
+# Where that directory may not be written, completion is left out: `rdpipe help completion` has the other way.
 [ "$npm_config_global" = true ] && [ -d "$npm_config_prefix" ] || exit 0
 here=$(dirname "$(readlink -f "$0")")
 cd "$here" || exit 0

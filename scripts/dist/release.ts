@@ -9,7 +9,7 @@ export interface Release {
   readonly root: string;
   /** Gets the packages. */
   readonly dist: string;
-  /** A folder for the trees that packages are made of. */
+  /** A directory for the trees that packages are made of. */
   readonly scratch: string;
   readonly version: string;
   /** The time of every file, in seconds. */
@@ -34,17 +34,17 @@ export function readManifest({ root }: Release): Manifest {
   return JSON.parse(readFileSync(join(root, 'packages/rdpipe/package.json'), 'utf8'));
 }
 
-/** Installs into a folder as `make install` does, for other machines. `words` are variables of make. */
+/** Installs into a directory as `make install` does, for other machines. `words` are variables of make. */
 export async function installInto(
   { root, cpus }: Release,
-  folder: string,
+  directory: string,
   prefix: string,
   ...words: readonly string[]
 ): Promise<void> {
   const options = { cwd: root, stdout: 'ignore', stderr: 'inherit' } as const;
   await execa(
     'make',
-    ['-s', 'install', `DESTDIR=${folder}`, `PREFIX=${prefix}`, 'PACKAGE=1', `CPUS=${cpus.join(' ')}`, ...words],
+    ['-s', 'install', `DESTDIR=${directory}`, `PREFIX=${prefix}`, 'PACKAGE=1', `CPUS=${cpus.join(' ')}`, ...words],
     options,
   );
 }

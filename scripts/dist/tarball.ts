@@ -8,10 +8,10 @@ import { installInto, type Release } from './release.ts';
 export async function makeTarball(release: Release): Promise<void> {
   const { dist, scratch, version, epoch, papers } = release;
   const name = `rdpipe-${version}`;
-  const folder = join(scratch, 'tarball');
-  await installInto(release, folder, '/');
-  const doc = join(folder, 'share/doc/rdpipe');
+  const directory = join(scratch, 'tarball');
+  await installInto(release, directory, '/');
+  const doc = join(directory, 'share/doc/rdpipe');
   mkdirSync(doc, { recursive: true });
   for (const paper of papers) copyFileSync(paper, join(doc, basename(paper)));
-  makeTarGz(folder, join(dist, `${name}-linux.tar.gz`), name, epoch);
+  makeTarGz(directory, join(dist, `${name}-linux.tar.gz`), name, epoch);
 }

@@ -21,7 +21,7 @@ export async function setUp(words) {
   await installPackages(words);
   const olderNode = words.includes('--test') || words.includes('--cross');
   await installTools('.tools', { pnpm: PNPM_VERSION });
-  if (olderNode) await installTools(OLDEST_NODE.folder, OLDEST_NODE.packages);
+  if (olderNode) await installTools(OLDEST_NODE.directory, OLDEST_NODE.packages);
   await installDependencies();
   await build('building the native programs', 'build:native');
   await build('building the program', 'build:bundle', ...(olderNode ? ['--', OLDEST_NODE.program] : []));
@@ -31,16 +31,16 @@ export async function setUp(words) {
 }
 
 /** Versions by name. Once installed, they stay. */
-async function installTools(folder, versions) {
+async function installTools(directory, versions) {
   const tools = Object.entries(versions);
-  if (tools.every(([name, version]) => installedVersion(folder, name) === version)) return;
+  if (tools.every(([name, version]) => installedVersion(directory, name) === version)) return;
   const wanted = tools.map(([name, version]) => `${name}@${version}`);
-  const install = ['install', '--no-fund', '--no-audit', ...RETRIES, '--prefix', folder, ...wanted];
-  await step(`installing ${wanted.join(' and ')} in ${folder}`, ['npm', ...install]);
+  const install = ['install', '--no-fund', '--no-audit', ...RETRIES, '--prefix', directory, ...wanted];
+  await step(`installing ${wanted.join(' and ')} in ${directory}`, ['npm', ...install]);
 }
 
-function installedVersion(folder, name) {
-  const manifest = join(ROOT, folder, 'node_modules', name, 'package.json');
+function installedVersion(directory, name) {
+  const manifest = join(ROOT, directory, 'node_modules', name, 'package.json');
   return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).version.replace(/^v/, '') : undefined;
 }
 

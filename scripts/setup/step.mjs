@@ -69,8 +69,8 @@ function failStep(what, failure, path) {
   fail(`${what} failed: ${failure}; mend what the lines above name, and try again; the whole log is in ${path}`);
 }
 
-function isFull(folder) {
-  const { bavail, bsize } = statfsSync(folder);
+function isFull(directory) {
+  const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize < 1_000_000;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds folders, mounts, network namespaces and processes that a run of the suites leaves: there should be none.
+// Finds directories, mounts, network namespaces and processes that a run of the suites leaves: there should be none.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const OURS = /rdpipe|rdcp|rdssh|rdstage|rdtree|rdsend|rdrecv/;
 
 /** All that is there now, each in words. */
 export function foundNow() {
-  return new Set([...folders(), ...mounts(), ...namespaces(), ...processes()]);
+  return new Set([...directories(), ...mounts(), ...namespaces(), ...processes()]);
 }
 
 /** All that is new since `before` and stays. */
@@ -23,10 +23,10 @@ export async function leftSince(before) {
   return left();
 }
 
-function folders() {
+function directories() {
   return readdirSync(tmpdir())
     .filter((name) => OURS.test(name))
-    .map((name) => `the folder ${join(tmpdir(), name)}`);
+    .map((name) => `the directory ${join(tmpdir(), name)}`);
 }
 
 function mounts() {
@@ -39,12 +39,12 @@ function mounts() {
 
 /** Those that ip(8) knows. Others are gone with their processes. */
 function namespaces() {
-  const folder = '/run/netns';
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => OURS.test(name)) : [];
+  const directory = '/run/netns';
+  const names = existsSync(directory) ? readdirSync(directory).filter((name) => OURS.test(name)) : [];
   return names.map((name) => `the network namespace ${name}`);
 }
 
-/** By this run's mark in their environment, as far as that may be read, or a folder of a test in their command line. */
+/** By this run's mark in their environment, if readable, or a directory of a test in their command line. */
 function processes() {
   const mark = `RDPIPE_TEST_RUN=${process.env.RDPIPE_TEST_RUN}`;
   const scratch = join(tmpdir(), 'rdpipe-');

@@ -21,7 +21,7 @@ export function command(...argv) {
   return async (output) => ((await runCommand(argv, output)) ? one('passed') : failed({ words: argv.join(' ') }));
 }
 
-/** Every `*.test.ts` below a folder, or several (`a/{b,c}`); or files, as patterns. */
+/** Every `*.test.ts` below a directory, or several (`a/{b,c}`); or files, as patterns. */
 export function mocha(tests, ...options) {
   return mochaBy([MOCHA], {}, tests, ...SIDE_BY_SIDE, ...options);
 }
@@ -108,10 +108,10 @@ export function suiteNames() {
   return programsOf('test', 'test');
 }
 
-/** Their sources are packages/NAME-native/FOLDER/NAME_SUFFIX.c. */
-function programsOf(folder, suffix) {
+/** Their sources are packages/NAME-native/DIRECTORY/NAME_SUFFIX.c. */
+function programsOf(directory, suffix) {
   return readdirSync(join(ROOT, 'packages'), { recursive: true })
-    .filter((file) => new RegExp(`^[a-z]+-native/${folder}/\\w+_${suffix}\\.c$`).test(file))
+    .filter((file) => new RegExp(`^[a-z]+-native/${directory}/\\w+_${suffix}\\.c$`).test(file))
     .map((file) => file.replace(/\.c$/, ''))
     .sort();
 }

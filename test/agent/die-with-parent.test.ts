@@ -10,7 +10,7 @@ describe('a command that is to die with its parent', () => {
   const agents = useAgents();
 
   function dieWithParent(...command: string[]): Started {
-    return startProgram([AGENT, '--die-with-parent', ...command], { cwd: agents.folder, env: agents.env() });
+    return startProgram([AGENT, '--die-with-parent', ...command], { cwd: agents.directory, env: agents.env() });
   }
 
   it("ends with its command's status, and prints what that prints and no more", async () => {

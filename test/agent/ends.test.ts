@@ -95,7 +95,7 @@ describe('a reader that goes early', () => {
     await agent.run(pipeline('sleep 1000', 'exec < /dev/null; while [ ! -e gone ]; do sleep 0.05; done'));
     expect(await exitOf(agent, 1)).to.include({ consumer_closed: true });
     expect(agent.all('exited')).to.have.length(1);
-    writeFileSync(join(agents.folder, 'gone'), '');
+    writeFileSync(join(agents.directory, 'gone'), '');
     await agent.finish();
   });
 

@@ -19,7 +19,7 @@ describe("the agent's hello", () => {
 
   /** Of an agent that is started by a line of shell, in which `agent` stands for it. */
   const helloBy = async (script: string, options: DriverOptions & { readonly program?: string } = {}) => {
-    const path = join(agents.folder, 'start');
+    const path = join(agents.directory, 'start');
     writeFileSync(path, `#!/bin/sh\nset -e\n${script.replace(/\bagent$/m, `${options.program ?? AGENT} "$@"`)}\n`);
     chmodSync(path, 0o755);
     return (await agents.start({ agent: path, ...options })).hello;
@@ -43,7 +43,7 @@ describe("the agent's hello", () => {
   describe('of a network', () => {
     /** With the links and addresses that these commands of `ip` make. */
     const helloIn = (...commands: string[]): Promise<AgentHello> => {
-      writeFileSync(join(agents.folder, 'network'), commands.map((line) => `${line}\n`).join(''));
+      writeFileSync(join(agents.directory, 'network'), commands.map((line) => `${line}\n`).join(''));
       return helloBy(`[ "$inside" ] || inside=1 exec unshare --net --mount "$0" "$@"
         mount -t sysfs rdpipe-test /sys
         ip -batch network
@@ -129,9 +129,9 @@ describe("the agent's hello", () => {
       it(`tells the limit of ${who}`, async function () {
         if (command.includes('unshare')) needsUserNamespaces(this);
         // The checkout may lie where another user may not go.
-        chmodSync(agents.folder, 0o755);
-        copyFileSync(AGENT, join(agents.folder, 'rdstage'));
-        expect(await helloBy(command, { program: join(agents.folder, 'rdstage') })).to.include({ memlock });
+        chmodSync(agents.directory, 0o755);
+        copyFileSync(AGENT, join(agents.directory, 'rdstage'));
+        expect(await helloBy(command, { program: join(agents.directory, 'rdstage') })).to.include({ memlock });
       });
     }
   });
@@ -141,14 +141,14 @@ describe("the agent's hello", () => {
 
     /** With a device in this state; `receiver`: the script or the program that the agent asks what RDMA lacks. */
     const helloWith = (state: string, receiver: { readonly script: string } | { readonly path: string }) => {
-      const folder = join(agents.folder, 'programs');
-      mkdirSync(join(folder, 'dynamic'), { recursive: true });
-      copyFileSync(AGENT, join(folder, 'rdstage'));
-      const beside = join(folder, 'script' in receiver ? 'dynamic/rdhop' : 'rdhop');
+      const directory = join(agents.directory, 'programs');
+      mkdirSync(join(directory, 'dynamic'), { recursive: true });
+      copyFileSync(AGENT, join(directory, 'rdstage'));
+      const beside = join(directory, 'script' in receiver ? 'dynamic/rdhop' : 'rdhop');
       if ('script' in receiver) writeFileSync(beside, `#!/bin/sh\n${receiver.script}\n`);
       else copyFileSync(receiver.path, beside);
       chmodSync(beside, 0o755);
-      putFiles(join(agents.folder, 'sys/class/infiniband/rxe0'), {
+      putFiles(join(agents.directory, 'sys/class/infiniband/rxe0'), {
         parent: 'eth0',
         'ports/1/state': state,
         'ports/1/rate': '2.5 Gb/sec (1X SDR)',
@@ -160,7 +160,7 @@ describe("the agent's hello", () => {
         `[ "$inside" ] || inside=1 exec unshare --mount "$0" "$@"
         mount --bind sys /sys
         exec agent`,
-        { program: join(folder, 'rdstage') },
+        { program: join(directory, 'rdstage') },
       );
     };
 
@@ -204,9 +204,9 @@ function byAddress(addresses: readonly HostAddress[]): HostAddress[] {
   return [...addresses].sort((a, b) => (a.address < b.address ? -1 : 1));
 }
 
-function putFiles(folder: string, files: Readonly<Record<string, string>>): void {
+function putFiles(directory: string, files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), `${text}\n`);
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), `${text}\n`);
   }
 }

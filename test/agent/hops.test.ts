@@ -26,7 +26,7 @@ describe('a local link', () => {
 
   it('brings a file to a command', async () => {
     const bytes = randomBytes(MANY_BYTES);
-    writeFileSync(join(agents.folder, 'given'), bytes);
+    writeFileSync(join(agents.directory, 'given'), bytes);
     const agent = await agents.start();
     const links = [local(1, 'stage', 'stage'), NULL_OUT];
     await agent.run(prepare([source(1, 'given'), command(2, 'cat > arrived')], links));
@@ -34,11 +34,11 @@ describe('a local link', () => {
     expect(await agent.event('size')).to.deep.include({ link: 1, bytes: MANY_BYTES });
     for (const end of ['send', 'recv'] as const)
       expect(await endOf(agent, 1, end)).to.include({ result: 'delivered', code: 'ok', bytes: MANY_BYTES });
-    expect(bytes.equals(readFileSync(join(agents.folder, 'arrived')))).to.equal(true);
+    expect(bytes.equals(readFileSync(join(agents.directory, 'arrived')))).to.equal(true);
   });
 
   it('brings what a command writes to a file, whose word the shell expands', async () => {
-    const agent = await agents.start({ env: { ...agents.env(), PLACE: agents.folder } });
+    const agent = await agents.start({ env: { ...agents.env(), PLACE: agents.directory } });
     const links = [NULL_IN, local(1, 'stage', 'stage')];
     await agent.run(prepare([command(1, 'echo hi'), sink(2, '"$PLACE"/\'the target\'')], links));
     await agent.finish();
@@ -46,7 +46,7 @@ describe('a local link', () => {
   });
 
   it('leaves the target as it was when its producer fails', async () => {
-    writeFileSync(join(agents.folder, 'target'), 'old');
+    writeFileSync(join(agents.directory, 'target'), 'old');
     const agent = await agents.start();
     const links = [NULL_IN, local(1, 'stage', 'stage')];
     await agent.run(prepare([command(1, 'echo new; exit 3'), sink(2, 'target')], links));
@@ -82,7 +82,7 @@ describe('a local link', () => {
   });
 
   it('appends', async () => {
-    writeFileSync(join(agents.folder, 'log'), 'one\n');
+    writeFileSync(join(agents.directory, 'log'), 'one\n');
     const agent = await agents.start();
     const stages = [command(1, 'echo two'), { ...sink(2, 'log'), append: true }];
     await agent.run(prepare(stages, [NULL_IN, local(1, 'stage', 'stage')]));
@@ -176,8 +176,8 @@ describe('a hop', () => {
   it('brings every byte from one agent to the other', async () => {
     const { from, to } = await connect(`head -c ${MANY_BYTES} /dev/urandom | tee sent`, 'cat > arrived');
     await Promise.all([from.finish(), to.finish()]);
-    expect(statSync(join(agents.folder, 'sent')).size).to.equal(MANY_BYTES);
-    const [sent, arrived] = ['sent', 'arrived'].map((name) => readFileSync(join(agents.folder, name)));
+    expect(statSync(join(agents.directory, 'sent')).size).to.equal(MANY_BYTES);
+    const [sent, arrived] = ['sent', 'arrived'].map((name) => readFileSync(join(agents.directory, name)));
     expect(sent?.equals(arrived ?? Buffer.of())).to.equal(true);
     for (const ended of [await endOf(from, 1, 'send'), await endOf(to, 1, 'recv')]) {
       expect(ended).to.include({ result: 'delivered', bytes: MANY_BYTES });
@@ -226,7 +226,7 @@ describe('a hop', () => {
     const before = lifeSigns();
     await eventually(() => expect(lifeSigns()).to.be.greaterThan(before + 3)); // a second apart
     for (const agent of [from, to]) agent.send({ op: 'resume' });
-    writeFileSync(join(agents.folder, 'more'), '');
+    writeFileSync(join(agents.directory, 'more'), '');
     await Promise.all([from.finish(), to.finish()]);
     expect(agents.read('seen')).to.equal('part\nrest\n');
   });

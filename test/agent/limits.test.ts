@@ -15,7 +15,7 @@ describe('where a login may open few descriptors', () => {
 
   /** `limit`: words of ulimit. */
   const startLimited = (limit: string): Promise<AgentDriver> => {
-    const program = join(agents.folder, 'limited');
+    const program = join(agents.directory, 'limited');
     writeFileSync(program, `#!/bin/sh\nulimit ${limit} || exit\nexec '${AGENT}' "$@"\n`);
     chmodSync(program, 0o755);
     return agents.start({ agent: program });

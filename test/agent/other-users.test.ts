@@ -54,7 +54,7 @@ describe('a process of another user', () => {
     if (tools !== '') rmSync(tools, { recursive: true });
   });
 
-  beforeEach(() => chownSync(agents.folder, NOBODY, NOBODY));
+  beforeEach(() => chownSync(agents.directory, NOBODY, NOBODY));
 
   it('is asked to end before it is killed', async () => {
     const agent = await agents.start({ user: NOBODY, agent: join(tools, 'rdstage') });

@@ -48,7 +48,7 @@ describe('a stage', () => {
     await agent.run(pipeline('head -c 20000000 /dev/urandom | tee sent', 'cat', 'cat > arrived; cmp sent arrived'));
     await agent.finish();
     expect(agent.all('exited').map(({ code }) => code)).to.deep.equal([0, 0, 0]);
-    expect(statSync(join(agents.folder, 'arrived')).size).to.equal(20_000_000);
+    expect(statSync(join(agents.directory, 'arrived')).size).to.equal(20_000_000);
   });
 
   it('ends with its status, its time and its memory told', async () => {
@@ -69,7 +69,7 @@ describe('a stage', () => {
   });
 
   it('is waited for though the agent was started with SIGCHLD ignored', async () => {
-    const path = join(agents.folder, 'start');
+    const path = join(agents.directory, 'start');
     writeFileSync(path, `#!/bin/sh\nexec env --ignore-signal=CHLD ${AGENT} "$@"\n`, { mode: 0o755 });
     const agent = await agents.start({ agent: path });
     await agent.run(pipeline('exit 0'));
@@ -84,7 +84,7 @@ describe('a stage', () => {
     await agent.run(pipeline(`{ ${look}; } > seen`));
     await agent.finish();
     const [first, blocked, ignored, group, pid] = agents.read('seen').split('\n');
-    expect(first).to.equal('0 1 2 3'); // ls has its folder open as 3
+    expect(first).to.equal('0 1 2 3'); // ls has its directory open as 3
     expect([blocked, ignored].join()).not.to.match(/:\t0*[1-9a-f]/);
     expect(group?.trim()).to.equal(pid);
   });
@@ -93,7 +93,7 @@ describe('a stage', () => {
     const agent = await agents.start({ env: { ...agents.env(), SAID: 'before' } });
     await agent.run(pipeline('echo "$SAID in $(pwd)" > seen'));
     await agent.finish();
-    expect(agents.read('seen')).to.equal(`before in ${agents.folder}\n`);
+    expect(agents.read('seen')).to.equal(`before in ${agents.directory}\n`);
   });
 
   it('is run by the shell unchanged, whatever bytes its command holds', async () => {

@@ -10,13 +10,13 @@ import { useAgents } from '../support/agent-test.ts';
 describe('a stage of kind tree', () => {
   const agents = useAgents();
 
-  /** An agent in a folder of its own, with this script in place of rdtree. */
+  /** An agent in a directory of its own, with this script in place of rdtree. */
   async function startWith(script: string, args: readonly string[] = []): Promise<AgentDriver> {
-    const folder = join(agents.folder, 'programs');
-    mkdirSync(folder);
-    copyFileSync(AGENT, join(folder, 'rdstage'));
-    writeFileSync(join(folder, 'rdtree'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    return agents.start({ agent: join(folder, 'rdstage'), args });
+    const directory = join(agents.directory, 'programs');
+    mkdirSync(directory);
+    copyFileSync(AGENT, join(directory, 'rdstage'));
+    writeFileSync(join(directory, 'rdtree'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return agents.start({ agent: join(directory, 'rdstage'), args });
   }
 
   it('gets its settings as they are, of any size, and nothing of them in arguments or environment', async () => {
@@ -64,13 +64,13 @@ describe('a stage of kind tree', () => {
   });
 
   it('fails where there is no rdtree', async () => {
-    const folder = join(agents.folder, 'without');
-    mkdirSync(folder);
-    copyFileSync(AGENT, join(folder, 'rdstage'));
-    const agent = await agents.start({ agent: join(folder, 'rdstage') });
+    const directory = join(agents.directory, 'without');
+    mkdirSync(directory);
+    copyFileSync(AGENT, join(directory, 'rdstage'));
+    const agent = await agents.start({ agent: join(directory, 'rdstage') });
     await agent.run(pipeline(tree(1, {})));
     const failed = await agent.event('failed', ({ stage }) => stage === 1);
-    expect(failed).to.include({ code: 'internal', message: `there is no rdtree in ${folder}` });
+    expect(failed).to.include({ code: 'internal', message: `there is no rdtree in ${directory}` });
     await agent.abort();
   });
 });

@@ -29,9 +29,9 @@ describe("the agent's programs on a host", () => {
     const program = join(version(), 'dynamic/rdstage');
     const size = lstatSync(program).size;
     rmSync(program);
-    writeFileSync(program, `#!/bin/sh\n: >'${lab.folder}/trap'\n`.padEnd(size, '\n'), { mode: 0o700 });
+    writeFileSync(program, `#!/bin/sh\n: >'${lab.directory}/trap'\n`.padEnd(size, '\n'), { mode: 0o700 });
     const result = await run();
-    expect(existsSync(join(lab.folder, 'trap'))).to.equal(false);
+    expect(existsSync(join(lab.directory, 'trap'))).to.equal(false);
     expect({ status: result.status, text: result.text }).to.deep.equal({ status: 0, text: 'done\n' });
     expect(result.stderr).to.equal(
       "rdpipe: warning: rdpipe's programs on h1 were changed after they were copied; copying them again without running them\n",
@@ -47,10 +47,10 @@ describe("the agent's programs on a host", () => {
   });
 
   it('may be below a home with any name', async () => {
-    const home = `${lab.folder}/a "home"; $(>trap) 'of' \`>trap\``;
+    const home = `${lab.directory}/a "home"; $(>trap) 'of' \`>trap\``;
     mkdirSync(home, { mode: 0o700 });
     const server = lab.host('h2').home;
-    renameSync(server, join(lab.folder, 'h2'));
+    renameSync(server, join(lab.directory, 'h2'));
     await lab.sh(`ln -s "$LINK" '${server}'`, { LINK: home });
     try {
       succeeded(await lab.sh('rdpipe h2:"echo done"'), 'done\n');
@@ -58,7 +58,7 @@ describe("the agent's programs on a host", () => {
       expect(await lab.list()).not.to.include('trap');
     } finally {
       rmSync(server);
-      renameSync(join(lab.folder, 'h2'), server);
+      renameSync(join(lab.directory, 'h2'), server);
     }
   });
 });
@@ -68,31 +68,33 @@ describe('what rdpipe writes on its own machine', () => {
 
   for (const ssh of ['openssh', 'ssh2']) {
     it(`is for its owner alone, whatever the umask (${ssh})`, async () => {
-      const before = privateFolders();
+      const before = privateDirectories();
       const running = lab.start(
         `umask 000; exec script -qec 'rdpipe --ssh ${ssh} h1:"echo begun; sleep 1000" > out' /dev/null`,
       );
-      let folders: string[] = [];
+      let directories: string[] = [];
       try {
         await eventually(async () => expect((await lab.read('out')).toString()).to.equal('begun\n'));
-        folders = privateFolders().filter((path) => !before.includes(path) && isOfThisRun(path));
-        expect(folders).to.have.length.at.least(1);
-        for (const path of folders.flatMap(filesBelow)) expect(lstatSync(path).mode & 0o077, path).to.equal(0);
+        directories = privateDirectories().filter((path) => !before.includes(path) && isOfThisRun(path));
+        expect(directories).to.have.length.at.least(1);
+        for (const path of directories.flatMap(filesBelow)) expect(lstatSync(path).mode & 0o077, path).to.equal(0);
       } finally {
         running.kill('SIGTERM');
         await running.result;
       }
-      expect(folders.filter((path) => existsSync(path))).to.deep.equal([]);
+      expect(directories.filter((path) => existsSync(path))).to.deep.equal([]);
     });
   }
 
   /** Other runs may go on beside this one: ours has rdpipe's processes of this lab in it. */
-  function isOfThisRun(folder: string): boolean {
-    return lab.processes().some(({ command, pid }) => command.includes(folder) || socketsOf(pid).includes(folder));
+  function isOfThisRun(directory: string): boolean {
+    return lab
+      .processes()
+      .some(({ command, pid }) => command.includes(directory) || socketsOf(pid).includes(directory));
   }
 });
 
-function privateFolders(): string[] {
+function privateDirectories(): string[] {
   return readdirSync('/tmp')
     .filter((name) => /^rdpipe-\w{6}$/.test(name))
     .map((name) => join('/tmp', name));
@@ -114,6 +116,9 @@ function readLink(path: string): string {
   }
 }
 
-function filesBelow(folder: string): string[] {
-  return [folder, ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))];
+function filesBelow(directory: string): string[] {
+  return [
+    directory,
+    ...readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) => join(directory, name)),
+  ];
 }

@@ -25,12 +25,12 @@ const NATIVE = `native/linux-${process.arch === 'x64' ? 'x86_64' : 'aarch64'}/st
 
 describe("a hop's key", () => {
   const lab = useLab();
-  const told = () => join(lab.folder, 'told');
+  const told = () => join(lab.directory, 'told');
 
   beforeEach(() => {
     for (const name of [NATIVE, 'xdg', 'tmp', 'notes'])
-      mkdirSync(join(lab.folder, name), { mode: 0o700, recursive: true });
-    for (const name of ['rdhop', 'rdtree']) symlinkSync(join(BIN, name), join(lab.folder, NATIVE, name));
+      mkdirSync(join(lab.directory, name), { mode: 0o700, recursive: true });
+    for (const name of ['rdhop', 'rdtree']) symlinkSync(join(BIN, name), join(lab.directory, NATIVE, name));
     // The user's descriptors are 3 and 4, and tee must not keep them open.
     const listen = `tee -a '${told()}' 3<&- 4>&- | '${BIN}/rdstage' "$@"`;
     const script = `#!/bin/sh\ncase $1 in --agent) ${listen} ;; *) exec '${BIN}/rdstage' "$@" ;; esac\n`;
@@ -39,13 +39,13 @@ describe("a hop's key", () => {
     writeFileSync(told(), '');
   });
 
-  const agent = () => join(lab.folder, NATIVE, 'rdstage');
+  const agent = () => join(lab.directory, NATIVE, 'rdstage');
   const environment = () => ({
-    RDPIPE_NATIVE_DIR: join(lab.folder, 'native'),
-    XDG_RUNTIME_DIR: join(lab.folder, 'xdg'),
-    XDG_CONFIG_HOME: join(lab.folder, 'xdg'),
-    XDG_CACHE_HOME: join(lab.folder, 'xdg'),
-    TMPDIR: join(lab.folder, 'tmp'),
+    RDPIPE_NATIVE_DIR: join(lab.directory, 'native'),
+    XDG_RUNTIME_DIR: join(lab.directory, 'xdg'),
+    XDG_CONFIG_HOME: join(lab.directory, 'xdg'),
+    XDG_CACHE_HOME: join(lab.directory, 'xdg'),
+    TMPDIR: join(lab.directory, 'tmp'),
   });
   /** Data comes from here, goes over hosts, and arrives here. */
   const start = (words: string, limits = '') => {
@@ -56,7 +56,7 @@ describe("a hop's key", () => {
   };
   const noted = (options: string) => start(`${options} --agent '${agent()}' --encrypt always h1:cat h2:cat`);
   const keys = () => keysIn(readFileSync(told(), 'utf8'));
-  const begun = () => eventually(() => expect(readFileSync(join(lab.folder, 'out'), 'utf8')).to.equal('begun\n'));
+  const begun = () => eventually(() => expect(readFileSync(join(lab.directory, 'out'), 'utf8')).to.equal('begun\n'));
 
   for (const options of ['--ssh openssh -vv', '--ssh ssh2 -vv', '--ssh openssh --json']) {
     it(`stands in no command line, environment, file or message (${options})`, async () => {
@@ -65,12 +65,12 @@ describe("a hop's key", () => {
       expect(keys()).to.have.length(3);
       const forms = keys().flatMap(formsOf);
       const seen = visibleTexts().filter((text) => forms.some((form) => text.includes(form)));
-      const during = filesWith(forms, lab.folder, lab.homes);
+      const during = filesWith(forms, lab.directory, lab.homes);
       running.kill('SIGINT');
       expect((await running.result).status).to.equal(130);
-      expect([...during, ...filesWith(forms, lab.folder, lab.homes)]).to.deep.equal([]);
+      expect([...during, ...filesWith(forms, lab.directory, lab.homes)]).to.deep.equal([]);
       expect(seen).to.deep.equal([]);
-      expect(statSync(join(lab.folder, 'err')).size).to.be.greaterThan(100);
+      expect(statSync(join(lab.directory, 'err')).size).to.be.greaterThan(100);
     });
   }
 
@@ -106,7 +106,7 @@ describe("a hop's key", () => {
     expect(new Set(programs.map(({ program }) => program))).to.deep.equal(new Set(['rdsend', 'rdrecv', 'rdstage']));
     for (const { pid } of programs) signalProcess(pid, 'SIGABRT');
     expect((await running.result).status).to.equal(125);
-    expect(readdirSync(join(lab.folder, 'notes'))).to.deep.equal([]);
+    expect(readdirSync(join(lab.directory, 'notes'))).to.deep.equal([]);
   });
 
   const ofThisMachine = (processes: readonly MarkedProcess[]) =>
@@ -130,10 +130,12 @@ function formsOf(key: string): string[] {
   return [key, key.toUpperCase(), bytes.toString('latin1'), bytes.toString('base64').slice(0, 43)];
 }
 
-/** Below these folders, what the agents' notes are apart. */
-function filesWith(forms: readonly string[], ...folders: readonly string[]): string[] {
-  return folders
-    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)))
+/** Below these directories, what the agents' notes are apart. */
+function filesWith(forms: readonly string[], ...directories: readonly string[]): string[] {
+  return directories
+    .flatMap((directory) =>
+      readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) => join(directory, name)),
+    )
     .filter((path) => !path.endsWith('/told') && statSync(path, { throwIfNoEntry: false })?.isFile())
     .filter((path) => {
       const text = readFileSync(path, 'latin1');

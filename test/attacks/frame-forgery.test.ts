@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { needs } from '../support/needs.ts';
 import { type Ended, useBench } from '../support/programs.ts';
-import { BLOCK_BYTES, CHOSEN_MOST_BYTES, forgeBlock } from './wire/forger.ts';
+import { BLOCK_BYTES, CHOSEN_MAX_BYTES, forgeBlock } from './wire/forger.ts';
 import { ATTACKS, isSealed, onData, PAYLOAD_AT, type Verdict, verdictOn } from './wire/forgeries.ts';
 import type { Meddler } from './wire/relay.ts';
 import { ENCRYPTIONS, type Encryption, endsOf, lacksEncryption } from './wire/standalone-hop.ts';
@@ -54,9 +54,9 @@ for (const encrypt of ENCRYPTIONS)
 const CHOSEN = {
   'a line of text': Buffer.from('ssh-ed25519 AAAA the key of somebody else\n'),
   'a single byte': Buffer.from('!'),
-  zeros: Buffer.alloc(CHOSEN_MOST_BYTES),
-  'bytes of all ones': Buffer.alloc(CHOSEN_MOST_BYTES, 0xff),
-  'random bytes': randomBytes(CHOSEN_MOST_BYTES),
+  zeros: Buffer.alloc(CHOSEN_MAX_BYTES),
+  'bytes of all ones': Buffer.alloc(CHOSEN_MAX_BYTES, 0xff),
+  'random bytes': randomBytes(CHOSEN_MAX_BYTES),
 };
 
 describe('somebody on the way who knows the digest', () => {

@@ -22,7 +22,7 @@ describe('a recorded handshake', () => {
   });
 });
 
-describe("a dialler's first message", () => {
+describe("a dialer's first message", () => {
   const bench = useBench();
 
   it('offers no key without a Diffie-Hellman exchange, so that a key opens no recording', async () => {
@@ -38,6 +38,6 @@ async function helloWith(bench: Bench, key: string): Promise<Buffer> {
   const sender = bench.rdsend(['-q', '127.0.0.1', `${relay.port}`, key, '/dev/null']);
   expect((await sender.ended).status).to.equal(0);
   relay.close();
-  const isHello = ({ from, type }: Passing): boolean => from === 'dialler' && type === 'HANDSHAKE';
+  const isHello = ({ from, type }: Passing): boolean => from === 'dialer' && type === 'HANDSHAKE';
   return relay.passed.find(isHello)?.bytes ?? Buffer.alloc(0);
 }

@@ -21,7 +21,7 @@ describe('somebody on the path of a file that is in clear, but authenticated', (
       const shrinks = transport === 'that is compressed';
       const open = { compress: shrinks ? 1 : 0 };
       const hop = new Hop(bench, {
-        dialler: 'sender',
+        dialer: 'sender',
         encrypt: 'auth',
         bytes: 300_000,
         shrinks,
@@ -41,8 +41,8 @@ describe('somebody on the path of a file that is in clear, but authenticated', (
         // No END was sent: the frame itself shows the damage.
         expect(await endOf(hop.listener)).to.equal('data_damaged');
         expect(hop.sunk?.equals(before)).to.equal(true);
-        expect(await endOf(hop.dialler)).to.equal('aborted');
-        expect(hop.dialler.agent.events.at(-1)?.message).to.match(/a frame was changed in transit \(number 3\)/);
+        expect(await endOf(hop.dialer)).to.equal('aborted');
+        expect(hop.dialer.agent.events.at(-1)?.message).to.match(/a frame was changed in transit \(number 3\)/);
       } finally {
         relay.close();
       }

@@ -10,32 +10,32 @@ import { type Passing, Relay, said } from './wire/relay.ts';
 const ROLES: readonly Role[] = ['sender', 'receiver'];
 const STREAM_BYTES = 300_000;
 
-for (const dialler of ROLES)
+for (const dialer of ROLES)
   for (const encrypt of ENCRYPTS)
-    describe(`a recording (${ENCRYPT_WORDS[encrypt]}, the ${dialler} dials)`, () => {
+    describe(`a recording (${ENCRYPT_WORDS[encrypt]}, the ${dialer} dials)`, () => {
       const bench = useBench();
-      const newHop = (open = {}): Hop => new Hop(bench, { dialler, encrypt, bytes: STREAM_BYTES, open });
+      const newHop = (open = {}): Hop => new Hop(bench, { dialer, encrypt, bytes: STREAM_BYTES, open });
 
-      it('of a dialler opens no listener', async () => {
+      it('of a dialer opens no listener', async () => {
         const recorded = await record(newHop());
         const hop = newHop();
         const port = await hop.listen();
         const thief = connect(port, '127.0.0.1')
           .on('error', () => {})
           .resume();
-        thief.write(said(recorded, 'dialler'));
+        thief.write(said(recorded, 'dialer'));
         await new Promise((resolve) => thief.once('close', resolve));
         expect(hop.listener.agent.names()).to.not.include('connected');
         await hop.expectDelivery(port);
       });
 
-      it('of a dialler, sent to the listener that it was for, comes too late', async () => {
+      it('of a dialer, sent to the listener that it was for, comes too late', async () => {
         const hop = newHop();
         const port = await hop.listen();
         const relay = await Relay.before(port);
         let thief: Socket | undefined;
         relay.meddle(({ bytes, from, type, index }) => {
-          if (from !== 'dialler' || type !== 'HANDSHAKE') return bytes;
+          if (from !== 'dialer' || type !== 'HANDSHAKE') return bytes;
           if (index === 0)
             thief = connect(port, '127.0.0.1')
               .on('error', () => {})
@@ -48,13 +48,13 @@ for (const dialler of ROLES)
         thief?.destroy();
       });
 
-      it('of a listener deceives no dialler', async () => {
+      it('of a listener deceives no dialer', async () => {
         const recorded = await record(newHop());
         const hop = newHop();
         const port = await hop.listen();
         const thief = await listenAs((socket) => socket.once('data', () => socket.write(said(recorded, 'listener'))));
         hop.dial(thief);
-        await hop.dialler.agent.heard('dial_failed');
+        await hop.dialer.agent.heard('dial_failed');
         await hop.expectDelivery(port);
       });
 
@@ -65,7 +65,7 @@ for (const dialler of ROLES)
         const relay = await Relay.before(port);
         relay.meddle((passing) => sameOf(recorded, passing)?.bytes ?? passing.bytes);
         hop.dial(relay.port);
-        await hop.dialler.agent.heard('dial_failed');
+        await hop.dialer.agent.heard('dial_failed');
         relay.close();
         await hop.expectDelivery(port);
       });
@@ -79,17 +79,17 @@ for (const dialler of ROLES)
             (passing) => (passing.type === type ? sameOf(recorded, passing) : passing)?.bytes ?? passing.bytes,
           );
           hop.dial(relay.port);
-          const ends = await Promise.all([endOf(hop.dialler), endOf(hop.listener)]);
+          const ends = await Promise.all([endOf(hop.dialer), endOf(hop.listener)]);
           relay.close();
           expect(ends).to.include('data_damaged').and.not.include('ok');
           expect(hop.sunk).to.equal(undefined);
         });
 
-      it('of itself is refused by a dialler', async () => {
+      it('of itself is refused by a dialer', async () => {
         const hop = newHop();
         const port = await hop.listen();
         hop.dial(await listenAs((socket) => socket.pipe(socket)));
-        await hop.dialler.agent.heard('dial_failed');
+        await hop.dialer.agent.heard('dial_failed');
         await hop.expectDelivery(port);
       });
     });
@@ -98,38 +98,38 @@ describe('a connection that was led astray', () => {
   const bench = useBench();
   const astray = { 'another hop': { hop: 2 }, 'another run': { run: 'another-run' } };
 
-  for (const dialler of ROLES) {
+  for (const dialer of ROLES) {
     for (const [where, open] of Object.entries(astray))
-      it(`to ${where} is refused by both (the ${dialler} dials)`, async () => {
-        const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 1000 });
-        const other = new Hop(bench, { dialler, encrypt: 'always', bytes: 1000, open });
+      it(`to ${where} is refused by both (the ${dialer} dials)`, async () => {
+        const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: 1000 });
+        const other = new Hop(bench, { dialer, encrypt: 'always', bytes: 1000, open });
         const [port, otherPort] = [await hop.listen(), await other.listen()];
         hop.dial(otherPort);
-        expect(await hop.dialler.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
+        expect(await hop.dialer.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
         await hop.expectDelivery(port);
         await other.expectDelivery(otherPort);
       });
 
-    it(`to one of its own role is refused by both (the ${dialler} dials)`, async () => {
-      const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 1000 });
+    it(`to one of its own role is refused by both (the ${dialer} dials)`, async () => {
+      const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: 1000 });
       const turned = new Hop(bench, {
-        dialler: dialler === 'sender' ? 'receiver' : 'sender',
+        dialer: dialer === 'sender' ? 'receiver' : 'sender',
         encrypt: 'always',
         bytes: 1000,
       });
       const [port, turnedPort] = [await hop.listen(), await turned.listen()];
       hop.dial(turnedPort);
-      expect(await hop.dialler.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
+      expect(await hop.dialer.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
       await hop.expectDelivery(port);
       await turned.expectDelivery(turnedPort);
     });
 
-    it(`to itself is refused (the ${dialler} listens and dials)`, async () => {
-      const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 1000 });
+    it(`to itself is refused (the ${dialer} listens and dials)`, async () => {
+      const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: 1000 });
       const port = await hop.listen();
-      hop.dialler.agent.tell('listen');
-      hop.dial(Number((await hop.dialler.agent.heard('listening')).port));
-      expect(await hop.dialler.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
+      hop.dialer.agent.tell('listen');
+      hop.dial(Number((await hop.dialer.agent.heard('listening')).port));
+      expect(await hop.dialer.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
       await hop.expectDelivery(port);
     });
   }

@@ -12,8 +12,8 @@ const ROLES: readonly Role[] = ['sender', 'receiver'];
 const STREAM_BYTES = 300_000;
 const INTRUDERS = UNAUTHENTICATED_PEERS.filter(({ name }) => /nothing|noise|half of|resets|a byte a second/.test(name));
 
-for (const dialler of ROLES)
-  describe(`a stream that is under way (the ${dialler} dials)`, () => {
+for (const dialer of ROLES)
+  describe(`a stream that is under way (the ${dialer} dials)`, () => {
     const bench = useBench();
 
     for (const { name, size, connections, behave } of INTRUDERS)
@@ -27,12 +27,12 @@ for (const dialler of ROLES)
           flood.leave();
           relay.close();
         }
-        expect([...hop.dialler.agent.names(), ...hop.listener.agent.names()]).to.not.include('broken');
+        expect([...hop.dialer.agent.names(), ...hop.listener.agent.names()]).to.not.include('broken');
       });
 
     it('is not disturbed by its own handshake, sent again', async () => {
       const { hop, port, relay } = await underWay();
-      await replay(port, said(relay.passed, 'dialler'));
+      await replay(port, said(relay.passed, 'dialer'));
       await expectEnd(hop);
       expect(hop.listener.agent.names()).to.not.include('broken');
       relay.close();
@@ -40,9 +40,9 @@ for (const dialler of ROLES)
 
     it('is not disturbed by an earlier handshake after it was taken up again', async () => {
       const { hop, port, relay } = await underWay();
-      const first = said(relay.passed, 'dialler');
+      const first = said(relay.passed, 'dialer');
       relay.cut();
-      await Promise.all([hop.dialler, hop.listener].map(({ agent }) => agent.heard('resumed')));
+      await Promise.all([hop.dialer, hop.listener].map(({ agent }) => agent.heard('resumed')));
       await replay(port, first);
       await expectEnd(hop);
       const resumed = hop.listener.agent.events.filter(({ event }) => event === 'resumed');
@@ -52,17 +52,17 @@ for (const dialler of ROLES)
 
     /** All has come but END. */
     async function underWay(): Promise<{ hop: Hop; port: number; relay: Relay }> {
-      const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: STREAM_BYTES, held: true });
+      const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: STREAM_BYTES, held: true });
       const port = await hop.listen();
       const relay = await Relay.before(port);
       hop.dial(relay.port);
-      await Promise.all([hop.dialler, hop.listener].map(({ agent }) => agent.heard('connected')));
+      await Promise.all([hop.dialer, hop.listener].map(({ agent }) => agent.heard('connected')));
       return { hop, port, relay };
     }
 
     async function expectEnd(hop: Hop): Promise<void> {
-      commit(dialler === 'sender' ? hop.dialler : hop.listener);
-      expect(await Promise.all([endOf(hop.dialler), endOf(hop.listener)])).to.deep.equal(['ok', 'ok']);
+      commit(dialer === 'sender' ? hop.dialer : hop.listener);
+      expect(await Promise.all([endOf(hop.dialer), endOf(hop.listener)])).to.deep.equal(['ok', 'ok']);
       expect(hop.sunk?.equals(hop.content)).to.equal(true);
     }
   });

@@ -37,7 +37,7 @@ const AS_ANN = `ForceCommand exec setpriv --reuid ${ANN} --regid ${ANN} --clear-
 
 describe('rdcp', () => {
   const lab = useLab({ hosts: [{ name: 'ann', server: [AS_ANN] }] });
-  const at = (path: string) => join(lab.folder, path);
+  const at = (path: string) => join(lab.directory, path);
 
   before(function () {
     needsRoot(this);
@@ -142,13 +142,13 @@ describe('rdcp', () => {
   });
 
   it('sees with --checksum alone what changed without a sign', async () => {
-    for (const [folder, text] of [
+    for (const [directory, text] of [
       ['source', 'after!'],
       ['target', 'before'],
     ] as const) {
-      mkdirSync(at(folder));
-      writeFileSync(at(`${folder}/file`), text);
-      utimesSync(at(`${folder}/file`), 1_600_000_000, 1_600_000_000);
+      mkdirSync(at(directory));
+      writeFileSync(at(`${directory}/file`), text);
+      utimesSync(at(`${directory}/file`), 1_600_000_000, 1_600_000_000);
     }
     copied(await lab.sh('rdcp -a h1:$PWD/source/ h2:$PWD/target/'));
     expect(readFileSync(at('target/file'), 'utf8')).to.equal('before');
@@ -170,7 +170,7 @@ describe('rdcp', () => {
   });
 
   describe('of a user who is not root', () => {
-    beforeEach(() => chmodSync(lab.folder, 0o777));
+    beforeEach(() => chmodSync(lab.directory, 0o777));
 
     it('names what cannot be read with status 23, copies all else, and removes nothing of it', async () => {
       makeReadable(at('source'));
@@ -218,23 +218,26 @@ function copied({ status, text, stderr }: Result): void {
 }
 
 /** Inode numbers and times of their last change, which tell a file that was written or changed in any way, below. */
-function inodesOf(folder: string): string[] {
-  const { stdout } = execaSync('find', [folder, '-mindepth', '1', '-printf', '%i %C@ %P\\0'], { encoding: 'latin1' });
+function inodesOf(directory: string): string[] {
+  const { stdout } = execaSync('find', [directory, '-mindepth', '1', '-printf', '%i %C@ %P\\0'], {
+    encoding: 'latin1',
+  });
   return stdout.split('\0').sort();
 }
 
 /** `there` is a directory, `linked` a link to one, `target` is missing. */
-function makePlaces(folder: string): void {
-  mkdirSync(join(folder, 'source/sub/inner'), { recursive: true });
-  for (const path of ['source/file', 'source/sub/one', 'source/sub/inner/two']) writeFileSync(join(folder, path), path);
-  symlinkSync('sub', join(folder, 'source/link'));
-  mkdirSync(join(folder, 'there'));
-  symlinkSync('there', join(folder, 'linked'));
-  execaSync('find', [folder, '-depth', '-execdir', 'touch', '-h', '-d', '@1600000000', '{}', '+']);
+function makePlaces(directory: string): void {
+  mkdirSync(join(directory, 'source/sub/inner'), { recursive: true });
+  for (const path of ['source/file', 'source/sub/one', 'source/sub/inner/two'])
+    writeFileSync(join(directory, path), path);
+  symlinkSync('sub', join(directory, 'source/link'));
+  mkdirSync(join(directory, 'there'));
+  symlinkSync('there', join(directory, 'linked'));
+  execaSync('find', [directory, '-depth', '-execdir', 'touch', '-h', '-d', '@1600000000', '{}', '+']);
 }
 
 /** By everyone, so far. */
-function makeReadable(folder: string): void {
-  mkdirSync(join(folder, 'closed'), { recursive: true });
-  for (const path of ['open', 'secret', 'closed/file']) writeFileSync(join(folder, path), path);
+function makeReadable(directory: string): void {
+  mkdirSync(join(directory, 'closed'), { recursive: true });
+  for (const path of ['open', 'secret', 'closed/file']) writeFileSync(join(directory, path), path);
 }

@@ -65,21 +65,21 @@ export async function tryKill(lab: Lab, cell: KillCell): Promise<void> {
   await copy.complete();
 }
 
-/** From h1 to h2, onto a folder that has older files. */
+/** From h1 to h2, onto a directory that has older files. */
 export class InterruptedCopy {
   readonly #lab: Lab;
   readonly #target: string;
   readonly #largeBytes: number;
   readonly #old = new Map<string, Buffer>();
 
-  constructor(lab: Lab, target = join(lab.folder, 'target'), largeBytes = LARGE_BYTES) {
+  constructor(lab: Lab, target = join(lab.directory, 'target'), largeBytes = LARGE_BYTES) {
     this.#lab = lab;
     this.#target = target;
     this.#largeBytes = largeBytes;
   }
 
   get source(): string {
-    return join(this.#lab.folder, 'source');
+    return join(this.#lab.directory, 'source');
   }
 
   prepare(): void {
@@ -101,7 +101,7 @@ export class InterruptedCopy {
     return `exec rdcp -a --delete ${options} h1:${this.source}/ h2:${this.#target}/`;
   }
 
-  /** The same copy to another folder. */
+  /** The same copy to another directory. */
   onto(target: string): InterruptedCopy {
     return new InterruptedCopy(this.#lab, target);
   }
@@ -111,14 +111,14 @@ export class InterruptedCopy {
     return namesIn(this.#target).length >= namesIn(this.source).length;
   }
 
-  /** Each file in `folder`, the target if it is not recovered elsewhere. */
-  expectOldOrNew(folder = this.#target): void {
-    for (const path of filesIn(folder)) {
-      const content = readFileSync(join(folder, path));
+  /** Each file in `directory`, the target if it is not recovered elsewhere. */
+  expectOldOrNew(directory = this.#target): void {
+    for (const path of filesIn(directory)) {
+      const content = readFileSync(join(directory, path));
       const isNew = content.equals(readFileSync(join(this.source, path)));
       expect(isNew || this.#old.get(path)?.equals(content), `${path} has ${content.length} bytes`).to.equal(true);
     }
-    for (const path of this.#old.keys()) expect(filesIn(folder)).to.include(path);
+    for (const path of this.#old.keys()) expect(filesIn(directory)).to.include(path);
   }
 
   /** Runs it to its end: a whole copy, and nothing else. Returns the bytes that it had not to send again. */
@@ -192,12 +192,12 @@ class RunningCopy {
 }
 
 /** Relative paths of the regular files that have their last names. */
-function filesIn(folder: string): string[] {
-  return namesIn(folder).filter((path) => statSync(join(folder, path), { throwIfNoEntry: false })?.isFile());
+function filesIn(directory: string): string[] {
+  return namesIn(directory).filter((path) => statSync(join(directory, path), { throwIfNoEntry: false })?.isFile());
 }
 
-function namesIn(folder: string): string[] {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+function namesIn(directory: string): string[] {
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
   return names.filter((path) => !/(^|\/)\.rdcp/.test(path) && path !== 'lost+found');
 }
 

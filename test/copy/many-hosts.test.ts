@@ -25,9 +25,9 @@ const NAMES = ['n1', 'n2', 'n3'];
 const HOSTS = 'n[1-3]';
 const MIB = 1 << 20;
 
-function bytesIn(folder: string): number {
-  if (!existsSync(folder)) return 0;
-  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+function bytesIn(directory: string): number {
+  if (!existsSync(directory)) return 0;
+  return readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
 }
 
 const MAKE_TREE = `
@@ -72,7 +72,7 @@ describe('rdcp to many hosts', () => {
     );
     expect(result.text, result.stderr).to.equal('');
     const copy = copyOf(result);
-    const { size } = statSync(join(lab.folder, 'tree/large'));
+    const { size } = statSync(join(lab.directory, 'tree/large'));
     expect(copy.hosts?.map(({ host, files }) => [host, files])).to.deep.equal([
       ['n1', 1],
       ['n2', 2],
@@ -144,7 +144,7 @@ describe('rdcp to many hosts', () => {
   });
 
   it('goes on in mid-file where the host with the least of it needs it', async () => {
-    writeFileSync(join(lab.folder, 'file'), bytes(40 * MIB, 7));
+    writeFileSync(join(lab.directory, 'file'), bytes(40 * MIB, 7));
     for (const name of NAMES) mkdirSync(at(name));
     const running = lab.start(`exec rdcp --limit 10M "$PWD/file" 'n1:~/new'`);
     const partial = () => readdirSync(at('n1')).find((name) => /^\.rdcp-[0-9a-f]{32}$/.test(name)) ?? 'none';
@@ -154,12 +154,12 @@ describe('rdcp to many hosts', () => {
     await lab.expectNothingLeft();
     copyFileSync(at('n1', partial()), at('n2', partial()));
     truncateSync(at('n2', partial()), 9 * MIB);
-    copyFileSync(join(lab.folder, 'file'), at('n3', 'file'));
+    copyFileSync(join(lab.directory, 'file'), at('n3', 'file'));
     const copy = copyOf(await lab.sh(`touch -r file ${at('n3', 'file')}; rdcp --json "$PWD/file" '${HOSTS}:~/new'`));
     expect(copy.hosts?.map(({ files }) => files)).to.deep.equal([1, 1, 0]);
     expect(copy.sentBytes).to.equal(2 * (40 - 8) * MIB);
     for (const name of NAMES)
-      expect(readFileSync(at(name, 'file')).equals(readFileSync(join(lab.folder, 'file'))), name).to.equal(true);
+      expect(readFileSync(at(name, 'file')).equals(readFileSync(join(lab.directory, 'file'))), name).to.equal(true);
   });
 
   it('is not hurt by hosts that share a file system', async () => {
@@ -172,8 +172,8 @@ describe('rdcp to many hosts', () => {
   });
 
   it('names a host that is lost, and the next run goes on', async () => {
-    mkdirSync(join(lab.folder, 'tree'));
-    for (const name of ['a', 'b']) writeFileSync(join(lab.folder, 'tree', name), bytes(20 * MIB, 3));
+    mkdirSync(join(lab.directory, 'tree'));
+    for (const name of ['a', 'b']) writeFileSync(join(lab.directory, 'tree', name), bytes(20 * MIB, 3));
     const running = lab.start(`exec rdcp -a --limit 10M h1:"$PWD/tree/" '${HOSTS}:~/new'`);
     await eventually(() => expect(bytesIn(at('n2'))).to.be.above(9 * MIB));
     for (const { home, pid } of lab.processes()) if (home === lab.host('n2').home) signalProcess(pid, 'SIGKILL');

@@ -9,22 +9,22 @@ import type { Lab } from '../support/lab.ts';
 import { reportOf } from '../support/report.ts';
 import { makeManyEntries } from '../support/tree-fixtures.ts';
 
-const OF_EACH_MOST = 50_000;
+const OF_EACH_MAX = 50_000;
 
 /** Copies so many empty files, half of them hard links of others, and then copies them again. */
 export async function expectFlatMemory(lab: Lab, entries: number, mostKib: number): Promise<void> {
-  mkdirSync(join(lab.folder, 'source'));
-  const ofEach = Math.min(entries / 2, OF_EACH_MOST);
+  mkdirSync(join(lab.directory, 'source'));
+  const ofEach = Math.min(entries / 2, OF_EACH_MAX);
   for (let number = 0; number < entries / ofEach / 2; number += 1)
-    makeManyEntries(join(lab.folder, `source/${number}`), ofEach);
-  execaSync('cp', ['-al', join(lab.folder, 'source'), join(lab.folder, 'links')]);
-  execaSync('mv', [join(lab.folder, 'links'), join(lab.folder, 'source/links')]);
+    makeManyEntries(join(lab.directory, `source/${number}`), ofEach);
+  execaSync('cp', ['-al', join(lab.directory, 'source'), join(lab.directory, 'links')]);
+  execaSync('mv', [join(lab.directory, 'links'), join(lab.directory, 'source/links')]);
   for (const _ of ['new', 'the same']) {
     const result = await lab.sh('rdcp --json -a --delete h1:$PWD/source/ h2:$PWD/target/');
     expect(result.status, result.stderr.slice(-2000)).to.equal(0);
     expectSmall(reportOf(result), mostKib);
   }
-  const { stdout } = execaSync('rsync', ['-aHn', '--delete', '-i', 'source/', 'target/'], { cwd: lab.folder });
+  const { stdout } = execaSync('rsync', ['-aHn', '--delete', '-i', 'source/', 'target/'], { cwd: lab.directory });
   expect(stdout.slice(0, 2000)).to.equal('');
 }
 

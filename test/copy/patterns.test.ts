@@ -102,20 +102,20 @@ function askProgram(cases: readonly Case[]): string {
   return execaSync(join(ROOT, PROGRAM), ['-'], { input }).stdout;
 }
 
-/** One git for all: each case is a folder with a file of patterns. */
+/** One git for all: each case is a directory with a file of patterns. */
 function askGit(cases: readonly Case[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-patterns-'));
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-patterns-'));
   try {
-    const env = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', HOME: folder };
-    execaSync('git', ['init', '-q', '--template=', folder], { env });
-    const asked = cases.flatMap((each, index) => makeFolder(folder, `c${index}`, each));
-    const words = ['-C', folder, 'check-ignore', '--no-index', '--stdin', '-z', '-v', '-n'];
+    const env = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', HOME: directory };
+    execaSync('git', ['init', '-q', '--template=', directory], { env });
+    const asked = cases.flatMap((each, index) => makeDirectory(directory, `c${index}`, each));
+    const words = ['-C', directory, 'check-ignore', '--no-index', '--stdin', '-z', '-v', '-n'];
     const input = Buffer.from(asked.map((path) => `${path}\0`).join(''), 'latin1');
     const { stdout } = execaSync('git', words, { input, env, encoding: 'buffer', maxBuffer: 2 ** 28, reject: false });
     const fields = Buffer.from(stdout).toString('latin1').split('\0');
     return asked.map((_, index) => (isIgnoredBy(fields[4 * index + 2] ?? '') ? '1' : '0')).join('');
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 }
 
@@ -125,7 +125,7 @@ function isIgnoredBy(pattern: string): boolean {
 }
 
 /** Directories are made, for git looks whether a path is one. */
-function makeFolder(root: string, name: string, { lines, paths }: Case): string[] {
+function makeDirectory(root: string, name: string, { lines, paths }: Case): string[] {
   const at = (path: string) => Buffer.from(join(root, name, path), 'latin1');
   mkdirSync(join(root, name));
   writeFileSync(at('.gitignore'), Buffer.from(lines.map((line) => `${line}\n`).join(''), 'latin1'));

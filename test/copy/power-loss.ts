@@ -11,7 +11,7 @@ import { InterruptedCopy } from './interruptions.ts';
 const LONGEST_WAIT_MS = 700;
 
 export async function tryPowerLoss(lab: Lab, disk: FragileDisk, states: number): Promise<void> {
-  const copy = new InterruptedCopy(lab, join(disk.folder, 'target'));
+  const copy = new InterruptedCopy(lab, join(disk.directory, 'target'));
   copy.prepare();
   await lab.sh('sync');
   const running = copy.start('--limit 6M');

@@ -47,23 +47,23 @@ describe('rdcp', () => {
       rdcp -a tree/ h1:"$PWD/new"; echo more >> new/deep/a; touch new/deep/a
       rdcp -av tree/ h1:"$PWD/new" 2> second; rdcp -av tree/ h1:"$PWD/new" 2> third; cmp tree/deep/a new/deep/a`);
     expectRun(result, 0, '');
-    expect(readFileSync(join(lab.folder, 'second'), 'utf8')).to.match(/^changed .*new\/deep\/a$/m);
-    expect(readFileSync(join(lab.folder, 'third'), 'utf8')).to.match(/^Copied 0 files, 0 B in .*; \d+ unchanged$/m);
+    expect(readFileSync(join(lab.directory, 'second'), 'utf8')).to.match(/^changed .*new\/deep\/a$/m);
+    expect(readFileSync(join(lab.directory, 'third'), 'utf8')).to.match(/^Copied 0 files, 0 B in .*; \d+ unchanged$/m);
   });
 
   it("takes a slash at the end for a directory's contents", async () => {
     await lab.sh(
       `mkdir -p s/d t; echo x > s/d/f; rdcp -r s h1:"$PWD/t"; rdcp -r s/ h1:"$PWD/t"; rdcp -r s/. h1:"$PWD/u"`,
     );
-    expect(readdirSync(join(lab.folder, 't')).sort()).to.deep.equal(['d', 's']);
-    expect(readdirSync(join(lab.folder, 'u'))).to.deep.equal(['d']);
+    expect(readdirSync(join(lab.directory, 't')).sort()).to.deep.equal(['d', 's']);
+    expect(readdirSync(join(lab.directory, 'u'))).to.deep.equal(['d']);
   });
 
   it('names one file as DST, or puts it into the directory', async () => {
     await lab.sh(`echo x > f; echo y > g; mkdir d; rdcp f h1:"$PWD/new"; rdcp f h1:"$PWD/d"; rdcp f g h1:"$PWD/two"`);
-    expect(readdirSync(lab.folder).sort()).to.deep.equal(['d', 'f', 'g', 'new', 'two']);
-    expect(readdirSync(join(lab.folder, 'd'))).to.deep.equal(['f']);
-    expect(readdirSync(join(lab.folder, 'two')).sort()).to.deep.equal(['f', 'g']);
+    expect(readdirSync(lab.directory).sort()).to.deep.equal(['d', 'f', 'g', 'new', 'two']);
+    expect(readdirSync(join(lab.directory, 'd'))).to.deep.equal(['f']);
+    expect(readdirSync(join(lab.directory, 'two')).sort()).to.deep.equal(['f', 'g']);
   });
 
   it('takes a host alone for its home directory, and ~/ too', async () => {
@@ -75,13 +75,13 @@ describe('rdcp', () => {
 
   it('keeps every byte of a path that a shell would act on', async () => {
     const name = '$(touch x) * \'q\' "d" \\ \n\x01 ü';
-    mkdirSync(join(lab.folder, 'in'));
-    writeFileSync(join(lab.folder, 'in', name), 'x');
+    mkdirSync(join(lab.directory, 'in'));
+    writeFileSync(join(lab.directory, 'in', name), 'x');
     const result = await lab.sh(`f=in/"$NAME"; rdcp h1:"$PWD/$f" h2:"$PWD/$NAME"; cat "$NAME"; rdcp h1:"$PWD/$f" -`, {
       NAME: name,
     });
     expectRun(result, 0, 'xx');
-    expect(readdirSync(lab.folder).sort()).to.deep.equal([name, 'in'].sort());
+    expect(readdirSync(lab.directory).sort()).to.deep.equal([name, 'in'].sort());
   });
 
   it('names each path that failed, copies all others, and ends with 23', async () => {
@@ -114,23 +114,23 @@ describe('rdcp', () => {
 
   it('removes what the source lacks, within its limit', async () => {
     await lab.sh(`mkdir s t; echo x > s/a; touch t/b t/c; rdcp -a --delete s/ h1:"$PWD/t"`);
-    expect(readdirSync(join(lab.folder, 't'))).to.deep.equal(['a']);
+    expect(readdirSync(join(lab.directory, 't'))).to.deep.equal(['a']);
     expect(
       (await lab.sh(`mkdir s2 t2; touch t2/b t2/c; rdcp -a --delete --max-delete 0 s2/ h1:"$PWD/t2"`)).status,
     ).not.to.equal(125);
-    expect(readdirSync(join(lab.folder, 't2'))).to.deep.equal(['b', 'c']);
+    expect(readdirSync(join(lab.directory, 't2'))).to.deep.equal(['b', 'c']);
   });
 
   it('leaves out what patterns match, the last one deciding', async () => {
     await lab.sh(`mkdir -p s/build s/keep; touch s/a.o s/b.o s/c s/build/x; printf '# no\\n/build\\n!b.o\\n' > patterns
       rdcp -r --exclude '*.o' --exclude-from patterns s/ h1:"$PWD/t"`);
-    expect(readdirSync(join(lab.folder, 't')).sort()).to.deep.equal(['b.o', 'c', 'keep']);
+    expect(readdirSync(join(lab.directory, 't')).sort()).to.deep.equal(['b.o', 'c', 'keep']);
   });
 
   it('copies the paths of a list, from a file and from standard input', async () => {
     await lab.sh(`mkdir -p s/d; touch s/d/a s/b s/c; printf 'd/a\\nb\\n' > list
       rdcp -r --files-from list "h1:$PWD/s" h2:"$PWD/t"; printf 'c\\0' | rdcp --files-from - -0 "h1:$PWD/s" h2:"$PWD/t"`);
-    expect(readdirSync(join(lab.folder, 't')).sort()).to.deep.equal(['b', 'c', 'd']);
+    expect(readdirSync(join(lab.directory, 't')).sort()).to.deep.equal(['b', 'c', 'd']);
   });
 
   it('removes files of the source when they are at the target', async () => {
@@ -172,7 +172,7 @@ describe('rdcp', () => {
 
   it('writes a page with failures', async () => {
     await lab.sh(`mkdir s; echo x > s/a; rdcp -r --report page.html s/ none h1:"$PWD/t"`);
-    const page = readFileSync(join(lab.folder, 'page.html'), 'utf8');
+    const page = readFileSync(join(lab.directory, 'page.html'), 'utf8');
     expect(page).to.contain('rdcp: failed').and.to.contain('none').and.to.contain('Copied 1 file');
   });
 

@@ -44,8 +44,8 @@ import {
 const DATA_DAMAGED = 8;
 /** Of no bytes, XXH3-128. */
 const EMPTY_DIGEST = '99aa06d3014798d86001c324468d497f';
-const FOLDER = { mode: 0o40755, uid: 0, gid: 0, ns: 0, seconds: 1, source: 0, want: WANT.all };
-const FILE = { ...FOLDER, mode: 0o100644 };
+const DIRECTORY = { mode: 0o40755, uid: 0, gid: 0, ns: 0, seconds: 1, source: 0, want: WANT.all };
+const FILE = { ...DIRECTORY, mode: 0o100644 };
 
 interface Result {
   readonly status: number | null;
@@ -62,7 +62,7 @@ describe('the source of a copy', () => {
   beforeEach(() => {
     at = bench.path(`t${count++}`);
     mkdirSync(at);
-    chmodSync(bench.folder, 0o755);
+    chmodSync(bench.directory, 0o755);
   });
   // Paths in it may be longer than a call takes.
   afterEach(() => execaSync('rm', ['-rf', at]));
@@ -122,7 +122,7 @@ describe('the source of a copy', () => {
     });
 
     it('sends metadata, first what is no directory, in the order of bytes', async () => {
-      for (const folder of ['a', 'z', 'a/b']) mkdirSync(`${at}/${folder}`);
+      for (const directory of ['a', 'z', 'a/b']) mkdirSync(`${at}/${directory}`);
       for (const file of ['y', 'B', 'a/c', '\u00ff']) writeFileSync(`${at}/${file}`, file);
       utimesSync(`${at}/y`, 1, 1_500_000_000.25);
       const result = await scan({ sources: [`${at}/`], recursive: true });
@@ -143,7 +143,7 @@ describe('the source of a copy', () => {
     });
 
     it('sends hard links with -a, across directories and sources', async () => {
-      for (const folder of ['d', 'd/sub', 'e']) mkdirSync(`${at}/${folder}`);
+      for (const directory of ['d', 'd/sub', 'e']) mkdirSync(`${at}/${directory}`);
       writeFileSync(`${at}/d/z`, 'abc');
       linkSync(`${at}/d/z`, `${at}/d/sub/y`);
       linkSync(`${at}/d/z`, `${at}/e/x`);
@@ -185,7 +185,7 @@ describe('the source of a copy', () => {
     it('leaves out what is excluded, and other file systems', async function () {
       needsRoot(this);
       needsTool(this, 'unshare');
-      for (const folder of ['d', 'd/out', 'd/out/deep', 'd/mounted']) mkdirSync(`${at}/${folder}`);
+      for (const directory of ['d', 'd/out', 'd/out/deep', 'd/mounted']) mkdirSync(`${at}/${directory}`);
       for (const file of ['d/a', 'd/a.o', 'd/out/b', 'd/mounted/c']) writeFileSync(`${at}/${file}`, '');
       const mounted = ['unshare', '--mount', 'sh', '-c', `mount -t tmpfs none ${at}/d/mounted; exec "$@"`, 'sh'];
       const patterns = [
@@ -215,7 +215,7 @@ describe('the source of a copy', () => {
     it('goes on where a directory cannot be read', async function () {
       needsRoot(this);
       needsTool(this, 'setpriv');
-      for (const folder of ['shut', 'open']) mkdirSync(`${at}/${folder}`);
+      for (const directory of ['shut', 'open']) mkdirSync(`${at}/${directory}`);
       writeFileSync(`${at}/open/f`, '');
       chmodSync(`${at}/shut`, 0o700);
       const result = await scan(
@@ -241,7 +241,7 @@ describe('the source of a copy', () => {
     });
 
     it('sends only the paths of a list', async () => {
-      for (const folder of ['d', 'd/e', 'd/e/g', 'd/out']) mkdirSync(`${at}/${folder}`);
+      for (const directory of ['d', 'd/e', 'd/e/g', 'd/out']) mkdirSync(`${at}/${directory}`);
       for (const file of ['d/a', 'd/b', 'd/e/f', 'd/e/g/h', 'd/out/i']) writeFileSync(`${at}/${file}`, '');
       symlinkSync('e', `${at}/d/link`);
       const list = ['./e/f', 'e//g/', 'b', '../d/a', '/etc/passwd', 'link/f', 'none', 'out/i', 'link', 'a/'];
@@ -333,13 +333,13 @@ describe('the source of a copy', () => {
       const decisions: TreeRecord[] = [
         { type: 'place', place: 0 },
         { type: 'owner', group: 0, id: 0, name: 'root' },
-        { type: 'enter', name: 'd', ...FOLDER },
+        { type: 'enter', name: 'd', ...DIRECTORY },
         ...Object.entries(contents).flatMap(([name, size]) => [
           ...between,
           { type: 'file', name, size, ...FILE } as const,
         ]),
         { type: 'file', name: 'same', size: 1, ...FILE, want: WANT.metadata },
-        { type: 'symlink', name: 'l', ...FOLDER, mode: 0o120777, target: 't' },
+        { type: 'symlink', name: 'l', ...DIRECTORY, mode: 0o120777, target: 't' },
         { type: 'failed', name: 'x' },
         LEAVE,
       ];
@@ -382,7 +382,7 @@ describe('the source of a copy', () => {
       const program = startTree(bench, { role: 'read', sources: [at], recursive: true }, 'pipe');
       const names = () => decodeTree(program.stdout()).map(({ type, name }) => name ?? type);
       program.child.stdin?.write(
-        encodeTree(PHASE.decisions, [{ type: 'enter', ...FOLDER, name: at.split('/').pop() ?? '' }]),
+        encodeTree(PHASE.decisions, [{ type: 'enter', ...DIRECTORY, name: at.split('/').pop() ?? '' }]),
       );
       for (const name of ['a', 'b']) {
         program.child.stdin?.write(encodeRecord({ type: 'file', name, size: 1, ...FILE }));
@@ -425,15 +425,15 @@ describe('the source of a copy', () => {
     });
 
     it('never takes a read error for the end', async () => {
-      const folder = faulty.folder('read');
-      writeFileSync(`${folder}/bad`, noise(3 * MIB));
-      writeFileSync(`${folder}/worse`, noise(MIB + 10));
-      writeFileSync(`${folder}/good`, 'good');
+      const directory = faulty.directory('read');
+      writeFileSync(`${directory}/bad`, noise(3 * MIB));
+      writeFileSync(`${directory}/worse`, noise(MIB + 10));
+      writeFileSync(`${directory}/good`, 'good');
       const files = ['bad', 'good', 'worse'].map((name) => ({ type: 'file', name, size: 3 * MIB, ...FILE }) as const);
-      const result = await read([folder], [{ type: 'enter', name: 'read', ...FOLDER }, ...files, LEAVE]);
+      const result = await read([directory], [{ type: 'enter', name: 'read', ...DIRECTORY }, ...files, LEAVE]);
       expect(result.failed).to.deep.equal([
-        `${folder}/bad: cannot read: input/output error`,
-        `${folder}/worse: cannot read: input/output error`,
+        `${directory}/bad: cannot read: input/output error`,
+        `${directory}/worse: cannot read: input/output error`,
       ]);
       expect(contentOf(result, 'bad').end).to.include({ state: STATE.dropped });
       expect(contentOf(result, 'good').bytes.toString()).to.equal('good');
@@ -441,7 +441,7 @@ describe('the source of a copy', () => {
     });
 
     it('follows no link, and waits for no fifo', async () => {
-      for (const folder of ['d', 'd/e', 'd/g']) mkdirSync(`${at}/${folder}`);
+      for (const directory of ['d', 'd/e', 'd/g']) mkdirSync(`${at}/${directory}`);
       writeFileSync(`${at}/secret`, 'secret');
       for (const name of ['d/link', 'd/deep']) symlinkSync('../secret', `${at}/${name}`);
       rmSync(`${at}/d/g`, { recursive: true });
@@ -451,9 +451,9 @@ describe('the source of a copy', () => {
       const result = await read(
         [`${at}/d`],
         [
-          { type: 'enter', name: 'd', ...FOLDER },
+          { type: 'enter', name: 'd', ...DIRECTORY },
           ...['link', 'fifo', 'gone', 'e'].map(file),
-          { type: 'enter', name: 'g', ...FOLDER },
+          { type: 'enter', name: 'g', ...DIRECTORY },
           file('secret'),
           LEAVE,
           LEAVE,
@@ -501,19 +501,19 @@ describe('the source of a copy', () => {
     });
 
     it('gives a hostile target nothing that was not named', async () => {
-      for (const folder of ['d', 'd/out']) mkdirSync(`${at}/${folder}`);
+      for (const directory of ['d', 'd/out']) mkdirSync(`${at}/${directory}`);
       for (const file of ['d/f', 'd/out/f', 'other']) writeFileSync(`${at}/${file}`, 'secret');
       const file = (name: string, source = 0) => ({ type: 'file', name, size: 6, ...FILE, source }) as const;
-      const folder = (name: string) => ({ type: 'enter', name, ...FOLDER }) as const;
+      const directory = (name: string) => ({ type: 'enter', name, ...DIRECTORY }) as const;
       const cases: readonly (readonly [string, readonly TreeRecord[], Partial<TextSettings>?])[] = [
         ['a source that does not exist', [file('d', 1)]],
         ['a name that differs from that of its source', [file('other')]],
-        ['a name that differs from that of its source', [folder('')]],
-        ['a path that is excluded', [folder('d'), folder('out'), file('f'), LEAVE, LEAVE]],
-        ['a path that is excluded', [folder('d'), file('g.o'), LEAVE]],
-        ['a directory, but directories are not copied', [folder('d'), file('f'), LEAVE], { recursive: false }],
-        ['a record has an invalid field', [folder('d'), folder('..'), file('other'), LEAVE, LEAVE]],
-        ['a record has an invalid field', [folder('d'), file('../other'), LEAVE]],
+        ['a name that differs from that of its source', [directory('')]],
+        ['a path that is excluded', [directory('d'), directory('out'), file('f'), LEAVE, LEAVE]],
+        ['a path that is excluded', [directory('d'), file('g.o'), LEAVE]],
+        ['a directory, but directories are not copied', [directory('d'), file('f'), LEAVE], { recursive: false }],
+        ['a record has an invalid field', [directory('d'), directory('..'), file('other'), LEAVE, LEAVE]],
+        ['a record has an invalid field', [directory('d'), file('../other'), LEAVE]],
       ];
       const patterns = ['out', '*.o'].map((pattern) => ({ include: false, pattern }));
       for (const [reason, records, more] of cases) {
@@ -527,7 +527,7 @@ describe('the source of a copy', () => {
 
   describe('clean', () => {
     it('removes what is permanent at the target, unless it changed', async () => {
-      for (const folder of ['d', 'd/e']) mkdirSync(`${at}/${folder}`);
+      for (const directory of ['d', 'd/e']) mkdirSync(`${at}/${directory}`);
       for (const file of ['d/a', 'd/b', 'd/e/c', 'd/e/g', 'single']) writeFileSync(`${at}/${file}`, file);
       symlinkSync('a', `${at}/d/link`);
       const done = (path: string, below: string, source = 0) =>
@@ -558,7 +558,7 @@ describe('the source of a copy', () => {
     });
 
     it('follows no link to what it removes', async () => {
-      for (const folder of ['d', 'd/e', 'kept']) mkdirSync(`${at}/${folder}`);
+      for (const directory of ['d', 'd/e', 'kept']) mkdirSync(`${at}/${directory}`);
       writeFileSync(`${at}/kept/f`, '1');
       const done = { type: 'done', source: 0, ...metadataOf(`${at}/kept/f`), path: 'e/f' } as const;
       renameSync(`${at}/d/e`, `${at}/d/old`);
@@ -570,7 +570,7 @@ describe('the source of a copy', () => {
     });
 
     it('removes nothing that was not named', async () => {
-      for (const folder of ['d', 'd/e', 'd/out']) mkdirSync(`${at}/${folder}`);
+      for (const directory of ['d', 'd/e', 'd/out']) mkdirSync(`${at}/${directory}`);
       for (const path of ['d/a', 'd/e/keep.log', 'd/out/f', 'single', 'other']) writeFileSync(`${at}/${path}`, '1');
       const settings = {
         role: 'clean',
@@ -615,14 +615,14 @@ async function resultOf(program: Program): Promise<Result> {
 
 /** The entries with their paths: `d/`, `d/file`, `link->target`, `name=first name`, `special(device)`, `!failed`. */
 function outline({ records }: Result): string {
-  const folders: string[] = [];
+  const directories: string[] = [];
   const words: string[] = [];
   for (const { type, name = '', target, device } of records) {
-    const path = [...folders, name].filter((part) => part !== '').join('/');
+    const path = [...directories, name].filter((part) => part !== '').join('/');
     if (type === 'enter') {
       words.push(`${path}/`);
-      folders.push(name);
-    } else if (type === 'leave') folders.pop();
+      directories.push(name);
+    } else if (type === 'leave') directories.pop();
     else if (type === 'file') words.push(path);
     else if (type === 'symlink') words.push(`${path}->${target}`);
     else if (type === 'link') words.push(`${path}=${target}`);

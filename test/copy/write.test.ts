@@ -72,7 +72,7 @@ describe('the writer of a copy', () => {
   beforeEach(() => {
     at = bench.path(`t${count++}`);
     mkdirSync(at);
-    chmodSync(bench.folder, 0o755);
+    chmodSync(bench.directory, 0o755);
     chmodSync(at, 0o777);
   });
   afterEach(() => execaSync('rm', ['-rf', at]));
@@ -489,17 +489,17 @@ describe('the writer of a copy', () => {
 
   it('believes no journal of another user, nor one that leads out of the target, and reads each path once', async function () {
     needsRoot(this);
-    const left = (folder: string) => `${at}/${folder}/.rdcp-dead-0`;
+    const left = (directory: string) => `${at}/${directory}/.rdcp-dead-0`;
     const journal = async (paths: string, uid: number) => {
-      for (const folder of ['to', 'to/below', 'out']) mkdirSync(`${at}/${folder}`, { recursive: true });
-      for (const folder of ['to', 'to/below', 'out']) writeFileSync(left(folder), '');
+      for (const directory of ['to', 'to/below', 'out']) mkdirSync(`${at}/${directory}`, { recursive: true });
+      for (const directory of ['to', 'to/below', 'out']) writeFileSync(left(directory), '');
       mkdirSync(`${at}/to/.rdcp`);
       chmodSync(`${at}/to/.rdcp`, 0o1777);
       writeFileSync(`${at}/to/.rdcp/dead`, paths);
       chownSync(`${at}/to/.rdcp/dead`, uid, uid);
       truncateSync(`${at}/to/.rdcp/dead`, paths.length + 20 * MIB);
       expect((await run([INTO, ...(await file('f', 'f')), END])).status).to.equal(0);
-      return ['to', 'to/below', 'out'].filter((folder) => existsSync(left(folder)));
+      return ['to', 'to/below', 'out'].filter((directory) => existsSync(left(directory)));
     };
     const out = `${'./'.repeat(2100)}../out\0../out\0`;
     expect(await journal(`below\0${out}`, ANN)).to.deep.equal(['to', 'to/below', 'out']);

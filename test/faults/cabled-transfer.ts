@@ -28,17 +28,17 @@ export class CabledTransfer {
   readonly #toFile: boolean;
   readonly #running: Running;
 
-  /** The folder of the test has `sent` then, and what h2 makes. */
+  /** The directory of the test has `sent` then, and what h2 makes. */
   constructor(lab: CabledLab, options: TransferOptions) {
     const { words = '', toFile = false, limits = NEVER } = options;
     this.#lab = lab;
     this.#toFile = toFile;
-    if (toFile) writeFileSync(`${lab.folder}/target`, 'old');
+    if (toFile) writeFileSync(`${lab.directory}/target`, 'old');
     const source = `while test ! -e stop; do head -c 256K /dev/urandom; sleep 0.02; done | tee sent`;
     const consumer = toFile ? '> target' : `cat > target; touch committed`;
     const [from, to] = [
-      `h1:'cd ${lab.folder} && ${source}'`,
-      toFile ? `h2:'> ${lab.folder}/target'` : `h2:'cd ${lab.folder} && ${consumer}'`,
+      `h1:'cd ${lab.directory} && ${source}'`,
+      toFile ? `h2:'> ${lab.directory}/target'` : `h2:'cd ${lab.directory} && ${consumer}'`,
     ];
     this.#running = lab.start(`exec rdpipe ${limitWords(limits)} ${WINDOW} ${words} ${from} ${to} > /dev/null`);
   }
@@ -57,10 +57,10 @@ export class CabledTransfer {
 
   /** Ends the stream, and everything of it has arrived. */
   async endsWell(): Promise<void> {
-    writeFileSync(`${this.#lab.folder}/stop`, '');
+    writeFileSync(`${this.#lab.directory}/stop`, '');
     const { status, signal, stderr } = await this.result;
     expect({ status, signal }, stderr).to.deep.equal({ status: 0, signal: null });
-    expect(await digestOf(`${this.#lab.folder}/target`)).to.equal(await digestOf(`${this.#lab.folder}/sent`));
+    expect(await digestOf(`${this.#lab.directory}/target`)).to.equal(await digestOf(`${this.#lab.directory}/sent`));
     expect(await this.#lab.list()).to.include.members(this.#toFile ? ['target'] : ['target', 'committed']);
   }
 
@@ -74,6 +74,6 @@ export class CabledTransfer {
   }
 
   #sentBytes(): number {
-    return statSync(`${this.#lab.folder}/sent`, { throwIfNoEntry: false })?.size ?? 0;
+    return statSync(`${this.#lab.directory}/sent`, { throwIfNoEntry: false })?.size ?? 0;
   }
 }

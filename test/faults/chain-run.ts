@@ -25,21 +25,21 @@ export interface ChainRun {
 
 /** Starts it, and waits until every host has the beginning of the stream, which flows until it is let end. */
 export async function startChain(lab: Lab, options: string, output: Output): Promise<ChainRun> {
-  for (const name of await lab.list()) await rm(join(lab.folder, name));
-  const out = `${lab.folder}/out.$RDPIPE_HOST`;
-  const source = `cd ${lab.folder}; until test -e end; do head -c 1M /dev/urandom; done | tee sent`;
-  const part = output === 'file' ? `> ${out}` : `cat > ${out} && echo whole > ${lab.folder}/whole.$RDPIPE_HOST`;
+  for (const name of await lab.list()) await rm(join(lab.directory, name));
+  const out = `${lab.directory}/out.$RDPIPE_HOST`;
+  const source = `cd ${lab.directory}; until test -e end; do head -c 1M /dev/urandom; done | tee sent`;
+  const part = output === 'file' ? `> ${out}` : `cat > ${out} && echo whole > ${lab.directory}/whole.$RDPIPE_HOST`;
   const stages = `h1:'${source}' 'n[1-4]:${part}'`;
   const running = lab.start(`exec rdpipe --limit 6MB/s ${options} ${stages} > /dev/null`);
   await eventually(() => {
     for (const name of CHAIN) expect(Math.max(...processesOf(lab, name, 'rdrecv').map(writtenBy))).to.be.above(100_000);
   });
-  const sent = join(lab.folder, 'sent');
+  const sent = join(lab.directory, 'sent');
   const digest = (data: Buffer) => createHash('sha256').update(data).digest('hex');
   return {
     result: running.result,
     async letEnd() {
-      await writeFile(join(lab.folder, 'end'), '');
+      await writeFile(join(lab.directory, 'end'), '');
       return running.result;
     },
     async expectCopies(lost) {
@@ -49,7 +49,7 @@ export async function startChain(lab: Lab, options: string, output: Output): Pro
         const isLost = lost.includes(name);
         const mark = output === 'file' ? `out.${name}` : `whole.${name}`;
         expect(names.includes(mark), `${mark} among ${names}`).to.equal(!isLost);
-        if (!isLost) expect(digest(await readFile(join(lab.folder, `out.${name}`))), name).to.equal(content);
+        if (!isLost) expect(digest(await readFile(join(lab.directory, `out.${name}`))), name).to.equal(content);
       }
     },
   };

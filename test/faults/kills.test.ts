@@ -17,8 +17,8 @@ describe('a run', () => {
   for (const program of ['rdsend', 'rdrecv', 'rdstage', 'ssh']) {
     for (const which of ['first', 'last'] as const) {
       it(`fails when its ${which} ${program} is killed`, async () => {
-        const consumer = `h2:'cat > ${lab.folder}/seen; touch ${lab.folder}/committed'`;
-        const running = lab.start(`exec rdpipe h1:'echo begun; sleep 1000' ${consumer} h3:'> ${lab.folder}/target'`);
+        const consumer = `h2:'cat > ${lab.directory}/seen; touch ${lab.directory}/committed'`;
+        const running = lab.start(`exec rdpipe h1:'echo begun; sleep 1000' ${consumer} h3:'> ${lab.directory}/target'`);
         await eventually(async () => expect((await lab.read('seen')).toString()).to.equal('begun\n'));
         const candidates = lab.processes().filter((process) => process.program === program);
         expect(candidates).to.have.length.at.least(2);
@@ -33,7 +33,7 @@ describe('a run', () => {
   }
 
   it('fails when a host falls silent, which loses its part when it wakes', async () => {
-    const consumer = `h2:'cat; touch ${lab.folder}/committed'`;
+    const consumer = `h2:'cat; touch ${lab.directory}/committed'`;
     const running = lab.start(`exec rdpipe ${limitWords(leaseSoon())} h1:'echo begun; sleep 1000' ${consumer}`);
     await running.printed('begun\n');
     const silent = lab.processes().filter((process) => process.home === lab.host('h2').home);

@@ -11,7 +11,7 @@ export interface DataCell {
   readonly fault: Fault;
   /** `three times`: each is over at once. `once and for all`: nothing is as it was. */
   readonly lasts: 'for a while' | 'three times' | 'for ever' | 'once and for all';
-  readonly dialler: 'sender' | 'receiver';
+  readonly dialer: 'sender' | 'receiver';
   /** From a command to a command, sealed; or to a file, in the clear. */
   readonly toFile: boolean;
 }
@@ -24,14 +24,14 @@ const PORTS = { least: 7000, most: 7099 };
 export const DATA_CELLS: readonly DataCell[] = [
   ...cells([...passingFaults(...WAY), blackHole(...WAY)], ['for a while', 'for ever']),
   ...cells(suddenFaults(...WAY), ['three times']),
-  ...cells(lastingFaults(...WAY), ['once and for all']).filter(({ dialler }) => dialler === 'sender'),
+  ...cells(lastingFaults(...WAY), ['once and for all']).filter(({ dialer }) => dialer === 'sender'),
 ];
 
 function cells(faults: readonly Fault[], lasting: readonly DataCell['lasts'][]): DataCell[] {
-  const diallers: readonly DataCell['dialler'][] = ['sender', 'receiver'];
+  const dialers: readonly DataCell['dialer'][] = ['sender', 'receiver'];
   return faults.flatMap((fault) =>
     lasting.flatMap((lasts) =>
-      diallers.flatMap((dialler) => [false, true].map((toFile) => ({ fault, lasts, dialler, toFile }))),
+      dialers.flatMap((dialer) => [false, true].map((toFile) => ({ fault, lasts, dialer, toFile }))),
     ),
   );
 }
@@ -48,9 +48,9 @@ export function describeDataCells(chosen: readonly DataCell[]): void {
 }
 
 function checkCell(lab: CabledLab, cell: DataCell): void {
-  const { fault, lasts, dialler, toFile } = cell;
+  const { fault, lasts, dialer, toFile } = cell;
   const outcome = lasts === 'for a while' || lasts === 'three times' ? 'goes on' : 'fails';
-  const hop = `${toFile ? 'to a file' : 'to a command'} that its ${dialler} dialled`;
+  const hop = `${toFile ? 'to a file' : 'to a command'} that its ${dialer} dialled`;
   it(`${hop} ${outcome} when ${fault.name} ${lasts}`, async () => {
     const transfer = await begin(lab, cell);
     if (outcome === 'goes on') await goesOn(lab, cell, transfer);
@@ -58,14 +58,14 @@ function checkCell(lab: CabledLab, cell: DataCell): void {
   });
 }
 
-async function begin(lab: CabledLab, { lasts, dialler, toFile }: DataCell): Promise<CabledTransfer> {
-  if (dialler === 'receiver') lab.cables.refuse('h2', 'data');
+async function begin(lab: CabledLab, { lasts, dialer, toFile }: DataCell): Promise<CabledTransfer> {
+  if (dialer === 'receiver') lab.cables.refuse('h2', 'data');
   const encrypt = toFile ? 'never' : 'always';
   const words = `--port ${PORTS.least}-${PORTS.most} --encrypt ${encrypt} ${lab.overData('h1', 'h2')}`;
   const transfer = new CabledTransfer(lab, { words, toFile, limits: limitsOf(lasts) });
   await transfer.moves();
   const [port = 0] = lab.cables.localPorts('h1', 'h2', 'data');
-  expect(port >= PORTS.least && port <= PORTS.most, `h1's port ${port}`).to.equal(dialler === 'receiver');
+  expect(port >= PORTS.least && port <= PORTS.most, `h1's port ${port}`).to.equal(dialer === 'receiver');
   return transfer;
 }
 

@@ -16,16 +16,16 @@ describe('a broken connection', () => {
   let proxy: BreakingProxy;
   afterEach(() => proxy.close());
 
-  for (const dialler of ['sender', 'receiver'] as const) {
-    it(`that the ${dialler} dialled is lost at once when it is refused`, async () => {
-      const hop = await flowing({ dialler });
+  for (const dialer of ['sender', 'receiver'] as const) {
+    it(`that the ${dialer} dialled is lost at once when it is refused`, async () => {
+      const hop = await flowing({ dialer });
       proxy.refuse();
       await isLostAtOnce(hop);
     });
 
-    it(`that the ${dialler} dialled is lost at once when another key answers`, async () => {
-      const hop = await flowing({ dialler });
-      const impostor = new Hop(bench, { dialler, encrypt: 'always', bytes: 1, open: { key: 'cd'.repeat(32) } });
+    it(`that the ${dialer} dialled is lost at once when another key answers`, async () => {
+      const hop = await flowing({ dialer });
+      const impostor = new Hop(bench, { dialer, encrypt: 'always', bytes: 1, open: { key: 'cd'.repeat(32) } });
       proxy.leadTo(await impostor.listen());
       await isLostAtOnce(hop);
     });
@@ -57,9 +57,9 @@ describe('a broken connection', () => {
     });
   });
 
-  async function flowing({ dialler }: { readonly dialler: 'sender' | 'receiver' }): Promise<Hop> {
+  async function flowing({ dialer }: { readonly dialer: 'sender' | 'receiver' }): Promise<Hop> {
     const open = soonLost(); // the listener waits for no longer
-    const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 16 * MIB, held: true, open });
+    const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: 16 * MIB, held: true, open });
     proxy = await BreakingProxy.before(await hop.listen());
     hop.dial(proxy.port);
     await eventually(() => expect(proxy.bytes).to.be.greaterThan(MIB));
@@ -76,11 +76,11 @@ describe('a broken connection', () => {
     return { sender, receiver };
   }
 
-  /** The refusal ends the dialler, not the time. */
+  /** The refusal ends the dialer, not the time. */
   async function isLostAtOnce(hop: Hop): Promise<void> {
     proxy.break('closed');
-    expect(await endOf(hop.dialler)).to.equal('peer_lost');
-    expect(lastWords(hop.dialler)).to.contain('the other side is gone: ');
+    expect(await endOf(hop.dialer)).to.equal('peer_lost');
+    expect(lastWords(hop.dialer)).to.contain('the other side is gone: ');
     expect(await endOf(hop.listener)).to.equal('peer_lost');
     expect(lastWords(hop.listener)).to.contain('no new connection was made in time');
     expect(hop.sunk).to.equal(undefined);

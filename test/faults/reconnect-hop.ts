@@ -6,7 +6,7 @@ import { type Break, BreakingProxy, type Told } from '../support/breaking-proxy.
 import { type Bench, useBench } from '../support/programs.ts';
 
 export interface ReconnectCell {
-  readonly dialler: Role;
+  readonly dialer: Role;
   readonly encrypt: Encrypt;
   readonly how: Break;
   readonly told: Told;
@@ -18,15 +18,15 @@ const TIMES = { told: 4, silent: 2 };
 /** That pass through a connection before it breaks. */
 const BETWEEN_BYTES = 2 * MIB;
 
-export const RECONNECT_CELLS: readonly ReconnectCell[] = (['sender', 'receiver'] as const).flatMap((dialler) =>
+export const RECONNECT_CELLS: readonly ReconnectCell[] = (['sender', 'receiver'] as const).flatMap((dialer) =>
   ENCRYPTS.flatMap((encrypt) => [
     ...(['closed', 'reset'] as const).flatMap((how) =>
-      (['both', 'dialler', 'listener'] as const).map((told) => {
-        // The dialler has to notice by itself a break that only the listener sees.
-        return { dialler, encrypt, how, told, times: told === 'listener' ? TIMES.silent : TIMES.told };
+      (['both', 'dialer', 'listener'] as const).map((told) => {
+        // The dialer has to notice by itself a break that only the listener sees.
+        return { dialer, encrypt, how, told, times: told === 'listener' ? TIMES.silent : TIMES.told };
       }),
     ),
-    { dialler, encrypt, how: 'silent', told: 'both', times: TIMES.silent } as const,
+    { dialer, encrypt, how: 'silent', told: 'both', times: TIMES.silent } as const,
   ]),
 );
 
@@ -34,8 +34,8 @@ export function describeReconnectCells(cells: readonly ReconnectCell[]): void {
   describe('a hop', () => {
     const bench = useBench();
     for (const cell of cells) {
-      const { dialler, encrypt, how, told, times } = cell;
-      const which = `${ENCRYPT_WORDS[encrypt]}, dialled by its ${dialler},`;
+      const { dialer, encrypt, how, told, times } = cell;
+      const which = `${ENCRYPT_WORDS[encrypt]}, dialled by its ${dialer},`;
       const whom = how === 'silent' ? 'for both' : `for ${told === 'both' ? 'both' : `the ${told} only`}`;
       it(`${which} goes on when its connection is ${how} ${whom}, ${times} times`, () => goesOn(bench, cell));
     }
@@ -43,13 +43,13 @@ export function describeReconnectCells(cells: readonly ReconnectCell[]): void {
 }
 
 async function goesOn(bench: Bench, cell: ReconnectCell): Promise<void> {
-  const { dialler, encrypt, how, told, times } = cell;
-  const hop = new Hop(bench, { dialler, encrypt, bytes: (times + 2) * BETWEEN_BYTES });
+  const { dialer, encrypt, how, told, times } = cell;
+  const hop = new Hop(bench, { dialer, encrypt, bytes: (times + 2) * BETWEEN_BYTES });
   const proxy = await BreakingProxy.before(await hop.listen());
   try {
     proxy.breakEvery(BETWEEN_BYTES, times, how, told);
     hop.dial(proxy.port);
-    expect([await endOf(hop.dialler), await endOf(hop.listener)]).to.deep.equal(['ok', 'ok']);
+    expect([await endOf(hop.dialer), await endOf(hop.listener)]).to.deep.equal(['ok', 'ok']);
     expect(proxy.breaks).to.equal(times);
     expect(hop.sunk?.equals(hop.content)).to.equal(true);
     expectBothViews(hop, cell);
@@ -60,17 +60,17 @@ async function goesOn(bench: Bench, cell: ReconnectCell): Promise<void> {
 
 /**
  * Both ends know of each new connection, by the same number and position; an end that sees a break reports it. A
- * dialler makes one more beside that of an end which the machine did not let run for a second.
+ * dialer makes one more beside that of an end which the machine did not let run for a second.
  */
-function expectBothViews({ dialler, listener }: Hop, { told, how, times }: ReconnectCell): void {
-  const [near, far] = [resumptions(dialler), resumptions(listener)];
+function expectBothViews({ dialer, listener }: Hop, { told, how, times }: ReconnectCell): void {
+  const [near, far] = [resumptions(dialer), resumptions(listener)];
   expect(near).to.have.length.at.least(times);
   expect(far).to.deep.equal(near);
   const epochs = near.map(({ epoch }) => Number(epoch));
   expect(epochs).to.deep.equal([...new Set(epochs)].sort((a, b) => a - b));
   expect(epochs[0]).to.be.greaterThan(1);
-  for (const end of [dialler, listener]) expect(count(end, 'connected')).to.equal(1);
-  if (how !== 'silent') expect(count(told === 'listener' ? listener : dialler, 'broken')).to.equal(times);
+  for (const end of [dialer, listener]) expect(count(end, 'connected')).to.equal(1);
+  if (how !== 'silent') expect(count(told === 'listener' ? listener : dialer, 'broken')).to.equal(times);
 }
 
 function resumptions({ agent }: HopEnd): { readonly epoch: unknown; readonly bytes: unknown }[] {

@@ -45,12 +45,12 @@ describe('a run whose hops break', () => {
 
   /** The last stage closes its input when its host is out of reach of h1, which knows that. */
   async function lastStageCloses(): Promise<Running> {
-    const consumer = `h2:'cd ${lab.folder}; head -c 1M > seen; until test -e close; do sleep 0.05; done; touch gone'`;
+    const consumer = `h2:'cd ${lab.directory}; head -c 1M > seen; until test -e close; do sleep 0.05; done; touch gone'`;
     const running = start(stallSoon(), `h1:'cat /dev/zero' ${consumer}`);
     await eventually(async () => expect(await lab.read('seen')).to.have.length(MIB));
     lab.cables.setCable('h2', 'data', 'down');
-    writeFileSync(`${lab.folder}/close`, '');
-    await eventually(() => expect(existsSync(`${lab.folder}/gone`)).to.equal(true));
+    writeFileSync(`${lab.directory}/close`, '');
+    await eventually(() => expect(existsSync(`${lab.directory}/gone`)).to.equal(true));
     lab.cables.breakConnections('h1', 'h2', 'data');
     return running;
   }
@@ -62,12 +62,12 @@ describe('a run whose hops break', () => {
 
   /** The file is there as a whole, but h1 hears nothing any more. */
   async function lastWordIsLost(limits: RunLimits): Promise<Running> {
-    const source = `h1:'cd ${lab.folder}; echo all; touch begun; until test -e end; do sleep 0.05; done'`;
-    const running = start(limits, `${source} h2:'> ${lab.folder}/target'`);
-    await eventually(() => expect(existsSync(`${lab.folder}/begun`)).to.equal(true));
+    const source = `h1:'cd ${lab.directory}; echo all; touch begun; until test -e end; do sleep 0.05; done'`;
+    const running = start(limits, `${source} h2:'> ${lab.directory}/target'`);
+    await eventually(() => expect(existsSync(`${lab.directory}/begun`)).to.equal(true));
     lab.cables.drop('h2', 'h1', 'data');
-    writeFileSync(`${lab.folder}/end`, '');
-    await eventually(() => expect(existsSync(`${lab.folder}/target`)).to.equal(true));
+    writeFileSync(`${lab.directory}/end`, '');
+    await eventually(() => expect(existsSync(`${lab.directory}/target`)).to.equal(true));
     return running;
   }
 

@@ -23,8 +23,8 @@ export interface ManyBreaks {
 
 export async function chainGoesOn(lab: CabledLab, { between, times, words = '' }: ManyBreaks): Promise<void> {
   const loop = `until test -e stop; do head -c 4M /dev/urandom; done`;
-  const source = `h1:'cd ${lab.folder}; ${loop} | tee >(sha256sum > sent)'`;
-  const sink = `h3:'sha256sum > ${lab.folder}/received'`;
+  const source = `h1:'cd ${lab.directory}; ${loop} | tee >(sha256sum > sent)'`;
+  const sink = `h3:'sha256sum > ${lab.directory}/received'`;
   const options = `--json --shell bash ${limitWords(NEVER)} ${WINDOW} ${words} ${lab.overData('h1', 'h2', 'h3')}`;
   const running = lab.start(`exec rdpipe ${options} ${source} h2:cat ${sink} > /dev/null`);
   const ended = running.result.then(({ status, stderr }) => expect.fail(`ended with ${status}: ${stderr}`));
@@ -44,6 +44,6 @@ export async function chainGoesOn(lab: CabledLab, { between, times, words = '' }
   // The shell does not wait for the second sha256sum.
   await eventually(async () => expect(await lab.read('sent')).not.to.have.length(0));
   expect(await lab.read('received')).to.deep.equal(await lab.read('sent'));
-  // A dialler makes one more beside that of an end which the machine did not let run for a second.
+  // A dialer makes one more beside that of an end which the machine did not let run for a second.
   for (const { reconnects } of reportOf(result).hops) expect(reconnects).to.be.at.least(times);
 }

@@ -17,7 +17,7 @@ interface Way {
 
 interface Place extends Way {
   /** On the disk on which it happens. */
-  readonly folder: string;
+  readonly directory: string;
   /** Elsewhere. */
   readonly scratch: string;
 }
@@ -91,16 +91,16 @@ export function describeDisks(cells: readonly DiskCell[]): void {
 
     for (const { way, disk } of cells)
       it(`${disk.name}, ${way.name}`, async () => {
-        const place = { ...way, folder: folderOn(disk.disk), scratch: lab.folder };
+        const place = { ...way, directory: directoryOn(disk.disk), scratch: lab.directory };
         disk.prepare(place);
         failed(await lab.sh(`exec rdpipe ${way.options} ${disk.words(place)}`), 125, disk.why);
         disk.expectAfter(place);
       });
 
-    function folderOn(disk: DiskCase['disk']): string {
+    function directoryOn(disk: DiskCase['disk']): string {
       if (disk === 'small') return small();
       if (disk === 'local') return local();
-      return disk === 'crowded' ? crowded() : faulty.folder(disk);
+      return disk === 'crowded' ? crowded() : faulty.directory(disk);
     }
   });
 }
@@ -111,16 +111,16 @@ function sinkCase(name: string, disk: DiskCase['disk'], operator: '>' | '>>', ol
   return {
     name,
     disk,
-    prepare({ folder }) {
-      rmSync(join(folder, 'target'), { force: true });
-      if (old !== null) writeFileSync(join(folder, 'target'), old);
+    prepare({ directory }) {
+      rmSync(join(directory, 'target'), { force: true });
+      if (old !== null) writeFileSync(join(directory, 'target'), old);
     },
-    words: ({ first, last, folder }) =>
-      `${first}:'head -c ${MUCH_BYTES} /dev/urandom' ${last}:'${operator} ${folder}/target'`,
+    words: ({ first, last, directory }) =>
+      `${first}:'head -c ${MUCH_BYTES} /dev/urandom' ${last}:'${operator} ${directory}/target'`,
     why: new RegExp(`^rdpipe: stage 2 \\([^:]*: ${operator} .*\\): cannot .*/target: ${reason}`),
-    expectAfter({ folder }) {
-      expect(readdirSync(folder)).to.deep.equal(old === null ? [] : ['target']);
-      if (old !== null) expect(readFileSync(join(folder, 'target'), 'utf8')).to.equal(old);
+    expectAfter({ directory }) {
+      expect(readdirSync(directory)).to.deep.equal(old === null ? [] : ['target']);
+      if (old !== null) expect(readFileSync(join(directory, 'target'), 'utf8')).to.equal(old);
     },
   };
 }
@@ -141,10 +141,10 @@ function sourceCase(name: string, next: (place: Place) => string, expectAfter: (
     name,
     disk: 'read',
     prepare(place) {
-      writeFileSync(join(place.folder, 'source'), Buffer.alloc(MUCH_BYTES));
+      writeFileSync(join(place.directory, 'source'), Buffer.alloc(MUCH_BYTES));
       writeFileSync(join(place.scratch, 'target'), OLD);
     },
-    words: (place) => `${place.first}:'< ${place.folder}/source' ${next(place)}`,
+    words: (place) => `${place.first}:'< ${place.directory}/source' ${next(place)}`,
     why: /^rdpipe: stage 1 \([^:]*: < .*\): cannot read .*\/source: input\/output error/,
     expectAfter,
   };
@@ -155,8 +155,8 @@ function inputCase(): DiskCase {
     name: 'a read error of standard input',
     fits: ({ last }) => last !== '',
     disk: 'read',
-    prepare: ({ folder }) => writeFileSync(join(folder, 'source'), Buffer.alloc(MUCH_BYTES)),
-    words: (place) => `${consumer(place)} < ${place.folder}/source`,
+    prepare: ({ directory }) => writeFileSync(join(directory, 'source'), Buffer.alloc(MUCH_BYTES)),
+    words: (place) => `${consumer(place)} < ${place.directory}/source`,
     why: /^rdpipe: standard input: cannot read standard input: input\/output error/,
     expectAfter: expectNoCommit,
   };
@@ -168,9 +168,9 @@ function outputCase(): DiskCase {
     fits: ({ last }) => last !== '',
     disk: 'small',
     prepare() {},
-    words: ({ first, last, folder }) => `${first}:'cat /dev/zero' ${last}:cat > ${folder}/output`,
+    words: ({ first, last, directory }) => `${first}:'cat /dev/zero' ${last}:cat > ${directory}/output`,
     why: /^rdpipe: standard output: cannot write standard output: no space left on device/,
-    expectAfter: ({ folder }) => expect(readdirSync(folder)).to.deep.equal(['output']),
+    expectAfter: ({ directory }) => expect(readdirSync(directory)).to.deep.equal(['output']),
   };
 }
 

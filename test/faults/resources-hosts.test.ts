@@ -60,7 +60,7 @@ describe('a host', () => {
     });
 
   it('that lets no file grow further keeps the old one', async () => {
-    const target = `${lab.folder}/target`;
+    const target = `${lab.directory}/target`;
     await lab.write('target', Buffer.from('old\n'));
     const result = await lab.sh(`exec rdpipe h1:'head -c 30M /dev/zero' short-files:'> ${target}'`);
     failed(result, 125, /^rdpipe: stage 2 \(short-files: > .*\): cannot write .*target: file too large after \d/);
@@ -70,7 +70,7 @@ describe('a host', () => {
 
   it('that lets no file grow further kills the command that writes it', async () => {
     const result = await lab.sh(
-      `exec rdpipe h1:'cat /dev/zero' short-files:'exec dd bs=1M of=${lab.folder}/own status=none'`,
+      `exec rdpipe h1:'cat /dev/zero' short-files:'exec dd bs=1M of=${lab.directory}/own status=none'`,
     );
     failed(result, 128 + 25, /^rdpipe: stage 2 \(short-files: .*\) was killed by SIGXFSZ after \d/);
   });
@@ -85,8 +85,10 @@ describe('a host', () => {
     failed(result, 125, new RegExp(`^rdpipe: cannot connect h1 to h2: ${why}.* --port; `));
   });
 
-  function withoutRoom(name: string, mount: string, folders: readonly string[]): HostSpec {
-    const mounts = folders.map((folder) => `mkdir -p ${folder}; mount -t tmpfs -o ${mount} rdpipe-test ${folder}`);
+  function withoutRoom(name: string, mount: string, directories: readonly string[]): HostSpec {
+    const mounts = directories.map(
+      (directory) => `mkdir -p ${directory}; mount -t tmpfs -o ${mount} rdpipe-test ${directory}`,
+    );
     const script = `export XDG_RUNTIME_DIR=${name.endsWith('-home') ? '$HOME/run' : ''}; mkdir -p $XDG_RUNTIME_DIR; `;
     return {
       name,
@@ -108,7 +110,7 @@ describe('this machine', () => {
 
   for (const ssh of ['openssh', 'ssh2'])
     it(`keeps nothing in its temporary directory, however few files may be open: ${ssh}`, async () => {
-      const place = join(lab.folder, 'run');
+      const place = join(lab.directory, 'run');
       mkdirSync(place, { mode: 0o700 });
       for (let files = 12; files <= 44; files += 2) {
         const env = { XDG_RUNTIME_DIR: place, TMPDIR: place };
@@ -120,12 +122,12 @@ describe('this machine', () => {
 
   it('may set its clock: nothing is silent for longer, and nothing comes sooner', async function () {
     needsFile(this, FAKE_TIME);
-    const clock = join(lab.folder, 'clock');
+    const clock = join(lab.directory, 'clock');
     await writeFile(clock, '+0');
     const ticks = 'while sleep 0.1; do echo tick; done';
     const limits = leaseSoon();
     const running = lab.start(
-      `exec rdpipe ${limitWords(limits)} --timeout ${HOUR_S / 2} :'${ticks}' h1:cat :"tee ${lab.folder}/seen"`,
+      `exec rdpipe ${limitWords(limits)} --timeout ${HOUR_S / 2} :'${ticks}' h1:cat :"tee ${lab.directory}/seen"`,
       {
         env: {
           LD_PRELOAD: FAKE_TIME,

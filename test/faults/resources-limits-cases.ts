@@ -76,7 +76,7 @@ export function describeLimits(cells: readonly LimitCell[]): void {
 
     for (const { limit, part } of cells)
       it(`${limit.host} ${part.name}`, async () => {
-        const target = `${lab.folder}/open/target`;
+        const target = `${lab.directory}/open/target`;
         const result = await lab.sh(`mkdir -m 777 open; exec rdpipe ${part.words(limit.host, target)}`);
         if (limit.why === undefined || (limit.why === null && result.status === 0)) {
           succeeded({ ...result, text: '' }, '');

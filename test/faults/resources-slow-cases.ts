@@ -30,7 +30,7 @@ export function describePatience(fastSeconds: number): void {
       const digest = digestOfMuch();
       const digests = (script: string) => expectOutput(lab, script, `${digest}  -\n`);
       // It takes 8 s to make it permanent.
-      const slowFile = `${faulty.folder('slow')}/target`;
+      const slowFile = `${faulty.directory('slow')}/target`;
       const slowly = `for i in $(seq ${seconds}); do dd bs=1024 count=1 status=none; sleep 1; done; cat`;
       await Promise.all([
         digests(`rdpipe ${options} h1:'${MUCH}' h2:'{ ${slowly}; } | md5sum'`),
@@ -56,8 +56,8 @@ async function expectOutput(lab: Lab, script: string, text: string): Promise<voi
 }
 
 async function stoppedCommand(lab: Lab, options: string, seconds: number, digest: string): Promise<void> {
-  const pidFile = `${lab.folder}/pid`;
-  const command = `cd ${lab.folder}; echo $$ > pid; until test -e stopped; do sleep 0.05; done; exec md5sum`;
+  const pidFile = `${lab.directory}/pid`;
+  const command = `cd ${lab.directory}; echo $$ > pid; until test -e stopped; do sleep 0.05; done; exec md5sum`;
   const running = lab.start(`exec rdpipe ${options} h1:'${MUCH}' h2:'${command}'`);
   const pid = await eventually(() => {
     const number = Number(readFileSync(pidFile, 'utf8'));

@@ -52,7 +52,7 @@ export function describeStops(cells: readonly StopCell[]): void {
     for (const { ssh, target, last } of cells)
       it(`${target.program ?? 'everything'} on ${target.host ?? 'this machine'}, before a ${last}, --ssh ${ssh}`, async () => {
         await lab.write('target', Buffer.from(OLD));
-        const running = lab.start(`exec rdpipe --ssh ${ssh} ${limitWords(leaseSoon())} ${stages(lab.folder, last)}`);
+        const running = lab.start(`exec rdpipe --ssh ${ssh} ${limitWords(leaseSoon())} ${stages(lab.directory, last)}`);
         await eventually(async () => expect((await lab.read('seen')).toString()).to.match(/^tick\n/));
         const targets = lab.processes().filter((process) => isOf(lab, target, process));
         expect(targets).not.to.deep.equal([]);
@@ -62,16 +62,16 @@ export function describeStops(cells: readonly StopCell[]): void {
         for (const { pid } of targets) signalProcess(pid, 'SIGCONT');
         failed(await running.result, 125, target.why);
         await lab.expectNothingLeft();
-        expect(existsSync(`${lab.folder}/committed`)).to.equal(false);
+        expect(existsSync(`${lab.directory}/committed`)).to.equal(false);
         expect((await lab.list()).sort()).to.deep.equal(['seen', 'target']);
         expect((await lab.read('target')).toString()).to.equal(OLD);
       });
   });
 }
 
-function stages(folder: string, last: StopCell['last']): string {
-  const ends = { command: `cat > /dev/null; touch ${folder}/committed`, sink: `> ${folder}/target` };
-  return `h1:'while echo tick; do sleep 0.1; done' h2:'tee ${folder}/seen' h3:'${ends[last]}'`;
+function stages(directory: string, last: StopCell['last']): string {
+  const ends = { command: `cat > /dev/null; touch ${directory}/committed`, sink: `> ${directory}/target` };
+  return `h1:'while echo tick; do sleep 0.1; done' h2:'tee ${directory}/seen' h3:'${ends[last]}'`;
 }
 
 function isOf(lab: Lab, { host, program }: Target, process: MarkedProcess): boolean {

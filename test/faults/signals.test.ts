@@ -11,7 +11,7 @@ const STUBBORN = "trap '' HUP INT TERM PIPE; setsid sleep 1001 & sleep 1002 & ec
 describe('a run that is ended', () => {
   const lab = useLab();
   const begin = async (options = ''): Promise<Running> => {
-    const stages = `h1:"${STUBBORN}" h2:cat h3:'tee ${lab.folder}/seen'`;
+    const stages = `h1:"${STUBBORN}" h2:cat h3:'tee ${lab.directory}/seen'`;
     const running = lab.start(`exec rdpipe ${options} ${stages}`, { stdin: 'open' });
     await running.printed('begun\n');
     return running;
@@ -55,7 +55,7 @@ describe('a run that is ended', () => {
   });
 
   it('by kill -9 of rdpipe leaves targets as they were', async () => {
-    const target = `${lab.folder}/target`;
+    const target = `${lab.directory}/target`;
     await lab.write('target', Buffer.from('old\n'));
     const running = lab.start(`exec rdpipe -v h1:'echo begun >&2; cat /dev/zero' h2:'> ${target}'`);
     await eventually(() => expect(commands()).to.match(/^cat \/dev\/zero$/m));

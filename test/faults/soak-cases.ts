@@ -27,9 +27,9 @@ export interface SoakSize {
 
 const KIB_PER_MIB = 1024;
 const BUFFER_MIB = 8;
-const NATIVE_MOST_KIB = (24 + BUFFER_MIB) * KIB_PER_MIB;
+const NATIVE_MAX_KIB = (24 + BUFFER_MIB) * KIB_PER_MIB;
 const NATIVE_SLACK_KIB = KIB_PER_MIB;
-const NODE_MOST_KIB = 300 * KIB_PER_MIB;
+const NODE_MAX_KIB = 300 * KIB_PER_MIB;
 /** Its heap breathes. */
 const NODE_SLACK_KIB = 48 * KIB_PER_MIB;
 const NATIVE = ['rdsend', 'rdrecv', 'rdstage'];
@@ -90,7 +90,7 @@ export function describeSoak(size: SoakSize): void {
 
 /** Words of a stage's shell: it goes on when everything was looked at often enough. */
 function untilSeen(lab: Lab): string {
-  return `until test -e ${lab.folder}/seen; do sleep 0.1; done`;
+  return `until test -e ${lab.directory}/seen; do sleep 0.1; done`;
 }
 
 /** Runs the line, and looks at its processes again and again. */
@@ -117,13 +117,13 @@ function expectFlatRun(growths: readonly Growth[]): void {
   const [node, native] = [true, false].map((isNode) =>
     growths.filter(({ name }) => name.startsWith('node ') === isNode),
   );
-  expectFlat(native ?? [], NATIVE_MOST_KIB, NATIVE_SLACK_KIB);
-  expectFlat(node ?? [], NODE_MOST_KIB, NODE_SLACK_KIB);
+  expectFlat(native ?? [], NATIVE_MAX_KIB, NATIVE_SLACK_KIB);
+  expectFlat(node ?? [], NODE_MAX_KIB, NODE_SLACK_KIB);
 }
 
 /** Files and sockets of rdpipe here, what the hosts keep, and what their servers hold. */
 async function expectNothingNew(lab: Lab, body: (env: NodeJS.ProcessEnv) => Promise<void>): Promise<void> {
-  const runtime = join(lab.folder, 'run');
+  const runtime = join(lab.directory, 'run');
   await mkdir(runtime);
   const env = { XDG_RUNTIME_DIR: runtime };
   succeeded(await lab.sh('rdpipe h1:true h2:true h3:true', env), ''); // the agent is copied once

@@ -68,9 +68,9 @@ describe('a run that is suspended', () => {
 
   /** Flows until there is a file `open`; what was sent is kept in `made`. */
   function stages(): string {
-    const here = `cd ${lab.folder}`;
+    const here = `cd ${lab.directory}`;
     const source = `${here}; until test -e open; do echo body; done | tee made`;
-    return `h1:'${source}' h1:'cat' h2:'${here}; setsid -w tee seen' h3:'> ${lab.folder}/target'`;
+    return `h1:'${source}' h1:'cat' h2:'${here}; setsid -w tee seen' h3:'> ${lab.directory}/target'`;
   }
 
   async function openTerminal(): Promise<Running> {

@@ -51,8 +51,8 @@ describe('the packages on arm64', function () {
   it('are removed by apt, and leave nothing', async () => {
     const { status, screen } = await type('apt-get -qq -y purge rdpipe');
     expect(status, screen).to.equal(0);
-    const left = ['usr/bin', 'usr/lib', 'usr/share/man/man1', 'usr/share/doc'].flatMap((folder) =>
-      existsSync(system.path(folder)) ? readdirSync(system.path(folder)) : [],
+    const left = ['usr/bin', 'usr/lib', 'usr/share/man/man1', 'usr/share/doc'].flatMap((directory) =>
+      existsSync(system.path(directory)) ? readdirSync(system.path(directory)) : [],
     );
     expect(left.filter((name) => /^rd(pipe|cp|send|recv|stage|tree|hop)/.test(name))).to.deep.equal([]);
   });

@@ -30,12 +30,12 @@ describe('a host with an arm64 CPU', () => {
     });
 
   it('keeps everything of a tree that is copied there and back', async () => {
-    const tree = join(lab.folder, 'tree');
+    const tree = join(lab.directory, 'tree');
     makeTree(tree);
     succeeded(await lab.sh('rdcp -aAX h1:"$PWD/tree/" arm:/root/tree'), '');
     expectCopy(tree, arm.path('root/tree'));
     succeeded(await lab.sh('rdcp -aAX arm:/root/tree/ h2:"$PWD/back"'), '');
-    expectCopy(tree, join(lab.folder, 'back'));
+    expectCopy(tree, join(lab.directory, 'back'));
   });
 
   it('is well, for doctor', async () => {

@@ -39,7 +39,7 @@ describe('a run in a job of Slurm', () => {
   it('has a step of its own beside another run', async () => {
     const line = `${RUN} n1:'head -c 30M /dev/urandom | tee $0.$$ | sha256sum >&2; cat $0.$$; rm $0.$$' n2:cat n3:sha256sum`;
     const result =
-      await sh(`for n in 1 2 3; do ${line.replaceAll('$0', `${lab.folder}/part`)} 2>err$n >out$n & done; wait
+      await sh(`for n in 1 2 3; do ${line.replaceAll('$0', `${lab.directory}/part`)} 2>err$n >out$n & done; wait
       for n in 1 2 3; do cmp <(sed 's/^n1: //' err$n) out$n && echo same; done`);
     succeeded(result, 'same\nsame\nsame\n');
   });

@@ -19,12 +19,12 @@ describe('32 hosts', () => {
   for (const bytes of [64 * 1024, 1024 ** 2, 64 * 1024 ** 2]) {
     it(`get ${bytes} bytes each`, async () => {
       const content = randomBytes(bytes);
-      await writeFile(join(lab.folder, 'in'), content);
-      const stages = `h1:'< ${lab.folder}/in' 'n[1-32]:> ${lab.folder}/out.$RDPIPE_HOST'`;
+      await writeFile(join(lab.directory, 'in'), content);
+      const stages = `h1:'< ${lab.directory}/in' 'n[1-32]:> ${lab.directory}/out.$RDPIPE_HOST'`;
       const { status, stderr } = await lab.sh(`${RDPIPE} --encrypt always ${stages}`);
       expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
       for (const name of NAMES) {
-        expect(digest(await readFile(join(lab.folder, `out.${name}`))), name).to.equal(digest(content));
+        expect(digest(await readFile(join(lab.directory, `out.${name}`))), name).to.equal(digest(content));
       }
     });
   }

@@ -49,7 +49,7 @@ describe('the packages', function () {
     describe(`in a bare ${name}`, () => inBareDebian(release, () => dist));
 });
 
-/** `dist`: the folder that holds them. */
+/** `dist`: the directory that holds them. */
 function inBareDebian(release: string, dist: () => string): void {
   let system: BareDebian;
 
@@ -97,9 +97,9 @@ function inBareDebian(release: string, dist: () => string): void {
     });
   });
 
-  /** Of ours, in a folder of the system. */
-  function filesOf(folder: string): string[] {
-    const names = readdirSync(system.path(folder), { recursive: true, withFileTypes: true });
+  /** Of ours, in a directory of the system. */
+  function filesOf(directory: string): string[] {
+    const names = readdirSync(system.path(directory), { recursive: true, withFileTypes: true });
     const files = names.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
     return files
       .filter((file) => /rd(?:pipe|cp|send|recv|stage|tree|hop)/.test(file.slice(system.path('').length)))

@@ -25,13 +25,13 @@ describe('programs over forwarded connections', () => {
       `${AS_POSTGRES} ${POSTGRES}/postgres -D ${data} -p 20291 -k ${data} -c listen_addresses=127.0.0.1 2>log`,
     );
     succeeded(await answers('psql -h 127.0.0.1 -p 20291 -U postgres -c "select 1"'), '');
-    await forward(`-L 20292:localhost:20291 -L ${lab.folder}/.s.PGSQL.20292:${data}/.s.PGSQL.20291`);
+    await forward(`-L 20292:localhost:20291 -L ${lab.directory}/.s.PGSQL.20292:${data}/.s.PGSQL.20291`);
     const to = '-h 127.0.0.1 -p 20292 -U postgres';
     succeeded(
       await lab.sh(`psql ${to} -Atc "select sum(n) from generate_series(1,100000) n" postgres`),
       '5000050000\n',
     );
-    succeeded(await lab.sh(`psql -h ${lab.folder} -p 20292 -U postgres -Atc "select 7" postgres`), '7\n');
+    succeeded(await lab.sh(`psql -h ${lab.directory} -p 20292 -U postgres -Atc "select 7" postgres`), '7\n');
     const bench = await lab.sh(`pgbench -q -i -s 2 ${to} postgres 2>/dev/null && pgbench -c 8 -T 5 ${to} postgres`);
     expect(bench.status, bench.stderr).to.equal(0);
     expect(bench.text).to.match(/number of failed transactions: 0 /);

@@ -30,7 +30,7 @@ describe('rdpipe bench on virtual hosts', () => {
     expect(ways.map(({ samples }) => samples.length)).to.deep.equal([1, 1, 1, 1]);
     expect(after.sent - before.sent).to.be.greaterThan(PACKETS);
     needsBrowser(this);
-    await expectPage(join(lab.folder, 'bench.html'));
+    await expectPage(join(lab.directory, 'bench.html'));
   });
 
   function expectWhole({ bytes, ...figures }: Sample): void {

@@ -84,18 +84,18 @@ describe('hosts that do not reach each other', () => {
           expect(text, stderr).to.equal(SEQUENCE);
           expect(stderr).to.equal(`rdpipe: warning: ${from}→${to} relayed by between: there is no direct path\n`);
         }
-        const { folder } = place.lab;
+        const { directory } = place.lab;
         await place.lab.sh('mkdir -p tree/below; seq 1000 >tree/below/file; ln -s below tree/link');
         const copy = run(`${BY_HOST} -q`).replace('rdpipe', 'rdcp');
         succeeded(
-          await place.lab.sh(`${copy} -r h1:${folder}/tree h2:${folder}/copied && diff -r tree copied/tree`),
+          await place.lab.sh(`${copy} -r h1:${directory}/tree h2:${directory}/copied && diff -r tree copied/tree`),
           '',
         );
       });
 
       it('are an error with --relay never', async () => {
         const { status, stderr } = await place.lab.sh(
-          `${run('--relay never')} h1:'touch ${place.lab.folder}/ran' h2:cat`,
+          `${run('--relay never')} h1:'touch ${place.lab.directory}/ran' h2:cat`,
         );
         expect(status).to.equal(125);
         expect(stderr).to.match(
@@ -111,7 +111,7 @@ describe('hosts that do not reach each other', () => {
     const { lab } = place;
     const run = (options: string) => `rdpipe ${CONNECT} ${FIREWALLS.data} ${options} ${place.options}`;
     const stream = (options: string) =>
-      lab.start(`${run(`-q ${options}`)} h1:'cat /dev/zero' h2:'head -c 1 >${lab.folder}/first; cat >/dev/null'`);
+      lab.start(`${run(`-q ${options}`)} h1:'cat /dev/zero' h2:'head -c 1 >${lab.directory}/first; cat >/dev/null'`);
     const listeners = () => ['h1', 'h2', 'between'].flatMap((host) => listenersIn(place.spaceOf(host)));
     const masters = () => lab.processes('ssh').filter(({ command }) => command.includes(' -M '));
 

@@ -12,16 +12,16 @@ import { ROOT } from '../support/root.ts';
 
 /** Everything of a build's surroundings that may differ between two maintainers. */
 interface Surroundings {
-  /** Below the scratch folder. */
-  readonly folder: string;
+  /** Below the scratch directory. */
+  readonly directory: string;
   readonly umask: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
 const SURROUNDINGS: readonly Surroundings[] = [
-  { folder: 'a', umask: '022', env: { TZ: 'UTC', LC_ALL: 'C' } },
+  { directory: 'a', umask: '022', env: { TZ: 'UTC', LC_ALL: 'C' } },
   {
-    folder: 'some/longer/path/of-another-maintainer',
+    directory: 'some/longer/path/of-another-maintainer',
     umask: '077',
     env: { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8', TAR_OPTIONS: '--verbose', USER: 'ann' },
   },
@@ -58,8 +58,8 @@ describe('a release that is built twice', function () {
   });
 
   /** Of the packages that the checkout has; setting up would need a network. */
-  async function build({ folder, umask, env }: Surroundings): Promise<void> {
-    const clone = join(scratch, folder);
+  async function build({ directory, umask, env }: Surroundings): Promise<void> {
+    const clone = join(scratch, directory);
     mkdirSync(join(clone, '..'), { recursive: true });
     execaSync('sh', ['-c', `umask ${umask}; exec git clone -q "$0" "$1"`, ROOT, clone]);
     for (const modules of ['node_modules', 'packages/rdpipe/node_modules'])
@@ -71,6 +71,6 @@ describe('a release that is built twice', function () {
   }
 
   function dist(surroundings: Surroundings | undefined): string {
-    return join(scratch, surroundings?.folder ?? '', 'dist');
+    return join(scratch, surroundings?.directory ?? '', 'dist');
   }
 });

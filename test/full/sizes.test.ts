@@ -23,7 +23,7 @@ describe('3 GiB of random bytes', function () {
 
   for (const encrypt of ['always', 'never']) {
     it(`arrive as they were, --encrypt ${encrypt}`, async () => {
-      const sender = `h1:'head -c 3G /dev/urandom | tee >(sha256sum > ${lab.folder}/sent)'`;
+      const sender = `h1:'head -c 3G /dev/urandom | tee >(sha256sum > ${lab.directory}/sent)'`;
       const result = await lab.sh(`rdpipe --shell bash --encrypt ${encrypt} ${sender} h2:cat h3:sha256sum`);
       succeeded(result, (await lab.read('sent')).toString());
     });

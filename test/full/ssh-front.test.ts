@@ -8,9 +8,9 @@ import { expectAsSsh, LINES, placeStandIns } from '../hop/ssh-lines.ts';
 describe('the front of rdssh', () => {
   it('gives every command line of the table the configuration that ssh gives it', () => {
     expect(LINES.length).to.be.at.least(200);
-    const folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
-    placeStandIns(folder);
-    expectAsSsh(folder, LINES);
-    rmSync(folder, { recursive: true });
+    const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
+    placeStandIns(directory);
+    expectAsSsh(directory, LINES);
+    rmSync(directory, { recursive: true });
   });
 });

@@ -146,7 +146,7 @@ describe('rdsend and rdrecv under an agent', () => {
   it('a lost agent: the consumer is killed before its input ends', async () => {
     const receiver = command('rdrecv', ['ignore', 'pipe', 'pipe', 'pipe']);
     const consumer = startProgram(['sh', '-c', 'cat > seen; touch committed'], {
-      cwd: bench.folder,
+      cwd: bench.directory,
       detached: true,
       stdio: [receiver.program.child.stdout ?? expect.fail(), 'ignore', 'ignore'],
     });

@@ -45,12 +45,12 @@ describe('the counters of a hop', () => {
   });
 
   it('add up what connections carried', async () => {
-    const hop = new Hop(bench, { dialler: 'sender', encrypt: 'never', bytes: BYTES, open: OPEN });
+    const hop = new Hop(bench, { dialer: 'sender', encrypt: 'never', bytes: BYTES, open: OPEN });
     const proxy = await BreakingProxy.before(await hop.listen());
     try {
       proxy.breakEvery(BYTES / 2, 1, 'closed', 'both');
       hop.dial(proxy.port);
-      expect(await endOf(hop.dialler)).to.equal('ok');
+      expect(await endOf(hop.dialer)).to.equal('ok');
       const { sent, received } = counted(hop);
       expect(received.wire_bytes).to.be.at.least(BYTES + 1);
       expect(sent.wire_bytes).to.be.at.least(Number(received.wire_bytes));
@@ -72,18 +72,18 @@ describe('the counters of a hop', () => {
 
   async function carry(options: { encrypt: Encrypt; bytes?: number; shrinks?: boolean; open?: Message }) {
     const bytes = options.bytes ?? BYTES;
-    const hop = new Hop(bench, { dialler: 'sender', ...options, bytes, open: { ...OPEN, ...options.open } });
+    const hop = new Hop(bench, { dialer: 'sender', ...options, bytes, open: { ...OPEN, ...options.open } });
     hop.dial(await hop.listen());
-    expect(await Promise.all([endOf(hop.dialler), endOf(hop.listener)])).to.deep.equal(['ok', 'ok']);
+    expect(await Promise.all([endOf(hop.dialer), endOf(hop.listener)])).to.deep.equal(['ok', 'ok']);
     expect(hop.sunk?.equals(hop.content)).to.equal(true);
-    for (const end of [hop.dialler, hop.listener])
+    for (const end of [hop.dialer, hop.listener])
       expect(last(end, 'finished')).to.deep.include({ bytes, wire_bytes: last(end, 'counters').wire_bytes });
     return counted(hop);
   }
 });
 
 function counted(hop: Hop): { sent: Message; received: Message } {
-  return { sent: last(hop.dialler, 'counters'), received: last(hop.listener, 'counters') };
+  return { sent: last(hop.dialer, 'counters'), received: last(hop.listener, 'counters') };
 }
 
 function last({ agent }: HopEnd, event: string): Message {

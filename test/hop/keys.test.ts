@@ -87,7 +87,7 @@ describe('a key that rdrecv made', () => {
   async function newTerminal(name: string): Promise<Tmux> {
     mkdirSync(bench.path(name), { recursive: true });
     const env = { ...process.env, PATH: `${BIN}:${process.env.PATH}`, TMPDIR: bench.path(name) };
-    const terminal = await Tmux.open({ columns: 100, rows: 30 }, { cwd: bench.folder, env });
+    const terminal = await Tmux.open({ columns: 100, rows: 30 }, { cwd: bench.directory, env });
     open.push(terminal);
     return terminal;
   }
@@ -106,7 +106,7 @@ describe('the key of a program that runs', () => {
 
   it('is kept from other programs of the same user', async function () {
     needsTool(this, 'setpriv');
-    chmodSync(bench.folder, 0o755);
+    chmodSync(bench.directory, 0o755);
     copyFileSync(join(BIN, 'rdrecv'), bench.path('rdrecv'));
     const control = startAsUser('sleep', '1000');
     const receiver = startAsUser(bench.path('rdrecv'), ...PATIENT.split(' '), '0', KEY);

@@ -63,14 +63,14 @@ describe('a limit', () => {
   it('counts what is sent again', async () => {
     const [bytes, limit, until] = [6 * MB, 4 * MB, 2 * MB];
     const open = { ...PATIENT_OPEN, limit };
-    const hop = new Hop(bench, { dialler: 'sender', encrypt: 'never', bytes, open });
+    const hop = new Hop(bench, { dialer: 'sender', encrypt: 'never', bytes, open });
     const proxy = await BreakingProxy.before(await hop.listen());
     try {
       proxy.breakEvery(until, 1, 'silent', 'both');
       hop.dial(proxy.port);
-      const resumed = Number((await hop.dialler.agent.heard('resumed')).bytes);
+      const resumed = Number((await hop.dialer.agent.heard('resumed')).bytes);
       const resumedAt = performance.now();
-      expect(await endOf(hop.dialler)).to.equal('ok');
+      expect(await endOf(hop.dialer)).to.equal('ok');
       // Otherwise what the connection took before it was given up, much of the stream, would have been for nothing.
       expect(resumed).to.be.at.most(until + PROXY_PIECE_BYTES);
       expect(performance.now() - resumedAt).to.be.at.least((500 * (bytes - resumed)) / limit);
@@ -82,14 +82,14 @@ describe('a limit', () => {
   /** How long it took, and how long its sender says that it was held back. */
   async function carry({ bytes, limit, encrypt = 'never', open }: Cell): Promise<{ tookMs: number; heldMs: number }> {
     const settings = { ...PATIENT_OPEN, limit, ...open };
-    const hop = new Hop(bench, { dialler: 'sender', encrypt, bytes, open: settings });
+    const hop = new Hop(bench, { dialer: 'sender', encrypt, bytes, open: settings });
     const port = await hop.listen();
     const began = performance.now();
     hop.dial(port);
-    expect(await Promise.all([endOf(hop.dialler), endOf(hop.listener)])).to.deep.equal(['ok', 'ok']);
+    expect(await Promise.all([endOf(hop.dialer), endOf(hop.listener)])).to.deep.equal(['ok', 'ok']);
     const tookMs = performance.now() - began;
     expect(hop.sunk?.equals(hop.content)).to.equal(true);
-    return { tookMs, heldMs: heldBack(hop.dialler) };
+    return { tookMs, heldMs: heldBack(hop.dialer) };
   }
 });
 

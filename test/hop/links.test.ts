@@ -12,7 +12,7 @@ const ANN = 1234;
 describe('a sink in a shared directory', () => {
   const bench = useBench(PATIENT);
   const make = (script: string) =>
-    void execaSync('sh', ['-ec', `rm -rf all own; mkdir all own; chmod 1777 all; ${script}`], { cwd: bench.folder });
+    void execaSync('sh', ['-ec', `rm -rf all own; mkdir all own; chmod 1777 all; ${script}`], { cwd: bench.directory });
 
   for (const [what, script, sink, name] of [
     ['a link', 'ln -s ../own/f all/link', 'all/link', 'link'],

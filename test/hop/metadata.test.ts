@@ -46,7 +46,7 @@ describe('a sink leaves what a shell leaves', () => {
 
   beforeEach(() => {
     execaSync('rm', ['-rf', bench.path('d'), bench.path('e')]);
-    for (const folder of ['d', 'e']) mkdirSync(bench.path(folder));
+    for (const directory of ['d', 'e']) mkdirSync(bench.path(directory));
     writeFileSync(bench.path('in'), 'new');
   });
 
@@ -104,18 +104,18 @@ describe('a sink leaves what a shell leaves', () => {
     before(function () {
       needsRoot(this);
     });
-    const folder = useTmpfs('size=10m');
+    const directory = useTmpfs('size=10m');
     for (const [what, make] of [...FILES.slice(0, 4), ...FILES_OF_ROOT.slice(0, 3)])
       it(what, async () => {
-        for (const name of ['d', 'e']) mkdirSync(`${folder()}/${name}`);
-        await expectSame(make, [], `${folder()}/d`, `${folder()}/e`);
+        for (const name of ['d', 'e']) mkdirSync(`${directory()}/${name}`);
+        await expectSame(make, [], `${directory()}/d`, `${directory()}/e`);
       });
   });
 
   describe('where there are neither attributes nor files without a name', () => {
     const faulty = useFaultyFs();
     it('a mode', async () => {
-      const [ours, shells] = [faulty.folder('close'), faulty.folder('read')];
+      const [ours, shells] = [faulty.directory('close'), faulty.directory('read')];
       await expectSame('chmod 604 $1', [], ours, shells);
       expect(readdirSync(ours)).to.deep.equal(['f']);
     });
@@ -146,10 +146,10 @@ describe('a sink leaves what a shell leaves', () => {
   async function expectSame(
     make: string,
     through: readonly string[] = [],
-    ourFolder = bench.path('d'),
-    shellsFolder = bench.path('e'),
+    ourDirectory = bench.path('d'),
+    shellsDirectory = bench.path('e'),
   ): Promise<void> {
-    const [ours, shells] = [`${ourFolder}/f`, `${shellsFolder}/f`];
+    const [ours, shells] = [`${ourDirectory}/f`, `${shellsDirectory}/f`];
     for (const file of [ours, shells]) execaSync('sh', ['-ec', `rm -f $1; echo old > $1; ${make}`, 'sh', file]);
     const [program = '', ...words] = [...through, 'sh', '-c', 'printf new > "$1"', 'sh'];
     execaSync(program, [...words, shells]);
@@ -193,13 +193,13 @@ function metadata(file: string): string {
 }
 
 /**
- * Files of a folder that a process has open, without a name or with a hidden one. In a chroot, what is open in another
- * mount namespace has what lies above the root in its path.
+ * Files of a directory that a process has open, without a name or with a hidden one. In a chroot, the path of a file
+ * opened in another mount namespace begins above the root.
  */
-function openFiles(pid: number, folder: string): Stats[] {
+function openFiles(pid: number, directory: string): Stats[] {
   const descriptors = readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
   return descriptors
-    .filter((path) => readlinkSync(path).includes(`${folder}/`))
+    .filter((path) => readlinkSync(path).includes(`${directory}/`))
     .map((path) => statSync(path))
     .filter((status) => status.isFile());
 }

@@ -38,7 +38,7 @@ describe('rdsend and rdrecv', () => {
     });
 
     it('leave no hole and no stale bytes after a short read or a failed one', async () => {
-      const source = `${faulty.folder('read')}/source`;
+      const source = `${faulty.directory('read')}/source`;
       const bytes = numbers(3 * MIB);
       writeFileSync(source, bytes);
       const { sent, received } = await transfer([source], []);
@@ -57,7 +57,7 @@ describe('rdsend and rdrecv', () => {
 
     for (const fault of ['fsync', 'close', 'rename'] as const)
       it(`report a failing ${fault}, and keep the old file`, async () => {
-        const sink = `${faulty.folder(fault)}/target`;
+        const sink = `${faulty.directory(fault)}/target`;
         writeFileSync(sink, 'old');
         writeFileSync(bench.path('in'), numbers(2 * MIB));
         const { sent, received } = await transfer([bench.path('in')], [sink]);

@@ -13,17 +13,17 @@ import { become, expectAsSsh, LINES, placeStandIns } from './ssh-lines.ts';
 const LINES_AT_ONCE = 50;
 
 describe('the front of rdssh', () => {
-  let folder = '';
+  let directory = '';
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
-    placeStandIns(folder);
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
+    placeStandIns(directory);
   });
 
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => rmSync(directory, { recursive: true, force: true }));
 
   it(`gives ${LINES_AT_ONCE} command lines the configuration that ssh gives them`, () =>
-    expectAsSsh(folder, sample(LINES, LINES_AT_ONCE)));
+    expectAsSsh(directory, sample(LINES, LINES_AT_ONCE)));
 
   for (const line of [
     'h1',
@@ -38,13 +38,13 @@ describe('the front of rdssh', () => {
     '-!',
   ])
     it(`leaves to ssh, word by word: ${line}`, () =>
-      expect(become(folder, line.split(' '))).to.deep.equal(['ssh', ...line.split(' ')]));
+      expect(become(directory, line.split(' '))).to.deep.equal(['ssh', ...line.split(' ')]));
 
   it('leaves rdpipe options to rdpipe alone', () =>
-    expect(become(folder, ['--persist=0', '-tt', 'h1', 'ls'])).to.deep.equal(['ssh', '-tt', 'h1', 'ls']));
+    expect(become(directory, ['--persist=0', '-tt', 'h1', 'ls'])).to.deep.equal(['ssh', '-tt', 'h1', 'ls']));
 
   it('joins nothing: words, bytes and empty words arrive', () => {
-    const words = become(folder, ['-E', 'a log', '-n', 'h1', 'printf', '%s|', '', "it's", '*']);
+    const words = become(directory, ['-E', 'a log', '-n', 'h1', 'printf', '%s|', '', "it's", '*']);
     expect(words.slice(words.indexOf('--'))).to.deep.equal([
       '--',
       'command',
@@ -59,8 +59,8 @@ describe('the front of rdssh', () => {
   });
 
   it('asks ssh for the configuration before node starts, unless a script stands in for it', () => {
-    const config = join(folder, 'config');
-    const rdpipe = join(folder, 'asking');
+    const config = join(directory, 'config');
+    const rdpipe = join(directory, 'asking');
     writeFileSync(config, 'Host h1\n  User configured\n');
     const print = 'fd=$(echo "$RDPIPE_SSH_CONFIG" | head -1); echo "$RDPIPE_SSH_CONFIG"; [ -z "$fd" ] || cat <&"$fd"';
     writeFileSync(rdpipe, `#!/bin/sh\n${print}\n`, { mode: 0o755 });
@@ -72,16 +72,16 @@ describe('the front of rdssh', () => {
     const asked = ask(system, '-F', config, '-p7', 'h1', 'ls');
     expect(asked.replace(/^\d+\n/, '')).to.equal(`${question.join('\n')}\n${answer}\0`);
     expect(ask(system, '-F', config, '-oNoSuchWord=1', 'h1', 'ls')).to.match(/\nh1\n$/);
-    expect(ask(`${folder}/other:${system}`, '-F', config, 'h1', 'ls')).to.equal('\n');
+    expect(ask(`${directory}/other:${system}`, '-F', config, 'h1', 'ls')).to.equal('\n');
     expect(ask(system, '-F', `${config}\nNL`, 'h1', 'ls')).to.equal('\n');
   });
 
   it('passes over itself under the name of ssh', () => {
-    const env = { PATH: `${folder}/links:${folder}` };
-    mkdirSync(join(folder, 'links'));
-    symlinkSync(join(folder, 'rdpipe'), join(folder, 'links/ssh'));
+    const env = { PATH: `${directory}/links:${directory}` };
+    mkdirSync(join(directory, 'links'));
+    symlinkSync(join(directory, 'rdpipe'), join(directory, 'links/ssh'));
     // Every program beside rdpipe counts as rdssh by another name.
-    const run = runProgram(join(BIN, 'rdhop'), ['rdssh', join(folder, 'rdpipe'), '-V'], { env });
+    const run = runProgram(join(BIN, 'rdhop'), ['rdssh', join(directory, 'rdpipe'), '-V'], { env });
     expect(run).to.deep.equal({
       status: 255,
       stdout: '',

@@ -78,29 +78,29 @@ Match originalhost h1 user bob
   Compression yes
 `;
 
-/** Puts what the front may become into a folder: programs that print their name and their words. */
-export function placeStandIns(folder: string): void {
-  mkdirSync(join(folder, 'other'));
+/** Puts what the front may become into a directory: programs that print their name and their words. */
+export function placeStandIns(directory: string): void {
+  mkdirSync(join(directory, 'other'));
   for (const [name, path] of [
     ['ssh', 'other/ssh'],
     ['rdpipe', 'rdpipe'],
   ] as const)
-    writeFileSync(join(folder, path), `#!/bin/sh\nprintf '%s\\n' ${name} "$@"\n`, { mode: 0o755 });
+    writeFileSync(join(directory, path), `#!/bin/sh\nprintf '%s\\n' ${name} "$@"\n`, { mode: 0o755 });
 }
 
-/** The name of what the front becomes in such a folder, and its words. */
-export function become(folder: string, words: readonly string[]): readonly string[] {
-  const env = { PATH: `${folder}/other:${folder}:/usr/bin:/bin` };
-  const run = runProgram(join(BIN, 'rdhop'), ['rdssh', join(folder, 'rdpipe'), ...words], { env, input: '' });
+/** The name of what the front becomes in such a directory, and its words. */
+export function become(directory: string, words: readonly string[]): readonly string[] {
+  const env = { PATH: `${directory}/other:${directory}:/usr/bin:/bin` };
+  const run = runProgram(join(BIN, 'rdhop'), ['rdssh', join(directory, 'rdpipe'), ...words], { env, input: '' });
   return run.stdout.split('\n').slice(0, -1);
 }
 
 /** Fails unless ssh takes the front's words for the same configuration. */
-export function expectAsSsh(folder: string, lines: readonly (readonly string[])[]): void {
-  const config = join(folder, 'config');
+export function expectAsSsh(directory: string, lines: readonly (readonly string[])[]): void {
+  const config = join(directory, 'config');
   writeFileSync(config, CONFIG);
   for (const line of lines) {
-    const [became, ...words] = become(folder, line);
+    const [became, ...words] = become(directory, line);
     const end = words.indexOf('--');
     const [, , host = '', ...command] = words.slice(end + 1);
     const options = words

@@ -248,10 +248,10 @@ describe('rdsend and rdrecv carry trees', () => {
 
   /** Of files in the target that have no name of the source yet. */
   function temporaryBytes(): number {
-    const folder = bench.path('to/from');
-    if (!existsSync(folder)) return 0;
-    const names = readdirSync(folder).filter((name) => name.startsWith('.'));
-    return names.reduce((sum, name) => sum + statSync(`${folder}/${name}`).blocks, 0);
+    const directory = bench.path('to/from');
+    if (!existsSync(directory)) return 0;
+    const names = readdirSync(directory).filter((name) => name.startsWith('.'));
+    return names.reduce((sum, name) => sum + statSync(`${directory}/${name}`).blocks, 0);
   }
 
   /** Which of the children that it has now are alive, whenever asked. */

@@ -24,13 +24,13 @@ describe('a host that is lost before the run', () => {
     await writeFile(config(), `[host.n3]\nagent = "${hostile.path}"\n`, { mode: 0o600 });
   });
   after(() => hostile.close());
-  beforeEach(() => writeFile(join(lab.folder, 'in'), content));
-  const run = (options: string, hosts: string, command = `> ${lab.folder}/out.$RDPIPE_HOST`) =>
-    lab.sh(`rdpipe ${options} h1:'< ${lab.folder}/in' '${hosts}:${command}'`);
+  beforeEach(() => writeFile(join(lab.directory, 'in'), content));
+  const run = (options: string, hosts: string, command = `> ${lab.directory}/out.$RDPIPE_HOST`) =>
+    lab.sh(`rdpipe ${options} h1:'< ${lab.directory}/in' '${hosts}:${command}'`);
   const expectCopies = async (...names: readonly string[]) => {
     const files = (await lab.list()).filter((name) => name.startsWith('out.'));
     expect(files.sort()).to.deep.equal(names.map((name) => `out.${name}`).sort());
-    for (const file of files) expect((await readFile(join(lab.folder, file))).equals(content), file).to.equal(true);
+    for (const file of files) expect((await readFile(join(lab.directory, file))).equals(content), file).to.equal(true);
   };
   /** Of an agent on n3. */
   const withAgent = (behaviour: Behaviour) => {
@@ -98,8 +98,8 @@ describe('a host that is lost before the run', () => {
   });
 
   it('takes those along that it would feed', async () => {
-    const stages = `'n1,shut:cat' 'n[3-4]:> ${lab.folder}/out.$RDPIPE_HOST'`;
-    const { status, stderr } = await lab.sh(`rdpipe --require any h1:'< ${lab.folder}/in' ${stages}`);
+    const stages = `'n1,shut:cat' 'n[3-4]:> ${lab.directory}/out.$RDPIPE_HOST'`;
+    const { status, stderr } = await lab.sh(`rdpipe --require any h1:'< ${lab.directory}/in' ${stages}`);
     expect(status, stderr).to.equal(0);
     await expectCopies('n3');
   });
@@ -136,12 +136,12 @@ describe('a host that is lost before the run', () => {
   }
 
   it('is one whose file cannot be opened', async () => {
-    await mkdir(join(lab.folder, 'out.n3'));
+    await mkdir(join(lab.directory, 'out.n3'));
     const { status, stderr } = await run('--require any', 'n[1-4]');
     expect(status, stderr).to.equal(0);
     expect(stderr).to.match(/lost n3: .*out\.n3.*; continuing with the other hosts/);
     for (const name of ['n1', 'n2', 'n4'])
-      expect((await readFile(join(lab.folder, `out.${name}`))).equals(content), name).to.equal(true);
+      expect((await readFile(join(lab.directory, `out.${name}`))).equals(content), name).to.equal(true);
     expect((await run('', 'n[1-4]')).status).to.equal(125);
   });
 });

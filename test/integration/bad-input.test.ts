@@ -9,7 +9,7 @@ import { failed, type Result } from '../support/shell.ts';
 
 describe('a usage error', () => {
   const lab = useLab();
-  const touch = () => `h1:'touch ${lab.folder}/ran'`;
+  const touch = () => `h1:'touch ${lab.directory}/ran'`;
 
   it('no stage', async () => usage(await lab.sh('rdpipe'), /stage/));
   it('no host', async () => {
@@ -60,11 +60,11 @@ describe('a usage error', () => {
   });
   it("a configuration file of another user's, whose agent would run as root", async function () {
     needsRoot(this);
-    const folder = join(lab.homes, '.config/rdpipe');
-    const plant = `mkdir -p '${folder}'; printf '[defaults]\nagent = "%s/agent"\n' "$PWD" > '${folder}/config.toml'
-      printf '#!/bin/sh\ntouch %s/ran\n' "$PWD" > agent; chmod 755 agent; chown 4711 agent '${folder}/config.toml'`;
+    const directory = join(lab.homes, '.config/rdpipe');
+    const plant = `mkdir -p '${directory}'; printf '[defaults]\nagent = "%s/agent"\n' "$PWD" > '${directory}/config.toml'
+      printf '#!/bin/sh\ntouch %s/ran\n' "$PWD" > agent; chmod 755 agent; chown 4711 agent '${directory}/config.toml'`;
     const result = await lab.sh(`${plant}; rdpipe ${touch()}`);
-    await lab.sh(`rm -r '${folder}'`);
+    await lab.sh(`rm -r '${directory}'`);
     usage(
       result,
       /refusing to read the config file .*config\.toml: it belongs to uid 4711, which is neither you nor root \(/,
@@ -83,7 +83,7 @@ describe('a host that cannot be used', () => {
       { name: 'impostor', client: ['HostKeyAlias h1'] },
     ],
   });
-  const touch = () => `h1:'touch ${lab.folder}/ran'`;
+  const touch = () => `h1:'touch ${lab.directory}/ran'`;
 
   for (const ssh of ['openssh', 'ssh2']) {
     const run = (host: string) => lab.sh(`rdpipe --ssh ${ssh} ${touch()} ${host}:cat`);
@@ -106,7 +106,7 @@ describe('a host that cannot be used', () => {
 
 describe('a file that cannot be used', () => {
   const lab = useLab();
-  const touch = () => `'touch ${lab.folder}/ran; cat'`;
+  const touch = () => `'touch ${lab.directory}/ran; cat'`;
 
   it('a source that is not there', async () =>
     failed(
@@ -115,8 +115,8 @@ describe('a file that cannot be used', () => {
       /stage 1 \(h1: < \/nowhere\/file\).*no such file/i,
     ));
   it('a source behind standard input', async () =>
-    failed(await lab.sh(`rdpipe h1:'< /nowhere/file' h2:'> ${lab.folder}/ran'`), 125, /no such file/i));
-  it('a sink in a folder that is not there', async () =>
+    failed(await lab.sh(`rdpipe h1:'< /nowhere/file' h2:'> ${lab.directory}/ran'`), 125, /no such file/i));
+  it('a sink in a directory that is not there', async () =>
     failed(
       await lab.sh(`rdpipe h1:${touch()} h2:'> /nowhere/file'`),
       125,
@@ -133,7 +133,7 @@ describe('a full disk at the sink', () => {
 
   it('leaves the target and nothing else', async function () {
     needsRoot(this);
-    const disk = join(lab.folder, 'disk');
+    const disk = join(lab.directory, 'disk');
     mkdirSync(disk);
     await lab.sh(`mount -t tmpfs -o size=1m rdpipe-test ${disk} && echo old > ${disk}/target`);
     try {

@@ -38,7 +38,7 @@ describe('rdpipe bench', () => {
     );
     expect(text).to.match(/^rdma: not measured: cannot use RDMA from h1 to h2/m);
     needsBrowser(this);
-    const { dom, complaints } = await lookAt(join(lab.folder, 'bench.html'));
+    const { dom, complaints } = await lookAt(join(lab.directory, 'bench.html'));
     expect(complaints).to.deep.equal([]);
     expect(dom.match(/<svg /g)).to.have.length(3);
   });
@@ -126,7 +126,7 @@ describe('rdpipe bench', () => {
 
   it('ends at once when the user ends it, and leaves nothing', async () => {
     const running = lab.start('exec rdpipe bench -v --rounds 100 h1 h2 2>said');
-    const said = () => readFileSync(join(lab.folder, 'said'), 'utf8');
+    const said = () => readFileSync(join(lab.directory, 'said'), 'utf8');
     await eventually(() => expect(said()).to.match(/connected: tcp/));
     running.kill('SIGINT');
     const { status, text } = await running.result;

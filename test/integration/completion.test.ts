@@ -36,9 +36,9 @@ describe('paths on hosts for completion', () => {
     expect(await ask(kind, word)).to.deep.equal(wanted);
   }
 
-  const logins = () => readFileSync(join(place.folder, 'h1.log'), 'utf8').split('Connection from').length - 1;
+  const logins = () => readFileSync(join(place.directory, 'h1.log'), 'utf8').split('Connection from').length - 1;
 
-  it('are names below a folder, folders with a slash, and hidden ones where a dot was typed', async () => {
+  it('are names below a directory, directories with a slash, and hidden ones where a dot was typed', async () => {
     const { home } = place.host('h1');
     place.write(home, 'data/', 'data/a1', 'data/a2/', 'data/.a3', 'data/b');
     await answers('path', 'h1:~/da', 'h1:~/data/');
@@ -90,8 +90,8 @@ describe('paths on hosts for completion', () => {
   it('are of a host that may greet, or answer what it was not asked for', async () => {
     const { home } = place.host('h1');
     place.write(home, 'lies/', 'lies/true');
-    const fake = join(place.folder, 'fake');
-    place.write(place.folder, 'fake/');
+    const fake = join(place.directory, 'fake');
+    place.write(place.directory, 'fake/');
     const lines = ['Welcome', '=true', '=../../etc/', '=other', '=true/../..', '=true\x1b[2J', '', '='];
     writeFileSync(
       join(fake, 'ssh'),
@@ -127,7 +127,7 @@ describe('paths on hosts for completion', () => {
 
   it('take no connection that was not there, nor one whose program is dead', async () => {
     expect(await ask('path', 'h2:/')).to.deep.equal([]);
-    expect(existsSync(join(place.folder, 'connected'))).to.equal(false);
+    expect(existsSync(join(place.directory, 'connected'))).to.equal(false);
     const { stderr } = await execa('ssh', ['-F', 'c', '-O', 'check', 'h1'], { cwd: place.work });
     const pid = Number(/pid=(\d+)/.exec(stderr)?.[1]);
     signalProcess(pid, 'SIGKILL');
@@ -148,7 +148,7 @@ describe('paths on hosts for completion', () => {
       for (let seconds = 0.3; sockets.length === 0; seconds *= 4)
         expect(await askWithin(`${seconds}`, ['path', 'h2:/'])).to.deep.equal([]);
       expect(sockets).to.have.lengthOf(1);
-      expect(existsSync(join(place.folder, 'connected'))).to.equal(false);
+      expect(existsSync(join(place.directory, 'connected'))).to.equal(false);
     } finally {
       for (const socket of sockets) socket.destroy();
       silent.close();

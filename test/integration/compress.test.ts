@@ -47,7 +47,7 @@ describe('--compress and --jobs', () => {
   it('and the report says what was on the wire, and that the workers were slowest', async () => {
     await lab.write('in', lines.subarray(0, 2 * MIB));
     const result = await lab.sh(
-      `rdpipe --json --compress zstd:19 --jobs 1 h1:'< ${lab.folder}/in' h2:'cat >/dev/null'`,
+      `rdpipe --json --compress zstd:19 --jobs 1 h1:'< ${lab.directory}/in' h2:'cat >/dev/null'`,
     );
     const [hop] = reportOf(result).hops;
     expect(hop).to.include({ bytes: 2 * MIB, compress: 19, bottleneck: 'worker' });
@@ -56,7 +56,10 @@ describe('--compress and --jobs', () => {
 
   it('from file to file, encrypted by 8 threads', async () => {
     await lab.write('in', mixed);
-    succeeded(await lab.sh(`rdpipe --encrypt always --jobs 8 h1:'< ${lab.folder}/in' h2:'> ${lab.folder}/out'`), '');
+    succeeded(
+      await lab.sh(`rdpipe --encrypt always --jobs 8 h1:'< ${lab.directory}/in' h2:'> ${lab.directory}/out'`),
+      '',
+    );
     expect((await lab.read('out')).equals(mixed)).to.equal(true);
   });
 

@@ -41,10 +41,10 @@ case $1 in -G) ssh "$@" | grep -v logverbose ;; *) exec ssh "$@" ;; esac
 `;
 
 describe('--connect-timeout', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-limits-'));
-  const goesOn = join(folder, 'go');
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-limits-'));
+  const goesOn = join(directory, 'go');
   const hangs = `until test -e ${goesOn}; do sleep 0.1; done`;
-  const loginTime = join(folder, 'login-time');
+  const loginTime = join(directory, 'login-time');
   const lab = useLab({
     hosts: [
       { name: 'rc', server: [RC_FILE] },
@@ -54,7 +54,7 @@ describe('--connect-timeout', () => {
       { name: 'silent', server: ['ForceCommand echo "Welcome"; echo "no shell for you" >&2'] },
     ],
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => rmSync(directory, { recursive: true }));
   const rcFile = (host: string, script: string) => writeFileSync(join(lab.host(host).home, 'rc'), `${script}\n`);
   const slowTakes = (loginS: number, shellS: number) => {
     writeFileSync(loginTime, `${loginS / 2}\n`);
@@ -138,8 +138,8 @@ describe('--connect-timeout', () => {
   }
 
   it('tells the same by an ssh that does not know LogVerbose', async () => {
-    writeFileSync(join(lab.folder, 'old'), OLD_SSH);
-    chmodSync(join(lab.folder, 'old'), 0o755);
+    writeFileSync(join(lab.directory, 'old'), OLD_SSH);
+    chmodSync(join(lab.directory, 'old'), 0o755);
     const old = 'rdpipe --ssh-program ./old';
     const run = (limitS: number) => hanging(() => lab.sh(`${old} --connect-timeout ${limitS} stalled:true`));
     const [result] = await withinLimits(2, run, isEarlier(/no ssh connection on port/));

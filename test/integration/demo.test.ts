@@ -12,20 +12,20 @@ import { type Started, startProgram } from '../support/start-program.ts';
 const PROGRAM = join(import.meta.dirname, '../../bin/rdpipe');
 
 describe('rdpipe demo', () => {
-  let folder: string;
+  let directory: string;
   let mark: string;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-demo-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-demo-'));
     mark = randomUUID();
   });
   afterEach(async () => {
     try {
-      expect(readdirSync(folder)).to.deep.equal([]);
+      expect(readdirSync(directory)).to.deep.equal([]);
       await eventually(() => expect(processesWith(mark)).to.deep.equal([]));
     } finally {
       for (const { pid } of processesWith(mark)) process.kill(pid, 'SIGKILL');
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     }
   });
 
@@ -76,7 +76,7 @@ describe('rdpipe demo', () => {
   }
 
   function start(environment: NodeJS.ProcessEnv = {}): Started {
-    const env = { [MARK_VARIABLE]: mark, TMPDIR: folder, ...environment };
+    const env = { [MARK_VARIABLE]: mark, TMPDIR: directory, ...environment };
     return startProgram([PROGRAM, 'demo'], { env, stdin: 'ignore' });
   }
 });

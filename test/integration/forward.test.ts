@@ -28,7 +28,7 @@ describe('a host that only ssh reaches', () => {
 
   it('is joined to another one by a relay, or by nothing, which is said', async () => {
     expect(await lab.sh(`rdpipe ${cutOff()} h1:'echo hi' h2:rev`)).to.deep.include({ text: 'ih\n', status: 0 });
-    const { status, stderr } = await lab.sh(`rdpipe --relay never ${cutOff()} h1:'touch ${lab.folder}/ran' h2:cat`);
+    const { status, stderr } = await lab.sh(`rdpipe --relay never ${cutOff()} h1:'touch ${lab.directory}/ran' h2:cat`);
     expect(status).to.equal(125);
     expect(stderr).to.match(/^rdpipe: no address is known .*h1.*h2.*--data/);
     expect(await lab.list()).not.to.include('ran');

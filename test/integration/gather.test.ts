@@ -101,7 +101,7 @@ describe('many hosts to one reader', () => {
   it('gives the reader no end of file when one host fails', async () => {
     const write = `echo begun; if [ $RDPIPE_RANK = 1 ]; then exit 7; fi; sleep 1`;
     failed(
-      await lab.sh(`rdpipe 'n[1-3]:${write}' h1:'cat > /dev/null; touch ${lab.folder}/ended'`),
+      await lab.sh(`rdpipe 'n[1-3]:${write}' h1:'cat > /dev/null; touch ${lab.directory}/ended'`),
       7,
       /stage 1 \(n2: .*exited with status 7/,
     );

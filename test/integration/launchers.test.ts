@@ -26,7 +26,7 @@ function rdpipe(...hosts: readonly Host[]): string {
 
 describe('a run over launchers', () => {
   const lab = useLab();
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-launchers-'));
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-launchers-'));
   let container: Container | undefined;
   let slurm: Slurm | undefined;
   let job: Allocation;
@@ -37,16 +37,16 @@ describe('a run over launchers', () => {
     needsRoot(this);
     const [variable = '', mark = ''] = lab.markSetting.split('=');
     expect(variable).to.equal(MARK_VARIABLE);
-    container = await startContainer(join(folder, 'podman'), 'c1', { [variable]: mark });
+    container = await startContainer(join(directory, 'podman'), 'c1', { [variable]: mark });
     slurm = await startSlurm(mkdtempSync(join(tmpdir(), 'rdpipe-slurm-')), 2);
     job = await slurm.allocate();
-    const bins = [container.bin, placeStandIns(folder)].join(':');
+    const bins = [container.bin, placeStandIns(directory)].join(':');
     environment = { ...job.environment, PATH: `${bins}:${lab.environment.PATH}` };
   });
   after(async () => {
     await container?.close();
     await slurm?.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   });
 
   const sh = (script: string) => lab.sh(script, environment);
@@ -65,7 +65,7 @@ describe('a run over launchers', () => {
   });
 
   it('fails where the channel is cut with status 0', async () => {
-    const cut = join(lab.folder, 'cut');
+    const cut = join(lab.directory, 'cut');
     const running = start(`${rdpipe('prod/p1', 't1')} prod/p1:'${FOREVER}' t1:cat`, { EXEC_CUT: cut });
     await running.printed('begun');
     await lab.write('cut', Buffer.alloc(0));
@@ -89,7 +89,7 @@ describe('a run over launchers', () => {
   /** Starts a run with a stage on n1; its step, as Slurm names it. */
   async function startOnNode() {
     const running = start(
-      `rm -f step; ${rdpipe('n1', 't1')} n1:'echo $SLURM_STEP_ID; exec sleep 600' t1:'tee ${lab.folder}/step'`,
+      `rm -f step; ${rdpipe('n1', 't1')} n1:'echo $SLURM_STEP_ID; exec sleep 600' t1:'tee ${lab.directory}/step'`,
     );
     const step = await eventually(async () => {
       const text = `${await lab.read('step')}`;

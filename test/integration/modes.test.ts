@@ -11,7 +11,7 @@ const ANN = 1234;
 
 describe('modes of everything that is written', () => {
   const lab = useLab({ isFirst: true });
-  const file = (name: string) => join(lab.folder, name);
+  const file = (name: string) => join(lab.directory, name);
   const modeOf = (name: string) => (statSync(file(name)).mode & 0o7777).toString(8);
 
   it('by a run, on this machine and on its hosts', async () => {
@@ -81,11 +81,11 @@ interface Written {
   readonly mode: number;
 }
 
-/** All in a folder that is no symbolic link; what vanishes meanwhile is left out. */
-function below(folder: string): Written[] {
-  const entries = readdirSync(folder, { withFileTypes: true });
+/** All in a directory that is no symbolic link; what vanishes meanwhile is left out. */
+function below(directory: string): Written[] {
+  const entries = readdirSync(directory, { withFileTypes: true });
   return entries.flatMap((entry) => {
-    const path = join(folder, entry.name);
+    const path = join(directory, entry.name);
     const status = lstatSync(path, { throwIfNoEntry: false });
     if (status === undefined || status.isSymbolicLink()) return [];
     return [{ path, mode: status.mode }, ...(entry.isDirectory() ? below(path) : [])];

@@ -17,16 +17,16 @@ describe('one stream to many hosts', () => {
 
   const makeInput = async (bytes: number): Promise<Buffer> => {
     const content = randomBytes(bytes);
-    await writeFile(join(lab.folder, 'in'), content);
+    await writeFile(join(lab.directory, 'in'), content);
     return content;
   };
   const expectCopies = async (content: Buffer, names: readonly string[] = NAMES) => {
     for (const name of names)
-      expect((await readFile(join(lab.folder, `out.${name}`))).equals(content), name).to.equal(true);
+      expect((await readFile(join(lab.directory, `out.${name}`))).equals(content), name).to.equal(true);
   };
   /** Every host is this machine: the names of files tell them apart. */
   const sinks = (options = '') =>
-    `rdpipe ${options} h1:'< ${lab.folder}/in' '${HOSTS}:cat > ${lab.folder}/out.$RDPIPE_HOST' > /dev/null`;
+    `rdpipe ${options} h1:'< ${lab.directory}/in' '${HOSTS}:cat > ${lab.directory}/out.$RDPIPE_HOST' > /dev/null`;
 
   for (const encrypt of ['never', 'auth', 'always']) {
     for (const bytes of encrypt === 'always' ? [0, 1, 3_000_000] : [3_000_000]) {
@@ -41,12 +41,14 @@ describe('one stream to many hosts', () => {
   it('sends from a command, and from here', async () => {
     const content = await makeInput(1_000_000);
     succeeded(
-      await lab.sh(`rdpipe h1:'cat ${lab.folder}/in' '${HOSTS}:cat > ${lab.folder}/out.$RDPIPE_HOST' > /dev/null`),
+      await lab.sh(
+        `rdpipe h1:'cat ${lab.directory}/in' '${HOSTS}:cat > ${lab.directory}/out.$RDPIPE_HOST' > /dev/null`,
+      ),
       '',
     );
     await expectCopies(content);
     succeeded(
-      await lab.sh(`rdpipe '${HOSTS}:cat > ${lab.folder}/out.$RDPIPE_HOST' > /dev/null < ${lab.folder}/in`),
+      await lab.sh(`rdpipe '${HOSTS}:cat > ${lab.directory}/out.$RDPIPE_HOST' > /dev/null < ${lab.directory}/in`),
       '',
     );
     await expectCopies(content);
@@ -55,7 +57,7 @@ describe('one stream to many hosts', () => {
   it('writes files, each beside its name until it is whole', async () => {
     const content = await makeInput(2_000_000);
     succeeded(
-      await lab.sh(`rdpipe h1:'< ${lab.folder}/in' '${HOSTS}:> ${lab.folder}/out.$RDPIPE_HOST' > /dev/null`),
+      await lab.sh(`rdpipe h1:'< ${lab.directory}/in' '${HOSTS}:> ${lab.directory}/out.$RDPIPE_HOST' > /dev/null`),
       '',
     );
     await expectCopies(content);
@@ -63,7 +65,7 @@ describe('one stream to many hosts', () => {
 
   it('feeds the i-th host of a stage by the i-th of the one before', async () => {
     const content = await makeInput(500_000);
-    const stages = `h1:'< ${lab.folder}/in' '${HOSTS}:gzip' '${HOSTS}:gunzip > ${lab.folder}/out.$RDPIPE_HOST' > /dev/null`;
+    const stages = `h1:'< ${lab.directory}/in' '${HOSTS}:gzip' '${HOSTS}:gunzip > ${lab.directory}/out.$RDPIPE_HOST' > /dev/null`;
     succeeded(await lab.sh(`rdpipe ${stages} > /dev/null`), '');
     await expectCopies(content);
   });
@@ -71,7 +73,9 @@ describe('one stream to many hosts', () => {
   it('passes on by address with --order near, whatever the order of the list', async () => {
     const content = await makeInput(1_000_000);
     const data = NAMES.map((name, index) => `--data ${name}=127.0.0.${20 - index}`).join(' ');
-    const chain = await lab.sh(`rdpipe --dry-run --order near ${data} h1:'< ${lab.folder}/in' '${HOSTS}:> /dev/null'`);
+    const chain = await lab.sh(
+      `rdpipe --dry-run --order near ${data} h1:'< ${lab.directory}/in' '${HOSTS}:> /dev/null'`,
+    );
     expect(String(chain.stdout)).to.contain('h1→n5→n4→n3→n2→n1: chain');
     succeeded(await lab.sh(sinks(`--order near ${data}`)), '');
     await expectCopies(content);
@@ -86,8 +90,8 @@ describe('one stream to many hosts', () => {
 
   it('goes on for the others when one has read enough', async () => {
     const content = await makeInput(3_000_000);
-    const read = `if [ $RDPIPE_RANK = 2 ]; then head -c 10; else cat; fi > ${lab.folder}/out.$RDPIPE_HOST`;
-    succeeded(await lab.sh(`rdpipe h1:'cat ${lab.folder}/in' '${HOSTS}:${read}' > /dev/null`), '');
+    const read = `if [ $RDPIPE_RANK = 2 ]; then head -c 10; else cat; fi > ${lab.directory}/out.$RDPIPE_HOST`;
+    succeeded(await lab.sh(`rdpipe h1:'cat ${lab.directory}/in' '${HOSTS}:${read}' > /dev/null`), '');
     await expectCopies(content, ['n1', 'n2', 'n4', 'n5']);
     await expectCopies(content.subarray(0, 10), ['n3']);
   });
@@ -97,8 +101,8 @@ describe('one stream to many hosts', () => {
 
   it('lets the others end well when the command of one fails, and says which', async () => {
     const content = await makeInput(3_000_000);
-    const read = `if [ $RDPIPE_RANK = 1 ]; then exit 7; fi; cat > ${lab.folder}/out.$RDPIPE_HOST`;
-    const result = await lab.sh(`rdpipe h1:'cat ${lab.folder}/in' '${HOSTS}:${read}' > /dev/null`);
+    const read = `if [ $RDPIPE_RANK = 1 ]; then exit 7; fi; cat > ${lab.directory}/out.$RDPIPE_HOST`;
+    const result = await lab.sh(`rdpipe h1:'cat ${lab.directory}/in' '${HOSTS}:${read}' > /dev/null`);
     expect(result.status, result.stderr).to.equal(7);
     expect(result.stderr).to.contain('stage 2 (n2: ').and.to.contain('exited with status 7');
     await expectCopies(content, ['n1', 'n3', 'n4', 'n5']);
@@ -106,8 +110,8 @@ describe('one stream to many hosts', () => {
 
   it('is content with --require any, and ends at once with --fail-fast', async () => {
     const content = await makeInput(3_000_000);
-    const read = `if [ $RDPIPE_RANK = 1 ]; then exit 7; fi; cat > ${lab.folder}/out.$RDPIPE_HOST`;
-    const stages = `h1:'cat ${lab.folder}/in' '${HOSTS}:${read}' > /dev/null`;
+    const read = `if [ $RDPIPE_RANK = 1 ]; then exit 7; fi; cat > ${lab.directory}/out.$RDPIPE_HOST`;
+    const stages = `h1:'cat ${lab.directory}/in' '${HOSTS}:${read}' > /dev/null`;
     const content4 = await lab.sh(`rdpipe --require 4 ${stages}`);
     expect(content4.status, content4.stderr).to.equal(0);
     expect(content4.stderr).to.contain('n2');
@@ -118,11 +122,11 @@ describe('one stream to many hosts', () => {
 
   it('ends with the status of the first sender when that fails', async () => {
     const result = await lab.sh(
-      `rdpipe h1:'head -c 100000 /dev/zero; exit 3' '${HOSTS}:> ${lab.folder}/failed.$RDPIPE_HOST'`,
+      `rdpipe h1:'head -c 100000 /dev/zero; exit 3' '${HOSTS}:> ${lab.directory}/failed.$RDPIPE_HOST'`,
     );
     failed(result, 3, /stage 1 \(h1: .*exited with status 3/);
     for (const name of NAMES)
-      await readFile(join(lab.folder, `failed.${name}`)).then(
+      await readFile(join(lab.directory, `failed.${name}`)).then(
         () => expect.fail(),
         () => {},
       );

@@ -11,7 +11,7 @@ const POLICY = `default-src 'none'; style-src 'unsafe-inline'`;
 
 describe('rdpipe --report', () => {
   const lab = useLab();
-  const page = (name = 'run.html') => readFileSync(join(lab.folder, name), 'utf8');
+  const page = (name = 'run.html') => readFileSync(join(lab.directory, name), 'utf8');
   const expectNoRest = async () => expect((await lab.list()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
 
   it('tells of a run: command, plan, hops, stages, programs', async () => {
@@ -72,21 +72,21 @@ describe('rdpipe --report', () => {
   });
 
   it('takes the place of the page before, also behind a link, and writes to what is no file', async () => {
-    writeFileSync(join(lab.folder, 'old.html'), 'old');
-    symlinkSync('old.html', join(lab.folder, 'run.html'));
+    writeFileSync(join(lab.directory, 'old.html'), 'old');
+    symlinkSync('old.html', join(lab.directory, 'run.html'));
     const { status, text } = await lab.sh(
       'rdpipe --report run.html h1:true && { mkfifo way; cat way > copy & } && rdpipe --report way h1:true && wait',
     );
     expect({ status, text }).to.deep.equal({ status: 0, text: '' });
     expect(page('old.html')).to.match(/^<!doctype html>/);
-    expect(lstatSync(join(lab.folder, 'run.html')).isSymbolicLink()).to.equal(true);
+    expect(lstatSync(join(lab.directory, 'run.html')).isSymbolicLink()).to.equal(true);
     expect(page('copy')).to.match(/^<!doctype html>/);
-    expect(statSync(join(lab.folder, 'way')).isFIFO()).to.equal(true);
+    expect(statSync(join(lab.directory, 'way')).isFIFO()).to.equal(true);
   });
 
   it('writes none for a dry run', async () => {
     expect((await lab.sh('rdpipe -n --report run.html h1:true')).status).to.equal(0);
-    expect(existsSync(join(lab.folder, 'run.html'))).to.equal(false);
+    expect(existsSync(join(lab.directory, 'run.html'))).to.equal(false);
   });
 
   describe('that cannot be written', () => {
@@ -108,7 +108,7 @@ describe('rdpipe --report', () => {
         const name = report.split('/')[1];
         const why = `${name}, in a shared directory, is a link of user 1234 (name its target instead)`;
         expect(stderr).to.equal(`rdpipe: cannot write the report to ${report}: ${why}\n`);
-        expect(existsSync(join(lab.folder, 'run.html'))).to.equal(false);
+        expect(existsSync(join(lab.directory, 'run.html'))).to.equal(false);
       });
 
     it('makes a run fail that has succeeded, in one line', async function () {
@@ -131,7 +131,7 @@ describe('rdpipe --report', () => {
     });
 
     it('leaves the page before as it was, and nothing of the new one', async () => {
-      writeFileSync(join(lab.folder, 'run.html'), 'old');
+      writeFileSync(join(lab.directory, 'run.html'), 'old');
       const tooLarge = "trap '' XFSZ; ulimit -f 8; rdpipe --report run.html h1:'echo hi' h2:cat";
       const { status, stderr } = await lab.sh(tooLarge);
       expect(status).to.equal(125);
@@ -218,12 +218,12 @@ describe('rdpipe --report', () => {
         document.title = cut.map((box) => box.outerHTML.slice(0, 60)).join() || 'nothing is cut';`;
       const open = page(name).replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, '');
       await lab.write(`measuring-${name}`, Buffer.from(open.replace('</body>', `<script>${script}</script></body>`)));
-      return join(lab.folder, `measuring-${name}`);
+      return join(lab.directory, `measuring-${name}`);
     }
 
     async function look(name: string): Promise<Look> {
-      const look = await lookAt(join(lab.folder, name));
-      expect(statSync(join(lab.folder, `${name}.png`)).size).to.be.greaterThan(1000);
+      const look = await lookAt(join(lab.directory, name));
+      expect(statSync(join(lab.directory, `${name}.png`)).size).to.be.greaterThan(1000);
       return look;
     }
   });

@@ -15,8 +15,8 @@ describe('--persist', () => {
 
 /** In a describe() of their own, whose hook comes before the lab's look for what was left. */
 function tests(lab: Lab): void {
-  const folder = () => join(lab.homes, '.cache/rdpipe/ssh');
-  const sockets = () => readdirSync(folder());
+  const directory = () => join(lab.homes, '.cache/rdpipe/ssh');
+  const sockets = () => readdirSync(directory());
   const logins = (name: string) =>
     readFileSync(join(dirname(lab.host(name).home), `${name}.log`), 'utf8').split('Accepted publickey').length - 1;
   /** Returns how many logins a command line costs. */
@@ -41,7 +41,7 @@ function tests(lab: Lab): void {
     expect(await loginsOf('behind', () => run('--persist 60 behind:"echo hi" h1:cat'))).to.equal(0);
     expect(masters().map(({ pid }) => pid)).to.have.members(first.map(({ pid }) => pid));
     expect(sockets()).to.have.lengthOf(2);
-    expect(statSync(folder()).mode & 0o777).to.equal(0o700);
+    expect(statSync(directory()).mode & 0o777).to.equal(0o700);
   });
 
   it('leaves nothing else of a run, and the connection for the time that was asked for', async () => {
@@ -53,7 +53,7 @@ function tests(lab: Lab): void {
   });
 
   it('does not end a connection before the agent has started over it', async () => {
-    const slow = join(lab.folder, 'slow-ssh');
+    const slow = join(lab.directory, 'slow-ssh');
     await lab.write('slow-ssh', Buffer.from('#!/bin/sh\ncase " $* " in *" sh ") sleep 3 ;; esac\nexec ssh "$@"\n'));
     chmodSync(slow, 0o755);
     await run(`--ssh-program ${slow} --persist 1 h1:"echo hi"`);
@@ -94,7 +94,7 @@ function tests(lab: Lab): void {
       const frozen = servers.flatMap((pid) => [pid, ...childrenOf(pid)]);
       for (const pid of frozen) signalProcess(pid, 'SIGSTOP');
       // Within seconds of an answer none is asked for.
-      for (const name of sockets()) utimesSync(join(folder(), name), 0, 0);
+      for (const name of sockets()) utimesSync(join(directory(), name), 0, 0);
       try {
         const before = logins('h1');
         const result = await lab.sh(`rdpipe --persist 60 --connect-timeout ${seconds} h1:"echo hi"`);
@@ -124,9 +124,9 @@ function tests(lab: Lab): void {
   });
 
   it('puts no socket where others might reach it, and says so', async () => {
-    mkdirSync(dirname(folder()), { recursive: true, mode: 0o700 });
-    mkdirSync(folder());
-    chmodSync(folder(), 0o750);
+    mkdirSync(dirname(directory()), { recursive: true, mode: 0o700 });
+    mkdirSync(directory());
+    chmodSync(directory(), 0o750);
     const expectNone = async () => {
       const result = await lab.sh('rdpipe --persist 60 h1:"echo hi"');
       expect(result.text).to.equal('hi\n');
@@ -136,13 +136,13 @@ function tests(lab: Lab): void {
       expect(masters()).to.deep.equal([]);
     };
     await expectNone();
-    rmSync(folder(), { recursive: true });
-    mkdirSync(join(lab.folder, 'elsewhere'), { mode: 0o700 });
-    symlinkSync(join(lab.folder, 'elsewhere'), folder());
+    rmSync(directory(), { recursive: true });
+    mkdirSync(join(lab.directory, 'elsewhere'), { mode: 0o700 });
+    symlinkSync(join(lab.directory, 'elsewhere'), directory());
     await expectNone();
-    rmSync(folder());
-    mkdirSync(folder(), { mode: 0o700 });
-    chmodSync(dirname(folder()), 0o777);
+    rmSync(directory());
+    mkdirSync(directory(), { mode: 0o700 });
+    chmodSync(dirname(directory()), 0o777);
     await expectNone();
   });
 

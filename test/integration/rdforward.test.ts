@@ -14,8 +14,8 @@ describe('rdforward over hops', () => {
 
   it('carries connections both ways, to sockets with a path too', async () => {
     const port = await server('0');
-    const socket = await server(join(lab.folder, 'h1.sock'));
-    const local = join(lab.folder, 'here.sock');
+    const socket = await server(join(lab.directory, 'h1.sock'));
+    const local = join(lab.directory, 'here.sock');
     const run = await forward(`-L 20183:localhost:${port} -L ${local}:${socket} -R 0:127.0.0.1:${port}`);
     for (const place of ['20183', local, run.ports[0] ?? ''])
       succeeded(await lab.sh(clients(place, 'echo 20')), 'well\n');

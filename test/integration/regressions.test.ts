@@ -11,7 +11,7 @@ import { failed, succeeded } from '../support/shell.ts';
 
 describe('rdpipe', () => {
   const lab = useLab();
-  const committing = () => `'cat > ${lab.folder}/seen; touch ${lab.folder}/committed'`;
+  const committing = () => `'cat > ${lab.directory}/seen; touch ${lab.directory}/committed'`;
 
   it('keeps the content of a file that standard output appends to', async () =>
     succeeded(await lab.sh(`{ echo a; rdpipe h1:'echo hi' h2:rev; echo b; } > out; cat out`), 'a\nih\nb\n'));
@@ -101,7 +101,7 @@ describe('rdpipe', () => {
   });
 
   it('reports a directory as source or target, and copies nothing', async () => {
-    mkdirSync(join(lab.folder, 'there'));
+    mkdirSync(join(lab.directory, 'there'));
     await lab.write('in', Buffer.from('hi\n'));
     failed(
       await lab.sh(`rdpipe h1:"< $PWD/in" h2:"> $PWD/there"`),
@@ -113,7 +113,7 @@ describe('rdpipe', () => {
       125,
       /stage 1 \(h1: < .*there\): .*is a directory/i,
     );
-    expect(readdirSync(join(lab.folder, 'there'))).to.deep.equal([]);
+    expect(readdirSync(join(lab.directory, 'there'))).to.deep.equal([]);
     expect((await lab.list()).sort()).to.deep.equal(['in', 'there']);
   });
 });

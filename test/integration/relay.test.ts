@@ -47,8 +47,8 @@ describe('hosts without a direct path', () => {
   it('carries a hundred megabytes past node, unchanged', async () => {
     const bytes = 100 * MIB;
     // It is not over before the test has looked.
-    const waits = `until test -e '${lab.folder}/seen'; do sleep 0.05; done`;
-    const make = `head -c ${bytes} /dev/urandom | tee >(sha256sum >'${lab.folder}/sent') | cat; ${waits}`;
+    const waits = `until test -e '${lab.directory}/seen'; do sleep 0.05; done`;
+    const make = `head -c ${bytes} /dev/urandom | tee >(sha256sum >'${lab.directory}/sent') | cat; ${waits}`;
     const run = lab.start(
       `rdpipe --json --shell bash ${place.options} h1:"${make.replaceAll('"', '\\"')}" h2:'sha256sum' 2>events`,
     );
@@ -80,7 +80,7 @@ describe('hosts without a direct path', () => {
       'the session to closed cannot forward: its sshd may not allow it (AllowTcpForwarding',
     );
     const refused = await lab.sh(
-      `rdpipe --relay stranger@between ${place.options} h1:'touch ${lab.folder}/ran' h2:cat`,
+      `rdpipe --relay stranger@between ${place.options} h1:'touch ${lab.directory}/ran' h2:cat`,
     );
     expect(refused).to.deep.include({ text: '', status: 125 });
     expect(refused.stderr).to.match(/^rdpipe: .*between.*\n$/);

@@ -43,7 +43,7 @@ describe('the sandbox', () => {
     needsSightOfPrograms(this);
     await lab.sh('mkfifo source');
     // No writer comes: the stages wait for its end.
-    const files = [`< ${lab.folder}/source`, `> ${lab.folder}/sink`] as const;
+    const files = [`< ${lab.directory}/source`, `> ${lab.directory}/sink`] as const;
     const running = lab.start(`exec rdpipe h1:'${files[0]}' h2:'cat; exec sleep 1000' h3:'${files[1]}'`);
     const all = (name: string, count: number) => eventually(() => expect(of(name)).to.have.length(count));
     await all('rdsend', 2);

@@ -11,9 +11,9 @@ describe("a hop's key", () => {
   const lab = useLab();
 
   it('stands in no command line, environment, file or message', async () => {
-    await lab.write('agent', Buffer.from(`#!/bin/sh\ntee -a '${lab.folder}/told' | '${ROOT}/bin/rdstage' "$@"\n`));
-    chmodSync(`${lab.folder}/agent`, 0o755);
-    const running = lab.start(`exec rdpipe -vv --agent '${lab.folder}/agent' h1:'echo begun; sleep 1000' h2:cat`);
+    await lab.write('agent', Buffer.from(`#!/bin/sh\ntee -a '${lab.directory}/told' | '${ROOT}/bin/rdstage' "$@"\n`));
+    chmodSync(`${lab.directory}/agent`, 0o755);
+    const running = lab.start(`exec rdpipe -vv --agent '${lab.directory}/agent' h1:'echo begun; sleep 1000' h2:cat`);
     await running.printed('begun\n');
     const keys = keysIn((await lab.read('told')).toString());
     expect(keys).to.have.length(2);
@@ -35,9 +35,9 @@ describe("a hop's key", () => {
   });
 
   it('is random, and differs from hop to hop and from run to run', async () => {
-    await lab.write('agent', Buffer.from(`#!/bin/sh\ntee -a '${lab.folder}/told' | '${ROOT}/bin/rdstage' "$@"\n`));
-    chmodSync(`${lab.folder}/agent`, 0o755);
-    for (const _ of [1, 2]) await lab.sh(`rdpipe --agent '${lab.folder}/agent' h1:true h2:cat h3:cat`);
+    await lab.write('agent', Buffer.from(`#!/bin/sh\ntee -a '${lab.directory}/told' | '${ROOT}/bin/rdstage' "$@"\n`));
+    chmodSync(`${lab.directory}/agent`, 0o755);
+    for (const _ of [1, 2]) await lab.sh(`rdpipe --agent '${lab.directory}/agent' h1:true h2:cat h3:cat`);
     const keys = keysIn((await lab.read('told')).toString());
     expect(keys).to.have.length.at.least(4);
     for (const key of keys) expect(key).to.match(/^[0-9a-f]{64}$/);

@@ -33,7 +33,7 @@ describe('bytes', () => {
 
   for (const encrypt of sample(['always', 'never'], 1)) {
     it(`passes 64 MiB on, compared by digest, --encrypt ${encrypt}`, async () => {
-      const sender = `h1:'head -c 64M /dev/urandom | tee >(sha256sum > ${lab.folder}/sent)'`;
+      const sender = `h1:'head -c 64M /dev/urandom | tee >(sha256sum > ${lab.directory}/sent)'`;
       const result = await lab.sh(`rdpipe --shell bash --encrypt ${encrypt} ${sender} h2:sha256sum`);
       // No shell waits for what >( ) runs.
       await eventually(async () => succeeded(result, (await lab.read('sent')).toString()));

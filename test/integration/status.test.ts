@@ -9,8 +9,8 @@ describe('the exit status', () => {
   const lab = useLab();
 
   it("is a stage's own", async () => {
-    const waits = `while ! [ -e ${lab.folder}/runs ]; do sleep 0.01; done; exit 3`;
-    const result = await lab.sh(`rdpipe h1:'${waits}' h2:'touch ${lab.folder}/runs; cat'`);
+    const waits = `while ! [ -e ${lab.directory}/runs ]; do sleep 0.01; done; exit 3`;
+    const result = await lab.sh(`rdpipe h1:'${waits}' h2:'touch ${lab.directory}/runs; cat'`);
     failed(result, 3, /stage 1 \(h1: while.*\) exited with status 3; stage 2 was stopped/);
   });
 
@@ -60,7 +60,7 @@ describe('the exit status', () => {
     });
     it('gives none after a source that could not be read to its end', async function () {
       needsSightOfPrograms(this);
-      const result = await lab.sh(`rdpipe --lenient h1:'< /proc/self/mem' h2:'cat; touch ${lab.folder}/committed'`);
+      const result = await lab.sh(`rdpipe --lenient h1:'< /proc/self/mem' h2:'cat; touch ${lab.directory}/committed'`);
       failed(result, 125, /stage 1 \(h1: < \/proc\/self\/mem\): .*input\/output error/);
       expect(await lab.list()).not.to.include('committed');
     });
@@ -91,7 +91,7 @@ describe('the exit status', () => {
 
   it('does not wait for a daemon that a stage left behind with its descriptors closed', async () => {
     const daemon = 'setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! > pid';
-    const result = await lab.sh(`cd ${lab.folder}; rdpipe h1:'cd ${lab.folder}; ${daemon}; echo hi' h2:cat`);
+    const result = await lab.sh(`cd ${lab.directory}; rdpipe h1:'cd ${lab.directory}; ${daemon}; echo hi' h2:cat`);
     succeeded(result, 'hi\n');
     succeeded(await lab.sh('kill "$(cat pid)"'), '');
   });

@@ -15,12 +15,12 @@ describe('standard output', () => {
   it('may be a pipe', async () => succeeded(await lab.sh(`rdpipe h1:'echo hi' h2:rev | cat`), 'ih\n'));
 
   it('may be closed', async () => {
-    succeeded(await lab.sh(`rdpipe h1:'echo hi' h2:'tee ${lab.folder}/seen' >&-`), '');
+    succeeded(await lab.sh(`rdpipe h1:'echo hi' h2:'tee ${lab.directory}/seen' >&-`), '');
     expect((await lab.read('seen')).toString()).to.equal('hi\n');
   });
 
   it('may be /dev/null', async () => {
-    succeeded(await lab.sh(`rdpipe h1:'echo hi' h2:'tee ${lab.folder}/seen' > /dev/null`), '');
+    succeeded(await lab.sh(`rdpipe h1:'echo hi' h2:'tee ${lab.directory}/seen' > /dev/null`), '');
     expect((await lab.read('seen')).toString()).to.equal('hi\n');
   });
 

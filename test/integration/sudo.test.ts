@@ -54,8 +54,8 @@ describe('a stage under sudo', () => {
     ['minds no signal', 'trap "" PIPE TERM; ', ['cat', 'sh']],
   ] as const)
     it(`that ${what} is named when its producer failed, and sees no end of file`, async () => {
-      const consumer = `sudo -n sh -c '${trap}cat > ${lab.folder}/seen; touch ${lab.folder}/committed'`;
-      const waits = `while [ ! -s ${lab.folder}/seen ]; do sleep 0.05; done`;
+      const consumer = `sudo -n sh -c '${trap}cat > ${lab.directory}/seen; touch ${lab.directory}/committed'`;
+      const waits = `while [ ! -s ${lab.directory}/seen ]; do sleep 0.05; done`;
       const result = await lab.sh(`rdpipe --json h1:'echo part; ${waits}; exit 3' sudoer:"$CONSUMER"`, {
         CONSUMER: `exec ${consumer}`,
       });

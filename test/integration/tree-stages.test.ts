@@ -20,24 +20,24 @@ const PROGRAMS = ['scan', 'compare', 'read', 'write'] as const;
 
 describe('a pipeline of tree stages', () => {
   let hosts: TestHosts;
-  let folder: string;
+  let directory: string;
 
   before(function () {
     needsFile(this, '/usr/sbin/sshd');
   });
   beforeEach(async () => {
     hosts = await startTestHosts([{ name: 'h1' }, { name: 'h2' }]);
-    folder = hosts.folder;
+    directory = hosts.directory;
   });
   afterEach(() => hosts.close());
 
-  /** The agent's programs in a folder of their own, with a script in place of rdtree: `role` is what it should be. */
+  /** A directory with the agent's programs, and a script in place of rdtree: `role` is what it should be. */
   function programsWith(script: string): string {
-    const programs = join(folder, 'programs');
+    const programs = join(directory, 'programs');
     mkdirSync(programs);
     for (const name of ['rdstage', 'rdhop']) copyFileSync(join(AGENT, '..', name), join(programs, name));
     const role = `role=$(sed 's/.*"role":"\\([a-z]*\\)".*/\\1/' <&3)`;
-    writeFileSync(join(programs, 'rdtree'), `#!/bin/sh\ncd ${folder}\n${role}\n${script}\n`, { mode: 0o755 });
+    writeFileSync(join(programs, 'rdtree'), `#!/bin/sh\ncd ${directory}\n${role}\n${script}\n`, { mode: 0o755 });
     return join(programs, 'rdstage');
   }
 
@@ -54,7 +54,7 @@ describe('a pipeline of tree stages', () => {
     const stages = PROGRAMS.map((role, index) => stage(index + 1, role, settings)) as [TreeStage, ...TreeStage[]];
     const input = {
       pipeline: { stages },
-      settings: await loadSettings(invocation.options, { HOME: folder }),
+      settings: await loadSettings(invocation.options, { HOME: directory }),
       streams: { stdin: 'null', stdout: 'drop' },
       installation: findInstallation(),
     } as const;
@@ -79,7 +79,7 @@ describe('a pipeline of tree stages', () => {
         *) sed "s/$/ $role/" ;;
       esac`);
     const { report, events } = await copy(['--agent', agent]);
-    expect(readFileSync(join(folder, 'written'), 'utf8')).to.equal('tree compare read\n');
+    expect(readFileSync(join(directory, 'written'), 'utf8')).to.equal('tree compare read\n');
     expect(report).to.include({ status: 23, cause: 'copy', message: '1 path was not copied' });
     expect(report.copy?.failures).to.deep.equal([{ path: '/d/no', message: 'permission denied', host: 'h1' }]);
     expect(report.stages.map(({ state }) => state)).to.deep.equal(PROGRAMS.map(() => 'succeeded'));
@@ -103,7 +103,7 @@ describe('a pipeline of tree stages', () => {
     const { report } = await copy(['--agent', agent]);
     expect(report).to.include({ status: 125, cause: 'rdpipe', causeStage: 3 });
     expect(report.message).to.equal('cannot continue: h1: /d/x: input/output error');
-    expect(existsSync(join(folder, 'committed'))).to.equal(false);
+    expect(existsSync(join(directory, 'committed'))).to.equal(false);
   });
 
   it('takes 20,000 paths in its settings, and as many events', async () => {

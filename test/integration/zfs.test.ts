@@ -22,10 +22,10 @@ describe('zfs send | zfs recv', () => {
     const { from, to } = zfs;
     succeeded(
       await lab.sh(`
-        zfs create ${from.name}/data && head -c 32M /dev/urandom > ${from.folder}/data/big && echo one > ${from.folder}/data/small
+        zfs create ${from.name}/data && head -c 32M /dev/urandom > ${from.directory}/data/big && echo one > ${from.directory}/data/small
         zfs snapshot ${from.name}/data@one
         rdpipe h1:'zfs send ${from.name}/data@one' h2:'zfs recv -u ${to.name}/data' && zfs mount ${to.name}/data
-        diff -r ${from.folder}/data ${to.folder}/data`),
+        diff -r ${from.directory}/data ${to.directory}/data`),
       '',
     );
   });
@@ -34,17 +34,17 @@ describe('zfs send | zfs recv', () => {
     const { from, to } = zfs;
     succeeded(
       await lab.sh(`
-        echo two > ${from.folder}/data/small; rm ${from.folder}/data/big; head -c 8M /dev/urandom > ${from.folder}/data/other
+        echo two > ${from.directory}/data/small; rm ${from.directory}/data/big; head -c 8M /dev/urandom > ${from.directory}/data/other
         zfs snapshot ${from.name}/data@two
         rdpipe h1:'zfs send -i @one ${from.name}/data@two' h2:'zfs recv -F -u ${to.name}/data'
-        ${remountData(to)}; diff -r ${from.folder}/data ${to.folder}/data`),
+        ${remountData(to)}; diff -r ${from.directory}/data ${to.directory}/data`),
       '',
     );
   });
 
   it('leaves the receiving dataset as it was when the sender is killed half-way', async () => {
     const { from, to } = zfs;
-    await lab.sh(`head -c 64M /dev/urandom > ${from.folder}/data/more; zfs snapshot ${from.name}/data@three`);
+    await lab.sh(`head -c 64M /dev/urandom > ${from.directory}/data/more; zfs snapshot ${from.name}/data@three`);
     const before = await lab.sh(`zfs get -Hp -r guid ${to.name}`);
     const sender = `zfs send -i @two ${from.name}/data@three | head -c 20M; kill -9 $$`;
     const broken = await lab.sh(`rdpipe h1:'${sender}' h2:'zfs recv -F -u ${to.name}/data'`);
@@ -59,7 +59,7 @@ describe('zfs send | zfs recv', () => {
     succeeded(
       await lab.sh(`
         rdpipe h1:'zfs send -i @two ${from.name}/data@three' h2:'zfs recv -F -u ${to.name}/data'
-        ${remountData(to)}; diff -r ${from.folder}/data ${to.folder}/data`),
+        ${remountData(to)}; diff -r ${from.directory}/data ${to.directory}/data`),
       '',
     );
   });

@@ -32,9 +32,9 @@ try {
 
 async function run(name: string | undefined, rest: readonly string[]): Promise<number> {
   if (name === 'up') return up(rest);
-  if (name === 'ssh') return enter(['ssh', '-F', configFileIn(place.folder), ...rest]);
+  if (name === 'ssh') return enter(['ssh', '-F', configFileIn(place.directory), ...rest]);
   if (name === 'in') return enter(rest);
-  if (name === 'config') return print(configFileIn(place.folder));
+  if (name === 'config') return print(configFileIn(place.directory));
   if (name === 'status') return status();
   if (name === 'down') return down();
   console.error(USAGE);

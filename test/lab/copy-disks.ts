@@ -38,16 +38,16 @@ export function useCopyDisks(lab: VirtualLab): void {
 }
 
 /** On this machine, without the hole that takes an emulated host long to read. */
-export function makeLabTree(folder: string): void {
-  makeTree(folder);
-  rmSync(join(folder, 'holes/large'));
+export function makeLabTree(directory: string): void {
+  makeTree(directory);
+  rmSync(join(directory, 'holes/large'));
 }
 
 /** The same without what a server keeps from its directory: owners, rights, devices, root's attributes. */
-export function makeServedTree(folder: string): void {
-  makeLabTree(folder);
-  for (const name of ['devices', 'modes', 'owners']) rmSync(join(folder, name), { recursive: true });
-  execaSync('setfattr', ['-x', 'trusted.one', join(folder, 'attributes/file')]);
+export function makeServedTree(directory: string): void {
+  makeLabTree(directory);
+  for (const name of ['devices', 'modes', 'owners']) rmSync(join(directory, name), { recursive: true });
+  execaSync('setfattr', ['-x', 'trusted.one', join(directory, 'attributes/file')]);
 }
 
 /** Fails with the differences between a tree of this machine and one of a host. */

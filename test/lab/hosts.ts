@@ -30,11 +30,11 @@ export async function startLab(name: string, options: LabOptions, say: (line: st
   removeOrphans(name);
   if (namespaces().includes(place.namespace)) throw new Error(`the lab "${name}" is up already`);
   const kernel = theKernel(say);
-  rmSync(place.folder, { recursive: true, force: true });
-  mkdirSync(place.folder, { recursive: true, mode: 0o700 });
+  rmSync(place.directory, { recursive: true, force: true });
+  mkdirSync(place.directory, { recursive: true, mode: 0o700 });
   try {
-    makeSshFiles(place.folder, options.hosts);
-    const files = { vmlinux: kernel.vmlinux, initramfs: makeInitramfs(kernel, place.folder) };
+    makeSshFiles(place.directory, options.hosts);
+    const files = { vmlinux: kernel.vmlinux, initramfs: makeInitramfs(kernel, place.directory) };
     makeNetwork(place.namespace, options.hosts, options.mtu);
     const numbers = Array.from({ length: options.hosts }, (_, index) => index + 1);
     const machines = numbers.map((number) => startMachine(place, number, options, files));
@@ -50,7 +50,7 @@ export async function startLab(name: string, options: LabOptions, say: (line: st
 export function stopLab(name: string): void {
   const place = placeOf(name);
   removeNamespace(place.namespace);
-  rmSync(place.folder, { recursive: true, force: true });
+  rmSync(place.directory, { recursive: true, force: true });
 }
 
 /** The names of the labs that are up. */

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { execaSync } from 'execa';
 import type { Kernel } from './kernel.ts';
 
-const FOLDERS = ['bin', 'proc', 'sys', 'dev', 'new', 'rw', 'lower', 'modules', 'guest'];
+const DIRECTORIES = ['bin', 'proc', 'sys', 'dev', 'new', 'rw', 'lower', 'modules', 'guest'];
 const APPLETS = ['sh', 'mount', 'umount', 'insmod', 'mkdir', 'cat', 'cp', 'echo', 'switch_root'];
 // ib_uverbs before rdma_ucm: the connection manager lets programs know that a device goes before verbs wait for them.
 // crc32_generic: rxe asks the crypto layer for it. bridge and sch_netem: for tests that add interfaces or spoil
@@ -25,32 +25,32 @@ const MODULES_FOR_TESTS = ['bridge', 'sch_netem', 'loop', 'ext4'];
 /** Those of the host, and the one with which root of every host logs in to the others. */
 const KEYS = ['host_key', 'host_key.pub', 'authorized_keys', 'key'];
 
-/** Writes `initramfs.cpio` into the folder, which holds the keys. */
-export function makeInitramfs(kernel: Kernel, folder: string): string {
-  const file = join(folder, 'initramfs.cpio');
-  const root = mkdtempSync(join(folder, 'initramfs-'));
-  for (const name of FOLDERS) mkdirSync(join(root, name));
+/** Writes `initramfs.cpio` into the directory, which holds the keys. */
+export function makeInitramfs(kernel: Kernel, directory: string): string {
+  const file = join(directory, 'initramfs.cpio');
+  const root = mkdtempSync(join(directory, 'initramfs-'));
+  for (const name of DIRECTORIES) mkdirSync(join(root, name));
   copyFileSync(execaSync('sh', ['-c', 'command -v busybox']).stdout, join(root, 'bin/busybox'));
   for (const applet of APPLETS) symlinkSync('busybox', join(root, 'bin', applet));
   addModules(kernel, join(root, 'modules'));
   cpSync(join(import.meta.dirname, 'guest/init'), join(root, 'init'));
   cpSync(join(import.meta.dirname, 'guest/start'), join(root, 'guest/start'));
-  for (const name of KEYS) copyFileSync(join(folder, name), join(root, 'guest', name));
+  for (const name of KEYS) copyFileSync(join(directory, name), join(root, 'guest', name));
   execaSync('sh', ['-c', 'find . | cpio --quiet -o -H newc >"$0"', file], { cwd: root });
   rmSync(root, { recursive: true });
   return file;
 }
 
 /** Unpacked, and listed in the order in which they are loaded. */
-function addModules(kernel: Kernel, folder: string): void {
+function addModules(kernel: Kernel, directory: string): void {
   const words = ['-d', kernel.tree, '-S', kernel.release, '--show-depends', '-a', ...MODULES, ...MODULES_FOR_TESTS];
   const files = execaSync('modprobe', words, { lines: true })
     .stdout.filter((line) => line.startsWith('insmod '))
     .map((line) => line.split(' ')[1] ?? '');
   for (const file of new Set(files)) {
     const name = basename(file).replace(/\.xz$/, '');
-    if (file.endsWith('.xz')) execaSync('sh', ['-c', 'xz -dc "$0" >"$1"', file, join(folder, name)]);
-    else copyFileSync(file, join(folder, name));
-    appendFileSync(join(folder, 'list'), `${name}\n`);
+    if (file.endsWith('.xz')) execaSync('sh', ['-c', 'xz -dc "$0" >"$1"', file, join(directory, name)]);
+    else copyFileSync(file, join(directory, name));
+    appendFileSync(join(directory, 'list'), `${name}\n`);
   }
 }

@@ -20,24 +20,24 @@ export interface Kernel {
   /** As `uname -r` says. */
   readonly release: string;
   readonly vmlinux: string;
-  /** The folder that holds lib/modules. */
+  /** The directory that holds lib/modules. */
   readonly tree: string;
 }
 
-const FOLDER = join(CACHE, 'kernel');
+const DIRECTORY = join(CACHE, 'kernel');
 const META_PACKAGE = 'linux-image-amd64';
 
 export function kernelIsHere(): boolean {
-  return existsSync(FOLDER);
+  return existsSync(DIRECTORY);
 }
 
 /** The one in the cache, or the newest that apt knows, which is downloaded. */
 export function theKernel(say: (line: string) => void): Kernel {
   if (!kernelIsHere()) fetchKernel(say);
   return {
-    release: readFileSync(join(FOLDER, 'release'), 'utf8'),
-    vmlinux: join(FOLDER, 'vmlinux'),
-    tree: join(FOLDER, 'tree'),
+    release: readFileSync(join(DIRECTORY, 'release'), 'utf8'),
+    vmlinux: join(DIRECTORY, 'vmlinux'),
+    tree: join(DIRECTORY, 'tree'),
   };
 }
 
@@ -50,7 +50,7 @@ function fetchKernel(say: (line: string) => void): void {
   try {
     execaSync('apt-get', ['-qq', 'download', image], { cwd: scratch });
     unpack(scratch, image.replace(/^linux-image-/, ''));
-    if (!kernelIsHere()) renameSync(scratch, FOLDER);
+    if (!kernelIsHere()) renameSync(scratch, DIRECTORY);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -72,14 +72,14 @@ function imageKnownToApt(): string | undefined {
     ?.replace(/^.*: /, '');
 }
 
-function unpack(folder: string, release: string): void {
-  const archive = readdirSync(folder).find((name) => name.endsWith('.deb'));
-  if (archive === undefined) throw new Error(`apt-get download left no package in ${folder}`);
-  const tree = join(folder, 'tree');
-  execaSync('dpkg-deb', ['-x', join(folder, archive), tree]);
-  rmSync(join(folder, archive));
+function unpack(directory: string, release: string): void {
+  const archive = readdirSync(directory).find((name) => name.endsWith('.deb'));
+  if (archive === undefined) throw new Error(`apt-get download left no package in ${directory}`);
+  const tree = join(directory, 'tree');
+  execaSync('dpkg-deb', ['-x', join(directory, archive), tree]);
+  rmSync(join(directory, archive));
   if (!existsSync(join(tree, 'lib'))) symlinkSync('usr/lib', join(tree, 'lib'));
   execaSync('depmod', ['-b', tree, release]);
-  writeFileSync(join(folder, 'vmlinux'), vmlinuxOf(readFileSync(join(tree, 'boot', `vmlinuz-${release}`))));
-  writeFileSync(join(folder, 'release'), release);
+  writeFileSync(join(directory, 'vmlinux'), vmlinuxOf(readFileSync(join(tree, 'boot', `vmlinuz-${release}`))));
+  writeFileSync(join(directory, 'release'), release);
 }

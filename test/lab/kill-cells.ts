@@ -19,7 +19,7 @@ import { type AgentRole, ofAgent } from '../support/kill-matrix/targets.ts';
 import type { Running } from '../support/shell.ts';
 import type { HostName, VirtualLab } from './use-virtual-hosts.ts';
 
-const FOLDER = '/tmp/cell';
+const DIRECTORY = '/tmp/cell';
 const LIMITS = '--lease 20 --stall-timeout 6 --connect-timeout 60 --stderr off';
 const KNOWN_FILES = /^(?:gate|source|feeder|target|(?:started|seen|waiting|committed)\.\d)$/;
 
@@ -39,7 +39,7 @@ export async function runRdmaCell(lab: VirtualLab, cell: RdmaCell): Promise<void
   for (const host of hosts) await lab.on(host, preparation(cell));
   const feeder = sourceWaits(cell) ? startSource(lab, cell) : undefined;
   try {
-    const running = lab.start(`exec rdpipe ${LIMITS} --transport rdma ${stageWords(cell, FOLDER)} > /dev/null`);
+    const running = lab.start(`exec rdpipe ${LIMITS} --transport rdma ${stageWords(cell, DIRECTORY)} > /dev/null`);
     await reachPhase(lab, cell, running);
     await kill(lab, cell);
     const result = await running.result;
@@ -50,7 +50,7 @@ export async function runRdmaCell(lab: VirtualLab, cell: RdmaCell): Promise<void
     expect((await traces.list()).filter((name) => !KNOWN_FILES.test(name))).to.deep.equal([]);
   } finally {
     await feeder?.end();
-    for (const host of hosts) await lab.on(host, `rm -rf ${FOLDER}`);
+    for (const host of hosts) await lab.on(host, `rm -rf ${DIRECTORY}`);
   }
 }
 
@@ -67,7 +67,7 @@ function preparation(cell: Cell): string {
   const source = sourceWaits(cell)
     ? 'mkfifo source'
     : `{ printf '${printed(HEAD)}'; ${bodyOf(bodyBytes)}; printf '${printed(LAST)}'; } > source`;
-  return `rm -rf ${FOLDER} && mkdir ${FOLDER} && cd ${FOLDER} && mkfifo gate && printf '${printed(OLD_CONTENT)}' > target && ${source}`;
+  return `rm -rf ${DIRECTORY} && mkdir ${DIRECTORY} && cd ${DIRECTORY} && mkfifo gate && printf '${printed(OLD_CONTENT)}' > target && ${source}`;
 }
 
 function printed(text: string): string {
@@ -81,13 +81,13 @@ interface Feeder {
 
 /** Holds the fifo that is the source open, and writes what comes before its gate. */
 function startSource(lab: VirtualLab, cell: Cell): Feeder {
-  const script = `cd ${FOLDER}; echo $$ > feeder; exec 3<> source; exec cat >&3`;
+  const script = `cd ${DIRECTORY}; echo $$ > feeder; exec 3<> source; exec cat >&3`;
   const running = lab.start(`exec on h1 '${script}'`, { stdin: 'open' });
   running.write(sourceBytes(cell).toString('latin1'));
   let ended: Promise<unknown> | undefined;
   return {
     async end() {
-      ended ??= lab.on('h1', `kill $(cat ${FOLDER}/feeder)`).then(() => running.result);
+      ended ??= lab.on('h1', `kill $(cat ${DIRECTORY}/feeder)`).then(() => running.result);
       await ended;
     },
   };
@@ -105,13 +105,13 @@ async function isReached(lab: VirtualLab, { phase, shape }: Cell): Promise<void>
   const host = hostOf(shape, last);
   if (phase === 'blocked') {
     const slow = slowStageOf(shape) ?? last;
-    await lab.on(hostOf(shape, slow), `test -e ${FOLDER}/waiting.${slow}`);
+    await lab.on(hostOf(shape, slow), `test -e ${DIRECTORY}/waiting.${slow}`);
   } else if (shape.stages.at(-1)?.kind === 'sink') {
     const sizes = await lab.on(host, 'for pid in $(pgrep -x rdrecv); do stat -Lc "%F %s" /proc/$pid/fd/*; done; true');
     const bytes = [...sizes.matchAll(/^regular (?:empty )?file (\d+)$/gm)].map(([, size]) => Number(size));
     expect(Math.max(0, ...bytes)).to.be.at.least(HEAD.length);
   } else {
-    expect(await lab.on(host, `head -c ${HEAD.length} ${FOLDER}/seen.${last}`)).to.equal(HEAD);
+    expect(await lab.on(host, `head -c ${HEAD.length} ${DIRECTORY}/seen.${last}`)).to.equal(HEAD);
   }
 }
 
@@ -135,12 +135,12 @@ async function tracesOn(lab: VirtualLab, { shape }: Cell): Promise<Traces> {
   return {
     processes: () => lab.processes(),
     async list() {
-      const lists = await Promise.all(hosts.map((host) => lab.on(host, `ls -A ${FOLDER}`)));
+      const lists = await Promise.all(hosts.map((host) => lab.on(host, `ls -A ${DIRECTORY}`)));
       return lists.flatMap((names) => names.trim().split('\n'));
     },
     async read(name) {
       const stage = Number(/\d+$/.exec(name)?.[0] ?? shape.stages.length);
-      const file = `${FOLDER}/${name}`;
+      const file = `${DIRECTORY}/${name}`;
       const long = `{ head -c 4096 ${file}; tail -c 4096 ${file}; }`;
       return Buffer.from(
         await lab.on(

@@ -70,15 +70,15 @@ function qemu(place: Place, number: number, options: MachineOptions, { vmlinux, 
     ...(options.nodes === 2 ? twoNodes(options) : []),
     ...['-nodefaults', '-no-user-config', '-nographic', '-no-reboot', '-serial', `file:${consoleOf(place, number)}`],
     ...['-kernel', vmlinux, '-initrd', initramfs, '-append', [KERNEL_WORDS, ...labWords].join(' ')],
-    ...folder('root', '/'),
-    ...folder('checkout', ROOT),
+    ...directory('root', '/'),
+    ...directory('checkout', ROOT),
     ...([0, 1] as const).flatMap((network) => networkCard(number, network, options)),
     ...['-device', 'virtio-rng-pci,bus=pcie.0'],
   ];
 }
 
 /** Read-only. */
-function folder(name: string, path: string): string[] {
+function directory(name: string, path: string): string[] {
   const source = `local,id=${name},path=${path.replaceAll(',', ',,')},security_model=none,readonly=on,multidevs=remap`;
   return ['-fsdev', source, '-device', `virtio-9p-pci,bus=pcie.0,fsdev=${name},mount_tag=${name}`];
 }
@@ -112,11 +112,11 @@ function networkCard(number: number, network: 0 | 1, { mtu, nodes }: MachineOpti
 }
 
 function consoleOf(place: Place, number: number): string {
-  return join(place.folder, `h${number}.console`);
+  return join(place.directory, `h${number}.console`);
 }
 
 function errorsOf(place: Place, number: number): string {
-  return join(place.folder, `h${number}.errors`);
+  return join(place.directory, `h${number}.errors`);
 }
 
 function readText(path: string): string {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The location of a lab: its network namespace, and its folder below the cache.
+// The location of a lab: its network namespace, and its directory below the cache.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,10 +10,10 @@ export interface Place {
   readonly name: string;
   readonly namespace: string;
   /** Keys, ssh configuration, initramfs and the consoles' logs; removed with the lab. */
-  readonly folder: string;
+  readonly directory: string;
 }
 
 /** Labs of other names run beside it: their addresses are those of another namespace. */
 export function placeOf(name: string): Place {
-  return { name, namespace: `rdpipe-lab-${name}`, folder: join(RUNNING, name) };
+  return { name, namespace: `rdpipe-lab-${name}`, directory: join(RUNNING, name) };
 }

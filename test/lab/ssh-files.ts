@@ -6,25 +6,25 @@ import { execaSync } from 'execa';
 import { address6Of, addressOf } from './network.ts';
 import type { Place } from './place.ts';
 
-export function configFileIn(folder: string): string {
-  return join(folder, 'ssh_config');
+export function configFileIn(directory: string): string {
+  return join(directory, 'ssh_config');
 }
 
 /** Words before those of an ssh(1) that goes over one lasting connection a host: a new one takes half a second. */
-export function lastingSsh({ folder }: Place): readonly string[] {
-  const lasting = ['ControlMaster=auto', `ControlPath=${join(folder, '%n.mux')}`, 'ControlPersist=yes'];
-  return ['ssh', '-F', configFileIn(folder), ...lasting.flatMap((option) => ['-o', option])];
+export function lastingSsh({ directory }: Place): readonly string[] {
+  const lasting = ['ControlMaster=auto', `ControlPath=${join(directory, '%n.mux')}`, 'ControlPersist=yes'];
+  return ['ssh', '-F', configFileIn(directory), ...lasting.flatMap((option) => ['-o', option])];
 }
 
-export function makeSshFiles(folder: string, hosts: number): void {
+export function makeSshFiles(directory: string, hosts: number): void {
   for (const name of ['key', 'host_key'])
-    execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rdpipe-lab', '-f', join(folder, name)]);
-  copyFileSync(join(folder, 'key.pub'), join(folder, 'authorized_keys'));
+    execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rdpipe-lab', '-f', join(directory, name)]);
+  copyFileSync(join(directory, 'key.pub'), join(directory, 'authorized_keys'));
   const numbers = Array.from({ length: hosts }, (_, index) => index + 1);
   const addresses = numbers.flatMap((number) => [addressOf(number), address6Of(number)]);
-  const hostKey = readFileSync(join(folder, 'host_key.pub'), 'utf8');
-  writeFileSync(join(folder, 'known_hosts'), `${addresses.join(',')} ${hostKey}`);
-  writeFileSync(configFileIn(folder), `${[...numbers.flatMap(hostBlocks), ...common(folder)].join('\n')}\n`);
+  const hostKey = readFileSync(join(directory, 'host_key.pub'), 'utf8');
+  writeFileSync(join(directory, 'known_hosts'), `${addresses.join(',')} ${hostKey}`);
+  writeFileSync(configFileIn(directory), `${[...numbers.flatMap(hostBlocks), ...common(directory)].join('\n')}\n`);
 }
 
 function hostBlocks(number: number): string[] {
@@ -35,13 +35,13 @@ function hostBlocks(number: number): string[] {
   ];
 }
 
-function common(folder: string): string[] {
+function common(directory: string): string[] {
   return [
     'Host *',
-    `IdentityFile ${join(folder, 'key')}`,
+    `IdentityFile ${join(directory, 'key')}`,
     'IdentitiesOnly yes',
     'IdentityAgent none',
-    `UserKnownHostsFile ${join(folder, 'known_hosts')}`,
+    `UserKnownHostsFile ${join(directory, 'known_hosts')}`,
     'GlobalKnownHostsFile /dev/null',
     'BatchMode yes',
     'ConnectTimeout 60',

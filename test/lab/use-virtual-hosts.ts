@@ -62,22 +62,22 @@ export class VirtualLab extends Workplace {
 
   open(lab: RunningLab): void {
     this.#lab = lab;
-    this.openFolders(inside(lab.place.namespace));
-    const config = configFileIn(lab.place.folder);
+    this.openDirectories(inside(lab.place.namespace));
+    const config = configFileIn(lab.place.directory);
     this.knowHosts(config);
     this.#allowSlowHosts();
     this.addProgram('on', `exec ssh -F '${config}' "$@"`);
   }
 
   close(): void {
-    this.removeFolders();
+    this.removeDirectories();
   }
 
   /** RDMA has a quarter of this time before TCP is tried beside it, and the emulated hosts may be slow. */
   #allowSlowHosts(): void {
-    const folder = join(this.homes, '.config', 'rdpipe');
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'config.toml'), '[defaults]\nconnect-timeout = 60\n');
+    const directory = join(this.homes, '.config', 'rdpipe');
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'config.toml'), '[defaults]\nconnect-timeout = 60\n');
   }
 
   /** Returns what a command prints on a host, as root; fails unless it ends with status 0. */

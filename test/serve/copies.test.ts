@@ -97,7 +97,7 @@ describe('a serving receiver', () => {
     expect(await place.rdcp('-a', 'tree/setuid', server.url('setuid'))).to.include({ status: 0 });
     expect(lstatSync(join(place.served, 'setuid')).mode & 0o7777).to.equal(0o755);
     writeFileSync(place.path('secret'), 'secret');
-    symlinkSync(place.folder, join(place.served, 'out'));
+    symlinkSync(place.directory, join(place.served, 'out'));
     for (const path of ['../secret', '../../../../../../etc/passwd', 'out/secret', '/etc/passwd']) {
       const { stderr } = await place.rdcp(server.url(path), 'stolen');
       expect(stderr, path).to.match(/cannot read/);
@@ -149,12 +149,12 @@ describe('a serving receiver', () => {
   });
 });
 
-function makeTree(folder: string): void {
-  mkdirSync(join(folder, 'sub/deeper'), { recursive: true });
-  writeFileSync(join(folder, 'file'), 'content\n');
-  writeFileSync(join(folder, 'sub/big'), Buffer.alloc(BIG_BYTES, 'some bytes of it\n'));
-  writeFileSync(join(folder, 'sub/deeper/empty'), '');
-  writeFileSync(join(folder, 'setuid'), '');
-  chmodSync(join(folder, 'setuid'), 0o4755);
-  symlinkSync('file', join(folder, 'link'));
+function makeTree(directory: string): void {
+  mkdirSync(join(directory, 'sub/deeper'), { recursive: true });
+  writeFileSync(join(directory, 'file'), 'content\n');
+  writeFileSync(join(directory, 'sub/big'), Buffer.alloc(BIG_BYTES, 'some bytes of it\n'));
+  writeFileSync(join(directory, 'sub/deeper/empty'), '');
+  writeFileSync(join(directory, 'setuid'), '');
+  chmodSync(join(directory, 'setuid'), 0o4755);
+  symlinkSync('file', join(directory, 'link'));
 }

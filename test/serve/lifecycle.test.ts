@@ -9,7 +9,7 @@ import { childrenOf, signalProcess } from '../support/processes.ts';
 const BIG_BYTES = 12_000_000;
 const ROUNDS = 60;
 /** Of the server itself, which reads nothing of its clients. */
-const GROWTH_MOST_KIB = 1024;
+const GROWTH_MAX_KIB = 1024;
 
 interface Average {
   readonly seconds: number;
@@ -113,7 +113,7 @@ describe('the life of a serving receiver', () => {
     for (let i = 0; i < ROUNDS; i++) await round();
     await eventually(() => expect(childrenOf(server.pid)).to.deep.equal([]));
     const after = footprint(server.pid);
-    expect(after - before).to.be.at.most(GROWTH_MOST_KIB);
+    expect(after - before).to.be.at.most(GROWTH_MAX_KIB);
   });
 
   it('prints averages while there is traffic', async () => {

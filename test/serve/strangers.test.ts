@@ -10,7 +10,7 @@ import { type CopyServer, helloOf, Talker, useCopyPlace } from '../support/copy-
 import { eventually } from '../support/eventually.ts';
 import { childrenOf } from '../support/processes.ts';
 
-const STRANGERS_MOST = 64;
+const STRANGERS_MAX = 64;
 const HANDSHAKE_MS = 5000;
 const FLOOD = 500;
 const BIG_BYTES = 60_000_000;
@@ -96,7 +96,7 @@ describe('a stranger at a serving receiver', () => {
       expect(other.status).to.equal(0);
     });
     await flood;
-    expect(childrenOf(server.pid).filter((pid) => !isKilled(pid)).length).to.be.at.most(STRANGERS_MOST + 8);
+    expect(childrenOf(server.pid).filter((pid) => !isKilled(pid)).length).to.be.at.most(STRANGERS_MAX + 8);
     const { status, stderr } = await copy;
     expect(status, stderr).to.equal(0);
   });

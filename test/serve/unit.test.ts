@@ -10,17 +10,17 @@ import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const UNIT = 'rdrecv-serve.service';
-const EXPOSURE_MOST = 2.5;
+const EXPOSURE_MAX = 2.5;
 
 describe('the unit of a serving receiver', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
-  const unit = join(folder, UNIT);
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+  const unit = join(directory, UNIT);
   before(function () {
     needsTool(this, 'systemd-analyze');
     const text = readFileSync(join(ROOT, 'contrib', UNIT), 'utf8');
     writeFileSync(unit, text.replace('/usr/local/bin/rdrecv', join(BIN, 'rdrecv')));
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => rmSync(directory, { recursive: true }));
 
   it('has no mistakes', () => {
     const { status, stderr } = runProgram('systemd-analyze', ['verify', '--man=no', unit]);
@@ -30,7 +30,7 @@ describe('the unit of a serving receiver', () => {
   it('leaves the server few rights', () => {
     const { stdout } = runProgram('systemd-analyze', ['security', '--offline=true', '--no-pager', unit]);
     const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
-    expect(Number(exposure)).to.be.at.most(EXPOSURE_MOST);
+    expect(Number(exposure)).to.be.at.most(EXPOSURE_MAX);
   });
 
   it('asks only for options that the server has', () => {

@@ -44,26 +44,26 @@ const LOGIN_MS = 20;
 const BYTES = 1_000_000;
 
 export class AgentCrowd {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'rdpipe-crowd-'));
+  readonly #directory = mkdtempSync(join(tmpdir(), 'rdpipe-crowd-'));
   #server: Server | undefined;
   #run: Stage | undefined;
 
   /** Words that become a shell of the host whose name follows. */
   get shell(): string {
-    return `${join(this.#folder, 'relay')} ${join(this.#folder, 'socket')}`;
+    return `${join(this.#directory, 'relay')} ${join(this.#directory, 'socket')}`;
   }
 
   async open(): Promise<void> {
     const options = ['-std=c17', '-D_GNU_SOURCE', '-O1', '-static', '-Wall', '-Wextra', '-Werror'];
-    execaSync('cc', [...options, join(ROOT, 'test/support/unix-relay.c'), '-o', join(this.#folder, 'relay')]);
+    execaSync('cc', [...options, join(ROOT, 'test/support/unix-relay.c'), '-o', join(this.#directory, 'relay')]);
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#run?.take(socket));
-    this.#server.listen({ path: join(this.#folder, 'socket'), backlog: 4096 });
+    this.#server.listen({ path: join(this.#directory, 'socket'), backlog: 4096 });
     await once(this.#server, 'listening');
   }
 
   close(): void {
     this.#server?.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /**

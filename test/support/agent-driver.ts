@@ -16,7 +16,7 @@ import { EVENT_MS } from './patience.ts';
 import { ROOT } from './root.ts';
 import { type Started, startProgram } from './start-program.ts';
 
-/** RD_BIN names the folder of another build of the native programs. */
+/** RD_BIN names the directory of another build of the native programs. */
 export const AGENT = join(process.env.RD_BIN ?? join(ROOT, 'build/release'), 'rdstage');
 
 const NONCE = 'n-0123456789';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixture for tests of rdstage: a folder and agents for each test, and a check that no process is left.
+// A fixture for tests of rdstage: a directory and agents for each test, and a check that no process is left.
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { needsFile } from './needs.ts';
 import { MARK_VARIABLE, type MarkedProcess, processesWith } from './processes.ts';
 
 export interface AgentTest {
-  readonly folder: string;
+  readonly directory: string;
   start(options?: DriverOptions): Promise<AgentDriver>;
   env(): NodeJS.ProcessEnv;
   processes(): MarkedProcess[];
@@ -24,21 +24,21 @@ export interface AgentTest {
 
 export function useAgents(): AgentTest {
   const mark = randomUUID();
-  let folder = '';
+  let directory = '';
   const agents: AgentDriver[] = [];
   const test: AgentTest = {
-    get folder() {
-      return folder;
+    get directory() {
+      return directory;
     },
     async start(options = {}) {
-      const agent = await AgentDriver.start({ cwd: folder, env: test.env(), ...options });
+      const agent = await AgentDriver.start({ cwd: directory, env: test.env(), ...options });
       agents.push(agent);
       return agent;
     },
     env: () => ({ ...process.env, [MARK_VARIABLE]: mark }),
     processes: () => processesWith(mark),
-    has: (name) => existsSync(join(folder, name)),
-    read: (name) => readFileSync(join(folder, name), 'utf8'),
+    has: (name) => existsSync(join(directory, name)),
+    read: (name) => readFileSync(join(directory, name), 'utf8'),
     says: (name, text) => eventually(() => void expect(test.read(name)).to.equal(text)),
     expectNothingLeft: () => eventually(() => void expect(test.processes()).to.deep.equal([])),
   };
@@ -46,7 +46,7 @@ export function useAgents(): AgentTest {
     needsFile(this, AGENT);
   });
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdstage-test-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdstage-test-'));
   });
   afterEach(async () => {
     for (const agent of agents.splice(0)) await agent.close();
@@ -54,7 +54,7 @@ export function useAgents(): AgentTest {
       await test.expectNothingLeft();
     } finally {
       for (const { pid } of test.processes()) endProcess(pid);
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     }
   });
   return test;

@@ -9,7 +9,7 @@ import { needsRoot, needsTool } from './needs.ts';
 import { patience } from './patience.ts';
 import type { HostSpec } from './sshd.ts';
 
-const MAKE_MOST_MS = patience(900_000);
+const MAKE_MAX_MS = patience(900_000);
 
 export interface Arm64Host {
   readonly spec: HostSpec;
@@ -19,14 +19,14 @@ export interface Arm64Host {
 
 /** Makes it before the tests of the describe() it stands in, by debootstrap, in half a minute; removes it after. */
 export function useArm64Host(name: string): Arm64Host {
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-arm64-'));
-  const root = join(folder, 'root');
-  const login = join(folder, 'login');
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-arm64-'));
+  const root = join(directory, 'root');
+  const login = join(directory, 'login');
   before(function () {
-    this.timeout(MAKE_MOST_MS);
+    this.timeout(MAKE_MAX_MS);
     needsRoot(this);
     needsTool(this, 'debootstrap', 'unshare');
-    chmodSync(folder, 0o755);
+    chmodSync(directory, 0o755);
     // Its packages are unpacked, which is all that is needed: to configure them takes minutes of emulation.
     execaSync('debootstrap', ['--arch=arm64', '--foreign', '--variant=minbase', RELEASE, root, mirror()]);
     for (const file of ['passwd', 'group'])
@@ -36,7 +36,7 @@ export function useArm64Host(name: string): Arm64Host {
     mkdirSync(join(root, 'proc'));
     writeFileSync(login, loginScript(root), { mode: 0o755 });
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => rmSync(directory, { recursive: true, force: true }));
   return { spec: { name, server: [`ForceCommand ${login}`] }, path: (inside) => join(root, inside) };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Debian in a folder, as a new user has it, with git, sudo, node and npm.
+// A Debian in a directory, as a new user has it, with git, sudo, node and npm.
 // Each command line has its own mounts and processes in namespaces, which end with it.
 import {
   chmodSync,
@@ -44,11 +44,11 @@ const CERTIFICATES = '/etc/ssl/certs/of-the-tests.pem';
 const MOUNTS = `mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && mount -t sysfs sysfs "$0/sys"`;
 
 export class BareDebian {
-  readonly #folder: string;
+  readonly #directory: string;
 
   private constructor() {
-    this.#folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-debian-'));
-    chmodSync(this.#folder, 0o755);
+    this.#directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-debian-'));
+    chmodSync(this.#directory, 0o755);
   }
 
   /** Takes a minute or so, and 600 MB. */
@@ -65,7 +65,7 @@ export class BareDebian {
     try {
       const arch = architecture === undefined ? [] : [`--arch=${architecture}`];
       const include = `--include=${packages.join(',')}`;
-      const words = ['--variant=minbase', ...arch, include, release, system.#folder, mirror(release)];
+      const words = ['--variant=minbase', ...arch, include, release, system.#directory, mirror(release)];
       const { failed, all } = await inNamespaces('exec debootstrap "$@"', 'debootstrap', ...words);
       if (failed) throw new Error(`debootstrap: ${all.slice(-1000)}`);
       system.#copyNetworkSettings();
@@ -79,16 +79,17 @@ export class BareDebian {
   /** Another machine, as this one is now. */
   copy(): BareDebian {
     const other = new BareDebian();
-    execaSync('cp', ['--archive', '--reflink=auto', `${this.#folder}/.`, other.#folder]);
+    execaSync('cp', ['--archive', '--reflink=auto', `${this.#directory}/.`, other.#directory]);
     return other;
   }
 
   addUser(name: string, mayUseSudo: boolean): void {
-    if (name !== 'root') execaSync('chroot', [this.#folder, 'useradd', '--create-home', '--shell', '/bin/bash', name]);
+    if (name !== 'root')
+      execaSync('chroot', [this.#directory, 'useradd', '--create-home', '--shell', '/bin/bash', name]);
     if (mayUseSudo) writeFileSync(this.path('etc/sudoers.d', name), `${name} ALL=(ALL) NOPASSWD: ALL\n`);
   }
 
-  /** In the folder `rdpipe` of the user's home: this checkout's files, and nothing that was built. */
+  /** In the directory `rdpipe` of the user's home: this checkout's files, and nothing that was built. */
   addCheckout(name: string): void {
     const checkout = this.path(homeOf(name), 'rdpipe');
     mkdirSync(checkout);
@@ -101,7 +102,7 @@ export class BareDebian {
       input: files.join('\0'),
     });
     execaSync('tar', ['--no-same-owner', '-x'], { cwd: checkout, input: archive.stdout });
-    execaSync('chroot', [this.#folder, 'chown', '-R', `${name}:`, join('/', homeOf(name), 'rdpipe')]);
+    execaSync('chroot', [this.#directory, 'chown', '-R', `${name}:`, join('/', homeOf(name), 'rdpipe')]);
   }
 
   /**
@@ -113,16 +114,16 @@ export class BareDebian {
     writeFileSync(this.path('tmp/typed'), ['stty cols 80 rows 24', ...environment, ...typed, ''].join('\n'));
     const terminal = 'exec script --quiet --return --flush --command "bash -e /tmp/typed" /dev/null';
     const inside = `${MOUNTS} && exec chroot "$0" su - "$1" -c "$2"`;
-    const { exitCode = null, all } = await inNamespaces(inside, this.#folder, user, terminal);
+    const { exitCode = null, all } = await inNamespaces(inside, this.#directory, user, terminal);
     return { status: exitCode, screen: screenOf(all) };
   }
 
   path(...names: readonly string[]): string {
-    return join(this.#folder, ...names);
+    return join(this.#directory, ...names);
   }
 
   remove(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** In /usr/local, with npm, as from nodejs.org: not in the PATH of cron. */

@@ -20,16 +20,16 @@ interface BenchObject {
 
 /** Each of these tables is there, and in it every figure of every run is a number. */
 export async function expectEveryFigure(tables: readonly string[], options: string, longestMs: number): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
   try {
-    const file = join(folder, 'bench.json');
+    const file = join(directory, 'bench.json');
     const script = `node_modules/.bin/tsx test/bench/bench.ts ${options} --json '${file}' ${tables.join(' ')}`;
     const { status, stderr } = await startShell(script, { cwd: ROOT, env: process.env, longestMs: patience(longestMs) })
       .result;
     expect(status, stderr).to.equal(0);
     expectNumbers(JSON.parse(readFileSync(file, 'utf8')), tables.length);
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 }
 

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** In order (FIN), by RST, or so that nothing passes any more and neither end sees it. */
 export type Break = 'closed' | 'reset' | 'silent';
 /** The ends that see the break; the other one sees silence. */
-export type Told = 'both' | 'dialler' | 'listener';
+export type Told = 'both' | 'dialer' | 'listener';
 
 interface Due {
   readonly bytes: number;
@@ -16,7 +16,7 @@ interface Due {
 }
 
 interface Joined {
-  readonly dialler: Socket;
+  readonly dialer: Socket;
   readonly listener: Socket;
   bytes: number;
   broken: boolean;
@@ -33,9 +33,9 @@ export class BreakingProxy {
 
   private constructor(port: number) {
     this.#port = port;
-    this.#server = createServer((dialler) => {
-      if (this.#holds) this.#waiting.push(dialler);
-      else this.#join(dialler);
+    this.#server = createServer((dialer) => {
+      if (this.#holds) this.#waiting.push(dialer);
+      else this.#join(dialer);
     });
     this.#server.listen(0, '127.0.0.1');
   }
@@ -81,36 +81,36 @@ export class BreakingProxy {
     return this.#joined.filter(({ broken }) => !broken).sort((a, b) => b.bytes - a.bytes)[0];
   }
 
-  /** A dialler is refused from now on. */
+  /** A dialer is refused from now on. */
   refuse(): void {
     this.#server.close();
   }
 
-  /** A dialler gets to another listener from now on. */
+  /** A dialer gets to another listener from now on. */
   leadTo(port: number): void {
     this.#port = port;
   }
 
-  /** A dialler gets nowhere from now on, until release(). */
+  /** A dialer gets nowhere from now on, until release(). */
   hold(): void {
     this.#holds = true;
   }
 
   release(): void {
     this.#holds = false;
-    for (const dialler of this.#waiting.splice(0)) this.#join(dialler);
+    for (const dialer of this.#waiting.splice(0)) this.#join(dialer);
   }
 
   close(): void {
     this.#server.close();
-    const sockets = this.#joined.flatMap(({ dialler, listener }) => [dialler, listener]);
+    const sockets = this.#joined.flatMap(({ dialer, listener }) => [dialer, listener]);
     for (const socket of [...sockets, ...this.#waiting]) socket.destroy();
   }
 
   #break(joined: Joined, how: Break, told: Told): void {
     joined.broken = true;
     this.#breaks += 1;
-    for (const side of ['dialler', 'listener'] as const) {
+    for (const side of ['dialer', 'listener'] as const) {
       hush(joined[side]);
       if (told === 'both' || told === side) end(joined[side], how);
     }
@@ -122,13 +122,13 @@ export class BreakingProxy {
     this.#break(joined, due.how, due.told);
   }
 
-  #join(dialler: Socket): void {
+  #join(dialer: Socket): void {
     const listener = connect({ port: this.#port, host: '127.0.0.1' });
-    const joined: Joined = { dialler, listener, bytes: 0, broken: false };
+    const joined: Joined = { dialer, listener, bytes: 0, broken: false };
     this.#joined.push(joined);
     for (const [from, to] of [
-      [dialler, listener],
-      [listener, dialler],
+      [dialer, listener],
+      [listener, dialer],
     ] as const) {
       from.setNoDelay(true);
       from.on('data', (chunk) => {

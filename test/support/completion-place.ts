@@ -9,20 +9,20 @@ import { ROOT } from './root.ts';
 import { type SshHost, type SshHosts, startSshHosts } from './sshd.ts';
 
 export class CompletionPlace {
-  readonly folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-completion-'));
-  readonly home = join(this.folder, 'home');
+  readonly directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-completion-'));
+  readonly home = join(this.directory, 'home');
   /** Its file `c` is the configuration of ssh, as -F has it. */
-  readonly work = join(this.folder, 'work');
+  readonly work = join(this.directory, 'work');
   readonly env: NodeJS.ProcessEnv;
   #hosts: SshHosts | undefined;
 
   constructor() {
-    for (const path of [join(this.home, '.ssh'), join(this.folder, 'tmp'), this.work])
+    for (const path of [join(this.home, '.ssh'), join(this.directory, 'tmp'), this.work])
       mkdirSync(path, { recursive: true });
     this.env = {
       PATH: `${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`,
       HOME: this.home,
-      TMPDIR: join(this.folder, 'tmp'),
+      TMPDIR: join(this.directory, 'tmp'),
       LANG: 'C.UTF-8',
       RDPIPE_TAB_SECONDS: `${EVENT_MS / 1000}`,
     };
@@ -31,8 +31,8 @@ export class CompletionPlace {
   /** h1 has a connection, h2 would be connected to by a program that leaves a file `connected`. */
   async startHosts(): Promise<void> {
     const client = [`ControlPath ${this.socket('%n')}`];
-    const counted = [...client, `ProxyCommand sh -c 'touch ${this.folder}/connected; exec nc %h %p'`];
-    this.#hosts = await startSshHosts(this.folder, [
+    const counted = [...client, `ProxyCommand sh -c 'touch ${this.directory}/connected; exec nc %h %p'`];
+    this.#hosts = await startSshHosts(this.directory, [
       { name: 'h1', client, server: ['LogLevel VERBOSE'] },
       { name: 'h2', client: counted },
     ]);
@@ -55,20 +55,20 @@ export class CompletionPlace {
   }
 
   socket(name: string): string {
-    return join(this.folder, `master-${name}`);
+    return join(this.directory, `master-${name}`);
   }
 
-  /** A name that ends in / is a folder. */
-  write(folder: string, ...names: readonly string[]): void {
+  /** A name that ends in / is a directory. */
+  write(directory: string, ...names: readonly string[]): void {
     for (const name of names) {
-      if (name.endsWith('/')) mkdirSync(join(folder, name), { recursive: true });
-      else writeFileSync(join(folder, name), '');
+      if (name.endsWith('/')) mkdirSync(join(directory, name), { recursive: true });
+      else writeFileSync(join(directory, name), '');
     }
   }
 
   async close(): Promise<void> {
     if (this.#hosts !== undefined) this.disconnect();
     await this.#hosts?.close();
-    rmSync(this.folder, { recursive: true });
+    rmSync(this.directory, { recursive: true });
   }
 }

@@ -25,22 +25,22 @@ export interface CopyServer extends Started {
   url(path: string, client?: string): string;
 }
 
-/** A folder with `served` in it, a key file, servers and clients; all that is left ends after each test. */
+/** A directory with `served` in it, a key file, servers and clients; all that is left ends after each test. */
 export class CopyPlace {
-  readonly folder = mkdtempSync(join(tmpdir(), 'rdpipe-serve-'));
-  readonly served = join(this.folder, 'served');
+  readonly directory = mkdtempSync(join(tmpdir(), 'rdpipe-serve-'));
+  readonly served = join(this.directory, 'served');
   readonly key = randomBytes(32);
   readonly keyFile = this.write('key', `${this.key.toString('hex')}\n`);
   readonly #running = new Set<Started>();
   readonly #sockets = new Set<Socket>();
 
   path(name: string): string {
-    return join(this.folder, name);
+    return join(this.directory, name);
   }
 
   /** A file that only its owner may read. */
   write(name: string, content: string | Buffer, mode = 0o600): string {
-    const path = join(this.folder, name);
+    const path = join(this.directory, name);
     writeFileSync(path, content, { mode });
     return path;
   }
@@ -103,11 +103,11 @@ export class CopyPlace {
 
   /** After all of them. */
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 
   #start(command: readonly string[]): Started {
-    const started = startProgram(command, { cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const started = startProgram(command, { cwd: this.directory, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#running.add(started);
     void started.ended.then(() => this.#running.delete(started));
     return started;

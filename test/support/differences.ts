@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that differ between two folders, byte by byte.
+// The files that differ between two directories, byte by byte.
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** In words, a line a file: which, and where the first difference is. */
 export function differences(one: string, other: string, ignored = /^$/): string[] {
-  const names = new Set([one, other].flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' })));
+  const names = new Set(
+    [one, other].flatMap((directory) => readdirSync(directory, { recursive: true, encoding: 'utf8' })),
+  );
   return [...names]
     .filter((name) => !ignored.test(name))
     .sort()
     .flatMap((name) => {
-      const [a, b] = [one, other].map((folder) => contents(join(folder, name)));
+      const [a, b] = [one, other].map((directory) => contents(join(directory, name)));
       if (a === undefined || b === undefined) return [`${name}: only in ${a === undefined ? other : one}`];
       return a.equals(b) ? [] : [`${name}: differs at byte ${firstDifference(a, b)} of ${a.length} and ${b.length}`];
     });
 }
 
-/** Of a link where it leads, of a folder nothing; undefined: there is none. */
+/** Of a link where it leads, of a directory nothing; undefined: there is none. */
 function contents(path: string): Buffer | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;

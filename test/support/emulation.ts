@@ -10,7 +10,7 @@ import { ROOT } from './root.ts';
 /** Release builds and the C suites; RD_BIN for these. */
 export const ARM64_BUILD = join(ROOT, 'build/aarch64/release');
 
-const BUILD_MOST_MS = 600_000;
+const BUILD_MAX_MS = 600_000;
 const KERNEL_LIST = '/proc/sys/fs/binfmt_misc';
 const EMULATOR = '/usr/bin/qemu-aarch64-static';
 /** The head of a program for arm64, and the bits of it that count; as the kernel's list shows them. */
@@ -25,7 +25,7 @@ const OWN_ENTRY = 'rdpipe-test-aarch64';
 export function useArm64Programs(...targets: readonly string[]): void {
   let isOwn = false;
   before(function () {
-    this.timeout(patience(BUILD_MOST_MS));
+    this.timeout(patience(BUILD_MAX_MS));
     needs(this, process.arch === 'x64' ? undefined : 'this machine is no x86-64');
     needsTool(this, 'aarch64-linux-gnu-gcc', EMULATOR.replace(/.*\//, ''));
     execaSync('make', ['-s', '-j2', 'WERROR=1', 'CPU=aarch64', ...targets], { cwd: ROOT });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the program that stands in for kubectl, docker and lxc into a folder, under their names.
+// Puts the program that stands in for kubectl, docker and lxc into a directory, under their names.
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './root.ts';
 
-/** A folder for PATH. */
-export function placeStandIns(folder: string): string {
-  const bin = join(folder, 'stand-ins');
+/** A directory for PATH. */
+export function placeStandIns(directory: string): string {
+  const bin = join(directory, 'stand-ins');
   mkdirSync(bin);
   for (const name of ['kubectl', 'docker', 'lxc'])
     symlinkSync(join(ROOT, 'test/support/exec-stand-in.mjs'), join(bin, name));

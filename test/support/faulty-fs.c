@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system over the folder BACKING in which one thing goes wrong, named by the first part of a path:
+// A file system over the directory BACKING in which one thing goes wrong, named by the first part of a path:
 // faulty-fs BACKING MOUNT_POINT.
 //   read/…   from 1 MiB on cannot be read (EIO)     write/… from 1 MiB on cannot be written (EIO)
 //   fsync/…  cannot be made permanent (EIO)         close/… over 1 MiB does not fit, as its close tells (ENOSPC)
@@ -54,10 +54,10 @@ static int list(const char *path, void *buffer, fuse_fill_dir_t fill, off_t offs
                 enum fuse_readdir_flags flags) {
   (void)offset, (void)file, (void)flags;
   int fd = openat(backing_fd, under(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-  if (folder == NULL) return -errno;
-  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) fill(buffer, entry->d_name, NULL, 0, 0);
-  closedir(folder);
+  DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+  if (directory == NULL) return -errno;
+  for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) fill(buffer, entry->d_name, NULL, 0, 0);
+  closedir(directory);
   return 0;
 }
 

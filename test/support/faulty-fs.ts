@@ -19,7 +19,7 @@ export class FaultyFs {
   #server: Started | undefined;
 
   /** Where that fault is met. */
-  folder(fault: Fault): string {
+  directory(fault: Fault): string {
     return join(this.#base, 'mounted', fault);
   }
 
@@ -27,8 +27,8 @@ export class FaultyFs {
     const program = join(this.#base, 'faulty-fs');
     const mountPoint = join(this.#base, 'mounted');
     const backing = join(this.#base, 'backing');
-    for (const folder of [mountPoint, ...FAULTS.map((fault) => join(backing, fault))])
-      mkdirSync(folder, { recursive: true });
+    for (const directory of [mountPoint, ...FAULTS.map((fault) => join(backing, fault))])
+      mkdirSync(directory, { recursive: true });
     compile(program);
     this.#server = startProgram([program, backing, mountPoint], { stdio: 'inherit' });
     await eventually(() => expect(statSync(mountPoint).dev).not.to.equal(statSync(this.#base).dev));
@@ -56,38 +56,38 @@ export function useFaultyFs(): FaultyFs {
 export function useTmpfs(options: string): () => string {
   const base = mkdtempSync(join(tmpdir(), 'rdpipe-test-tmpfs-'));
   let mounted = 0;
-  const folder = () => join(base, `${mounted}`);
+  const directory = () => join(base, `${mounted}`);
   beforeEach(function () {
     needsRoot(this);
     mounted += 1;
-    mkdirSync(folder());
-    execaSync('mount', ['-t', 'tmpfs', '-o', options, 'rdpipe-test', folder()]);
+    mkdirSync(directory());
+    execaSync('mount', ['-t', 'tmpfs', '-o', options, 'rdpipe-test', directory()]);
   });
-  afterEach(() => void execaSync('umount', ['-l', folder()]));
+  afterEach(() => void execaSync('umount', ['-l', directory()]));
   after(() => rmSync(base, { recursive: true }));
-  return folder;
+  return directory;
 }
 
 /** Mounts an empty ext4, which files can be written to past the page cache, and returns where. */
 export function useSmallDisk(size = '4M'): () => string {
   const base = mkdtempSync(join(tmpdir(), 'rdpipe-test-disk-'));
   const image = join(base, 'image');
-  const folder = join(base, 'mounted');
+  const directory = join(base, 'mounted');
   before(function () {
     needsRoot(this);
     needsTool(this, 'mkfs.ext4');
     needsFile(this, '/dev/loop-control');
-    mkdirSync(folder);
+    mkdirSync(directory);
     execaSync('truncate', ['-s', size, image]);
     execaSync('mkfs.ext4', ['-q', '-F', image]);
-    execaSync('mount', ['-o', 'loop', image, folder]);
-    rmdirSync(join(folder, 'lost+found'));
+    execaSync('mount', ['-o', 'loop', image, directory]);
+    rmdirSync(join(directory, 'lost+found'));
   });
   after(() => {
-    if (existsSync(image)) execaSync('umount', ['-l', folder]);
+    if (existsSync(image)) execaSync('umount', ['-l', directory]);
     rmSync(base, { recursive: true });
   });
-  return () => folder;
+  return () => directory;
 }
 
 function compile(program: string): void {

@@ -24,7 +24,7 @@ export class FragileDisk {
   readonly #mounted: string[] = [];
   #kept = 0;
 
-  get folder(): string {
+  get directory(): string {
     return this.#at('disk');
   }
 
@@ -57,8 +57,8 @@ export class FragileDisk {
   }
 
   close(): void {
-    for (const folder of this.#mounted.reverse())
-      if (!succeeds('umount', [folder])) execaSync('umount', ['-l', folder]);
+    for (const directory of this.#mounted.reverse())
+      if (!succeeds('umount', [directory])) execaSync('umount', ['-l', directory]);
     rmSync(this.#base, { recursive: true });
   }
 
@@ -71,10 +71,10 @@ export class FragileDisk {
     execaSync('mkfs.ext4', ['-q', '-F', this.#at(image)]);
   }
 
-  #mount(image: string, folder: string, options: string): void {
-    mkdirSync(this.#at(folder));
-    execaSync('mount', ['-o', options, this.#at(image), this.#at(folder)]);
-    this.#mounted.push(this.#at(folder));
+  #mount(image: string, directory: string, options: string): void {
+    mkdirSync(this.#at(directory));
+    execaSync('mount', ['-o', options, this.#at(image), this.#at(directory)]);
+    this.#mounted.push(this.#at(directory));
   }
 }
 

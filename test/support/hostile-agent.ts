@@ -38,7 +38,7 @@ const HELLO: AgentHello = {
 
 /** A program whose agents are this process's. */
 export class HostileProgram {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'rdpipe-hostile-'));
+  readonly #directory = mkdtempSync(join(tmpdir(), 'rdpipe-hostile-'));
   readonly #environment: NodeJS.ProcessEnv;
   readonly #agents = new Set<HostileAgent>();
   #server: Server | undefined;
@@ -50,15 +50,15 @@ export class HostileProgram {
   }
 
   get path(): string {
-    return join(this.#folder, 'agent');
+    return join(this.#directory, 'agent');
   }
 
   async open(): Promise<void> {
-    const socketPath = join(this.#folder, 'socket');
+    const socketPath = join(this.#directory, 'socket');
     this.#server = createServer((socket) => void this.#take(socket)).listen(socketPath);
     await once(this.#server, 'listening');
-    writeFileSync(join(this.#folder, 'relay.mjs'), RELAY);
-    const command = `exec '${process.execPath}' '${this.#folder}/relay.mjs' '${socketPath}' "$@"`;
+    writeFileSync(join(this.#directory, 'relay.mjs'), RELAY);
+    const command = `exec '${process.execPath}' '${this.#directory}/relay.mjs' '${socketPath}' "$@"`;
     writeFileSync(this.path, `#!/bin/sh\n${command}\n`);
     chmodSync(this.path, 0o755);
   }
@@ -75,7 +75,7 @@ export class HostileProgram {
   close(): void {
     this.hangUp();
     this.#server?.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** The relay's first line is its arguments: `--agent --nonce NONCE`. */

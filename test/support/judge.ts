@@ -42,15 +42,18 @@ export function expectSameListing(source: string, target: string): void {
 }
 
 /** The temporary files of rdcp, and its list of them, that were left anywhere below; never a name of the fixtures. */
-export function temporariesIn(folder: string): string[] {
-  const { stdout } = execaSync('find', [folder, '-name', '.rdcp', '-o', '-name', '.rdcp-*']);
+export function temporariesIn(directory: string): string[] {
+  const { stdout } = execaSync('find', [directory, '-name', '.rdcp', '-o', '-name', '.rdcp-*']);
   return stdout.split('\n').filter((path) => path !== '' && !path.endsWith('/.rdcp-looks-like-ours'));
 }
 
-function listing(folder: string): string[] {
-  const found = execaSync('find', ['.', '-printf', `${FIND_FIELDS.join(' ')}\\0`], { cwd: folder, encoding: 'latin1' });
+function listing(directory: string): string[] {
+  const found = execaSync('find', ['.', '-printf', `${FIND_FIELDS.join(' ')}\\0`], {
+    cwd: directory,
+    encoding: 'latin1',
+  });
   const digests = execaSync('find', ['.', '-type', 'f', '-execdir', 'sha256sum', '-bz', '{}', ';'], {
-    cwd: folder,
+    cwd: directory,
     encoding: 'latin1',
   });
   const withoutTop = found.stdout.split('\0').filter((line) => !line.endsWith(' 0 .'));
@@ -60,15 +63,15 @@ function listing(folder: string): string[] {
 
 /** A copy of a file with holes takes no more than a few blocks more than the file. */
 function differentHoles(source: string, target: string): string[] {
-  const folder = join(source, 'holes');
-  return namesIn(folder).flatMap((name) => {
-    const [from, to] = [blocksOf(join(folder, name)), blocksOf(join(target, 'holes', name))];
+  const directory = join(source, 'holes');
+  return namesIn(directory).flatMap((name) => {
+    const [from, to] = [blocksOf(join(directory, name)), blocksOf(join(target, 'holes', name))];
     return to <= from + 8 ? [] : [`holes/${name} takes ${to * BLOCK_BYTES} bytes, not ${from * BLOCK_BYTES}`];
   });
 }
 
-function namesIn(folder: string): string[] {
-  return statSync(folder, { throwIfNoEntry: false }) === undefined ? [] : readdirSync(folder);
+function namesIn(directory: string): string[] {
+  return statSync(directory, { throwIfNoEntry: false }) === undefined ? [] : readdirSync(directory);
 }
 
 /** 0: it is not there, which rsync says. */

@@ -51,7 +51,7 @@ export class Lab extends Workplace {
 
   /** Words before a command line make it run elsewhere than this process. */
   async open(specs: readonly HostSpec[], through: readonly string[] = []): Promise<void> {
-    this.openFolders(through);
+    this.openDirectories(through);
     this.#ssh = await startSshHosts(this.homes, specs, { [MARK_VARIABLE]: this.mark });
     this.knowHosts(this.#ssh.configFile, this.#copy === 'installed' ? this.install() : undefined);
     await this.#setPatience();
@@ -63,9 +63,9 @@ export class Lab extends Workplace {
 
   /** The program's own limit for connecting is for users: here only --connect-timeout means to be reached. */
   async #setPatience(): Promise<void> {
-    const folder = join(this.homes, '.config/rdpipe');
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'config.toml'), `[defaults]\nconnect-timeout = ${EVENT_MS / 1000}\n`);
+    const directory = join(this.homes, '.config/rdpipe');
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, 'config.toml'), `[defaults]\nconnect-timeout = ${EVENT_MS / 1000}\n`);
   }
 
   host(name: string): SshHost {
@@ -81,6 +81,6 @@ export class Lab extends Workplace {
 
   async close(): Promise<void> {
     await this.#ssh?.close();
-    this.removeFolders();
+    this.removeDirectories();
   }
 }

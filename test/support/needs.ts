@@ -45,8 +45,8 @@ function lack(test: Context, reason: string): never {
 
 /** Debian keeps servers in sbin, which users' PATH does not name. */
 export function onPath(tool: string): boolean {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
-  return folders.some((folder) => isThere(join(folder, tool), constants.X_OK));
+  const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  return directories.some((directory) => isThere(join(directory, tool), constants.X_OK));
 }
 
 function isThere(path: string, mode: number): boolean {

@@ -17,23 +17,27 @@ export interface Container {
 
 /**
  * The container shares network and pids with this machine, so a test sees what runs inside of it. `environment` is
- * that of the programs that are started in it later. All that it keeps is below `folder`.
+ * that of the programs that are started in it later. All that it keeps is below `directory`.
  * @throws podman's own words, where this machine lets no container run.
  */
 export async function startContainer(
-  folder: string,
+  directory: string,
   name: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Container> {
-  const bin = join(folder, 'bin');
+  const bin = join(directory, 'bin');
   mkdirSync(bin, { recursive: true });
-  const places = { root: join(folder, 'root'), runroot: join(folder, 'runroot'), tmpdir: join(folder, 'tmpdir') };
+  const places = {
+    root: join(directory, 'root'),
+    runroot: join(directory, 'runroot'),
+    tmpdir: join(directory, 'tmpdir'),
+  };
   const here = '--storage-driver=vfs --cgroup-manager=cgroupfs --events-backend=file --runtime=runc';
   const options = Object.entries(places).map(([option, path]) => `--${option}=${path}`);
   const program = `exec /usr/bin/podman ${options.join(' ')} ${here} "$@"`;
   writeFileSync(join(bin, 'podman'), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
   const podman = (...words: readonly string[]) => execa(join(bin, 'podman'), words, { stdin: 'ignore' });
-  const image = await writeImage(folder);
+  const image = await writeImage(directory);
   await podman('import', image, 'busybox');
   const variables = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
   // podman's own limits are above those that a restricted root may set.
@@ -50,15 +54,16 @@ export async function startContainer(
       await podman('rm', '-f', '-t', '0', name);
       // conmon starts a podman that cleans up after the container, also one that was removed: it writes until it ends.
       await eventually(() => {
-        if (visibleTexts().some((text) => text.includes(places.root))) throw new Error(`a podman still uses ${folder}`);
+        if (visibleTexts().some((text) => text.includes(places.root)))
+          throw new Error(`a podman still uses ${directory}`);
       });
     },
   };
 }
 
 /** Needs the static busybox: the image has no libraries. */
-async function writeImage(folder: string): Promise<string> {
-  const root = join(folder, 'image');
+async function writeImage(directory: string): Promise<string> {
+  const root = join(directory, 'image');
   for (const name of ['bin', 'root', 'tmp', 'var/tmp', 'proc', 'sys', 'dev', 'etc']) {
     mkdirSync(join(root, name), { recursive: true });
   }
@@ -68,7 +73,7 @@ async function writeImage(folder: string): Promise<string> {
   for (const applet of applets.split('\n').filter((text) => text !== 'busybox')) {
     symlinkSync('busybox', join(root, 'bin', applet));
   }
-  const image = join(folder, 'image.tar');
+  const image = join(directory, 'image.tar');
   await execa('tar', ['-C', root, '-cf', image, '.']);
   return image;
 }

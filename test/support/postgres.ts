@@ -16,11 +16,12 @@ export function needsPostgres(test: Mocha.Context): void {
   needsTool(test, 'psql', 'pgbench');
 }
 
-/** Makes an empty database in this folder of the test; returns its path. */
+/** Makes an empty database in this directory of the test; returns its path. */
 export async function makeDatabase(lab: Workplace, name: string): Promise<string> {
-  const data = join(lab.folder, name);
+  const data = join(lab.directory, name);
   await mkdir(data);
-  for (const folder of [join(lab.folder, '../..'), join(lab.folder, '..'), lab.folder]) await chmod(folder, 0o755);
+  for (const directory of [join(lab.directory, '../..'), join(lab.directory, '..'), lab.directory])
+    await chmod(directory, 0o755);
   const make = `${AS_POSTGRES} ${POSTGRES}/initdb -D ${data} -A trust --no-sync --wal-segsize=1 >/dev/null`;
   succeeded(await lab.sh(`chown postgres ${data} && cd / && ${make}`), '');
   return data;

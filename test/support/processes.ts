@@ -7,7 +7,7 @@ export const MARK_VARIABLE = 'RDPIPE_TEST_MARK';
 export interface MarkedProcess {
   readonly pid: number;
   readonly parent: number;
-  /** The program's file name, without its folder: `rdsend`. */
+  /** The program's file name, without its directory: `rdsend`. */
   readonly program: string;
   /** The whole command line, separated by blanks. */
   readonly command: string;

@@ -25,9 +25,9 @@ export interface Program extends Started {
   port(): Promise<number>;
 }
 
-/** A scratch folder and the processes of a suite's tests: what still runs after a test is killed. */
+/** A scratch directory and the processes of a suite's tests: what still runs after a test is killed. */
 export class Bench {
-  readonly folder = mkdtempSync(join(tmpdir(), 'rdpipe-native-'));
+  readonly directory = mkdtempSync(join(tmpdir(), 'rdpipe-native-'));
   readonly #running = new Set<Started>();
   readonly #options: readonly string[];
   #programs = BIN;
@@ -38,16 +38,16 @@ export class Bench {
   }
 
   path(name: string): string {
-    return join(this.folder, name);
+    return join(this.directory, name);
   }
 
   program(name: string): string {
     return join(this.#programs, name);
   }
 
-  /** Other users may run the programs and enter the folder: the checkout may lie where they may not go. */
+  /** Other users may run the programs and enter the directory: the checkout may lie where they may not go. */
   letOthersIn(): void {
-    chmodSync(this.folder, 0o755);
+    chmodSync(this.directory, 0o755);
     if (this.#programs !== BIN) return;
     this.#programs = this.path('programs');
     for (const name of ['rdhop', 'rdsend', 'rdrecv'])
@@ -84,7 +84,7 @@ export class Bench {
 
   start(file: string, words: readonly string[], stdio: Stdio): Program {
     const env = { PATH: `${BIN}:${process.env.PATH}` };
-    const started = startProgram([file, ...words], { cwd: this.folder, stdio, env });
+    const started = startProgram([file, ...words], { cwd: this.directory, stdio, env });
     this.#running.add(started);
     void started.ended.then(() => this.#running.delete(started));
     return { ...started, port: () => eventually(() => portIn(started.stderr())) };
@@ -99,7 +99,7 @@ export class Bench {
 
   /** After all of them. */
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 }
 

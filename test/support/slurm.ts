@@ -27,18 +27,18 @@ export interface Allocation {
   endSoon(): Promise<unknown>;
 }
 
-/** Nodes n1, n2, … are slurmd's of this machine; what they keep is below `folder`. */
-export async function startSlurm(folder: string, count: number, ...more: readonly string[]): Promise<Slurm> {
+/** Nodes n1, n2, … are slurmd's of this machine; what they keep is below `directory`. */
+export async function startSlurm(directory: string, count: number, ...more: readonly string[]): Promise<Slurm> {
   const nodes = Array.from({ length: count }, (_, index) => `n${index + 1}`);
-  const munge = join(folder, 'munge');
-  for (const name of [munge, join(folder, 'state'), ...nodes.map((node) => join(folder, node))]) {
+  const munge = join(directory, 'munge');
+  for (const name of [munge, join(directory, 'state'), ...nodes.map((node) => join(directory, node))]) {
     mkdirSync(name, { recursive: true });
   }
-  chmodSync(folder, 0o755);
+  chmodSync(directory, 0o755);
   const [uid, gid] = ['-u', '-g'].map((flag) => Number(execaSync('id', [flag, 'munge']).stdout));
   chownSync(munge, uid ?? 0, gid ?? 0);
-  const conf = join(folder, 'slurm.conf');
-  writeFileSync(conf, `${configuration(folder, nodes)}${more.map((line) => `${line}\n`).join('')}`);
+  const conf = join(directory, 'slurm.conf');
+  writeFileSync(conf, `${configuration(directory, nodes)}${more.map((line) => `${line}\n`).join('')}`);
   const environment = { SLURM_CONF: conf, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
   const run = (program: string, ...words: readonly string[]) => execa(program, words, { env: environment });
   const ids = ['--reuid', 'munge', '--regid', 'munge', '--clear-groups'];
@@ -65,18 +65,20 @@ export async function startSlurm(folder: string, count: number, ...more: readonl
       };
     },
     loseNode(node) {
-      const daemon = Number(readFileSync(join(folder, `${node}.pid`), 'utf8'));
+      const daemon = Number(readFileSync(join(directory, `${node}.pid`), 'utf8'));
       for (const pid of [daemon, ...stepDaemonsOf(node, conf)]) signalProcess(pid, 'SIGKILL');
     },
     async close() {
       await run('scancel', '--user=root').catch(() => {});
-      const files = [...nodes.map((node) => `${node}.pid`), 'ctld.pid', 'munge/pid'].map((name) => join(folder, name));
+      const files = [...nodes.map((node) => `${node}.pid`), 'ctld.pid', 'munge/pid'].map((name) =>
+        join(directory, name),
+      );
       const pids = files.filter((file) => existsSync(file)).map((file) => Number(readFileSync(file, 'utf8')));
       for (const pid of pids) signalProcess(pid, 'SIGTERM');
       await eventually(() => {
         if (pids.some((pid) => existsSync(`/proc/${pid}`))) throw new Error('a daemon of Slurm still runs');
       });
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 }
@@ -99,7 +101,7 @@ function readIfThere(path: string): string {
   }
 }
 
-function configuration(folder: string, nodes: readonly string[]): string {
+function configuration(directory: string, nodes: readonly string[]): string {
   const host = hostname().split('.')[0];
   // Ports of our own, whatever else runs: three for each process that may run these tests.
   const port = 20_000 + (process.pid % 2000) * 4;
@@ -109,14 +111,14 @@ SlurmctldPort=${port}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket=${folder}/munge/socket
+AuthInfo=socket=${directory}/munge/socket
 CredType=cred/munge
-StateSaveLocation=${folder}/state
-SlurmdSpoolDir=${folder}/%n
-SlurmctldPidFile=${folder}/ctld.pid
-SlurmdPidFile=${folder}/%n.pid
-SlurmctldLogFile=${folder}/ctld.log
-SlurmdLogFile=${folder}/%n.log
+StateSaveLocation=${directory}/state
+SlurmdSpoolDir=${directory}/%n
+SlurmctldPidFile=${directory}/ctld.pid
+SlurmdPidFile=${directory}/%n.pid
+SlurmctldLogFile=${directory}/ctld.log
+SlurmdLogFile=${directory}/%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none

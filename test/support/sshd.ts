@@ -49,45 +49,45 @@ const SSHD = '/usr/sbin/sshd';
 /** In a network of its own. */
 const SSH_PORT = 2222;
 
-/** Everything is kept in `folder`; `environment` is set in every session. */
+/** Everything is kept in `directory`; `environment` is set in every session. */
 export async function startSshHosts(
-  folder: string,
+  directory: string,
   specs: readonly HostSpec[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<SshHosts> {
-  makeKey(join(folder, 'key'));
-  copyFileSync(join(folder, 'key.pub'), join(folder, 'authorized_keys'));
+  makeKey(join(directory, 'key'));
+  copyFileSync(join(directory, 'key.pub'), join(directory, 'authorized_keys'));
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true });
   const servers: Started[] = [];
   const hosts = new Map<string, SshHost>();
   for (const [index, spec] of specs.entries()) {
     const address = spec.network?.address ?? `127.0.0.${index + 2}`;
     const port = spec.network === undefined ? await freePort(address) : SSH_PORT;
-    const server = await startServer(folder, spec, address, port, environment);
+    const server = await startServer(directory, spec, address, port, environment);
     servers.push(server);
-    hosts.set(spec.name, { name: spec.name, address, port, home: join(folder, spec.name), pid: server.pid });
+    hosts.set(spec.name, { name: spec.name, address, port, home: join(directory, spec.name), pid: server.pid });
   }
-  return { configFile: writeClientConfig(folder, specs, hosts), hosts, close: () => endAll(servers) };
+  return { configFile: writeClientConfig(directory, specs, hosts), hosts, close: () => endAll(servers) };
 }
 
 async function startServer(
-  folder: string,
+  directory: string,
   spec: HostSpec,
   address: string,
   port: number,
   environment: Readonly<Record<string, string>>,
 ): Promise<Started> {
-  const home = join(folder, spec.name);
+  const home = join(directory, spec.name);
   mkdirSync(home);
-  makeKey(join(folder, `${spec.name}.host`));
-  const configFile = join(folder, `${spec.name}.sshd_config`);
+  makeKey(join(directory, `${spec.name}.host`));
+  const configFile = join(directory, `${spec.name}.sshd_config`);
   const variables = Object.entries({ HOME: home, ...environment }).map(([name, value]) => `${name}=${value}`);
   const lines = [
     ...(spec.server ?? []),
     `Port ${port}`,
     `ListenAddress ${address}`,
-    `HostKey ${join(folder, `${spec.name}.host`)}`,
-    `AuthorizedKeysFile ${join(folder, 'authorized_keys')}`,
+    `HostKey ${join(directory, `${spec.name}.host`)}`,
+    `AuthorizedKeysFile ${join(directory, 'authorized_keys')}`,
     `SetEnv ${variables.join(' ')}`,
     'StrictModes no',
     'UsePAM no',
@@ -98,7 +98,7 @@ async function startServer(
     'KbdInteractiveAuthentication no',
   ];
   writeFileSync(configFile, `${[...lines, ...penaltyLines(configFile)].join('\n')}\n`);
-  const logFile = join(folder, `${spec.name}.log`);
+  const logFile = join(directory, `${spec.name}.log`);
   const through = spec.network?.through ?? [];
   const server = startProgram([...through, SSHD, '-D', '-E', logFile, '-f', configFile], { stdio: 'ignore' });
   await eventually(() =>
@@ -114,23 +114,23 @@ function penaltyLines(scratchFile: string): string[] {
   return stderr.includes('Bad configuration option') ? [] : ['PerSourcePenalties no'];
 }
 
-function writeClientConfig(folder: string, specs: readonly HostSpec[], hosts: ReadonlyMap<string, SshHost>): string {
-  const configFile = join(folder, 'ssh_config');
+function writeClientConfig(directory: string, specs: readonly HostSpec[], hosts: ReadonlyMap<string, SshHost>): string {
+  const configFile = join(directory, 'ssh_config');
   const blocks = specs.map((spec) => clientBlock(spec, hosts.get(spec.name)));
   const common = [
     'Host *',
     `User ${userInfo().username}`,
-    `IdentityFile ${join(folder, 'key')}`,
+    `IdentityFile ${join(directory, 'key')}`,
     'IdentitiesOnly yes',
     'IdentityAgent none',
-    `UserKnownHostsFile ${join(folder, 'known_hosts')}`,
+    `UserKnownHostsFile ${join(directory, 'known_hosts')}`,
     'GlobalKnownHostsFile /dev/null',
   ];
   writeFileSync(configFile, `${[...blocks.flat(), ...common].join('\n')}\n`);
-  writeFileSync(join(folder, 'known_hosts'), '');
+  writeFileSync(join(directory, 'known_hosts'), '');
   for (const host of hosts.values()) {
-    const key = readFileSync(join(folder, `${host.name}.host.pub`), 'utf8');
-    appendFileSync(join(folder, 'known_hosts'), `${host.name},[${host.address}]:${host.port} ${key}`);
+    const key = readFileSync(join(directory, `${host.name}.host.pub`), 'utf8');
+    appendFileSync(join(directory, 'known_hosts'), `${host.name},[${host.address}]:${host.port} ${key}`);
   }
   return configFile;
 }

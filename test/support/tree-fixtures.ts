@@ -19,12 +19,12 @@ import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { lots } from './sample.ts';
 
-/** A part of a tree, in a folder of its name. */
+/** A part of a tree, in a directory of its name. */
 interface Part {
   readonly name: string;
   /** Only root can make it. */
   readonly byRoot?: true;
-  make(folder: string): void;
+  make(root: string): void;
 }
 
 const MIB = 1024 * 1024;
@@ -50,21 +50,21 @@ const PARTS: readonly Part[] = [
   { name: 'times', make: () => {} },
 ];
 
-/** A new folder with every part that this user can make. */
-export function makeTree(folder: string): void {
-  mkdirSync(folder);
+/** A new directory with every part that this user can make. */
+export function makeTree(root: string): void {
+  mkdirSync(root);
   const parts = PARTS.filter(({ byRoot }) => !byRoot || process.getuid?.() === 0);
   for (const { name, make } of parts) {
-    mkdirSync(join(folder, name));
-    make(join(folder, name));
+    mkdirSync(join(root, name));
+    make(join(root, name));
   }
-  setTimes(folder);
-  makeTimes(join(folder, 'times'));
+  setTimes(root);
+  makeTimes(join(root, 'times'));
 }
 
 /** Changes of every kind to what makeTree() made, as between two copies. */
-export function changeTree(folder: string): void {
-  const at = (path: string) => join(folder, path);
+export function changeTree(root: string): void {
+  const at = (path: string) => join(root, path);
   writeFileSync(at('contents/3'), bytes(3000, 99)); // as long as before
   writeFileSync(at('contents/4'), bytes(50_000, 100));
   writeFileSync(at('contents/5'), '');
@@ -91,9 +91,9 @@ export function changeTree(folder: string): void {
 }
 
 /** Directories in each other whose path is longer than the kernel takes, with a file in each. */
-export function makeDeepTree(folder: string): void {
-  mkdirSync(folder);
-  inside(folder, () => {
+export function makeDeepTree(root: string): void {
+  mkdirSync(root);
+  inside(root, () => {
     for (let level = 0; level < DEPTH; level += 1) {
       writeFileSync('file', `${level}\n`);
       mkdirSync(deepName(level));
@@ -103,18 +103,18 @@ export function makeDeepTree(folder: string): void {
 }
 
 /** One directory with so many empty files, quickly. */
-export function makeManyEntries(folder: string, count: number): void {
-  mkdirSync(folder);
-  inside(folder, () => {
+export function makeManyEntries(root: string, count: number): void {
+  mkdirSync(root);
+  inside(root, () => {
     for (let number = 0; number < count; number += 1) closeSync(openSync(`entry-${number}`, 'w'));
   });
 }
 
 /** Many small files in many directories, as a project's dependencies are. */
-export function makeSmallFiles(folder: string, directories: number, filesOfEach: number): void {
-  mkdirSync(folder);
+export function makeSmallFiles(root: string, directories: number, filesOfEach: number): void {
+  mkdirSync(root);
   for (let directory = 0; directory < directories; directory += 1) {
-    const path = join(folder, `package-${directory}`);
+    const path = join(root, `package-${directory}`);
     mkdirSync(path);
     for (let file = 0; file < filesOfEach; file += 1)
       writeFileSync(join(path, `file-${file}.js`), bytes(1024 + ((directory + file) % 7) * 512, directory + file));
@@ -144,110 +144,110 @@ export function bytes(count: number, seed: number): Buffer {
   return buffer.subarray(0, count);
 }
 
-function makeContents(folder: string): void {
-  for (let number = 0; number < 20; number += 1) writeFileSync(join(folder, `${number}`), bytes(number * 1000, number));
-  writeFileSync(join(folder, 'large'), bytes(9 * MIB + 1, 7));
-  writeFileSync(join(folder, 'empty file'), '');
-  for (const path of ['empty directory', 'sub', 'sub/sub', 'sub/empty']) mkdirSync(join(folder, path));
-  for (const path of ['sub/file', 'sub/sub/file']) writeFileSync(join(folder, path), path);
+function makeContents(root: string): void {
+  for (let number = 0; number < 20; number += 1) writeFileSync(join(root, `${number}`), bytes(number * 1000, number));
+  writeFileSync(join(root, 'large'), bytes(9 * MIB + 1, 7));
+  writeFileSync(join(root, 'empty file'), '');
+  for (const path of ['empty directory', 'sub', 'sub/sub', 'sub/empty']) mkdirSync(join(root, path));
+  for (const path of ['sub/file', 'sub/sub/file']) writeFileSync(join(root, path), path);
 }
 
-function makeHardLinks(folder: string): void {
-  for (const name of ['a', 'b', 'c']) mkdirSync(join(folder, name));
+function makeHardLinks(root: string): void {
+  for (const name of ['a', 'b', 'c']) mkdirSync(join(root, name));
   for (const name of ['first', 'other']) {
-    writeFileSync(join(folder, 'b', name), `of ${name}\n`);
-    for (const other of ['a', 'c']) linkSync(join(folder, 'b', name), join(folder, other, `${name} too`));
+    writeFileSync(join(root, 'b', name), `of ${name}\n`);
+    for (const other of ['a', 'c']) linkSync(join(root, 'b', name), join(root, other, `${name} too`));
   }
-  symlinkSync('nowhere', join(folder, 'b/symlink'));
-  linkSync(join(folder, 'b/symlink'), join(folder, 'c/symlink too'));
-  run('mkfifo', join(folder, 'a/fifo'));
-  linkSync(join(folder, 'a/fifo'), join(folder, 'c/fifo too'));
+  symlinkSync('nowhere', join(root, 'b/symlink'));
+  linkSync(join(root, 'b/symlink'), join(root, 'c/symlink too'));
+  run('mkfifo', join(root, 'a/fifo'));
+  linkSync(join(root, 'a/fifo'), join(root, 'c/fifo too'));
 }
 
-function makeHoles(folder: string): void {
-  writeHole(join(folder, 'all'), 16 * MIB, []);
-  writeHole(join(folder, 'middle'), 8 * MIB, [
+function makeHoles(root: string): void {
+  writeHole(join(root, 'all'), 16 * MIB, []);
+  writeHole(join(root, 'middle'), 8 * MIB, [
     [0, 4096],
     [8 * MIB - 4096, 4096],
   ]);
-  writeHole(join(folder, 'ends'), 3 * MIB + 5, [[MIB, 65_536]]);
-  writeHole(join(folder, 'large'), 256 * MIB, [[200 * MIB, 5000]]);
+  writeHole(join(root, 'ends'), 3 * MIB + 5, [[MIB, 65_536]]);
+  writeHole(join(root, 'large'), 256 * MIB, [[200 * MIB, 5000]]);
 }
 
 /** `touch` gives a symbolic link its own time; directories come after what is in them. */
-function setTimes(folder: string): void {
-  run('find', folder, '-depth', '-execdir', 'touch', '-h', '-d', WHEN, '{}', '+');
+function setTimes(root: string): void {
+  run('find', root, '-depth', '-execdir', 'touch', '-h', '-d', WHEN, '{}', '+');
 }
 
-function makeTimes(folder: string): void {
+function makeTimes(root: string): void {
   const times = { plain: '@1234567890.000000001', last: '@4000000000.999999999', before: '@-1000000.5', epoch: '@0' };
   for (const [name, time] of Object.entries(times)) {
-    writeFileSync(join(folder, name), name);
-    run('touch', '-d', time, join(folder, name));
+    writeFileSync(join(root, name), name);
+    run('touch', '-d', time, join(root, name));
   }
-  symlinkSync('plain', join(folder, 'link'));
-  run('touch', '-h', '-d', '@1111111111.111111111', join(folder, 'link'));
-  mkdirSync(join(folder, 'directory'));
-  run('touch', '-d', '@1222222222.222222222', join(folder, 'directory'), folder);
+  symlinkSync('plain', join(root, 'link'));
+  run('touch', '-h', '-d', '@1111111111.111111111', join(root, 'link'));
+  mkdirSync(join(root, 'directory'));
+  run('touch', '-d', '@1222222222.222222222', join(root, 'directory'), root);
 }
 
-function makeModes(folder: string): void {
+function makeModes(root: string): void {
   for (const mode of ['000', '400', '644', '777', '1644', '2755', '4755', '6711']) {
-    writeFileSync(join(folder, mode), mode);
-    chmodSync(join(folder, mode), Number.parseInt(mode, 8));
+    writeFileSync(join(root, mode), mode);
+    chmodSync(join(root, mode), Number.parseInt(mode, 8));
   }
   for (const mode of ['700', '1777', '2755']) {
-    mkdirSync(join(folder, `directory ${mode}`));
-    chmodSync(join(folder, `directory ${mode}`), Number.parseInt(mode, 8));
+    mkdirSync(join(root, `directory ${mode}`));
+    chmodSync(join(root, `directory ${mode}`), Number.parseInt(mode, 8));
   }
 }
 
-function makeAcls(folder: string): void {
-  writeFileSync(join(folder, 'file'), 'x');
-  run('setfacl', '-m', 'u:1234:rw,g:4321:r', join(folder, 'file'));
-  mkdirSync(join(folder, 'directory'));
-  run('setfacl', '-m', 'u:1234:rwx,d:u:1234:rx,d:g:4321:rwx', join(folder, 'directory'));
-  writeFileSync(join(folder, 'directory/inherits'), 'x');
-  mkdirSync(join(folder, 'directory/inherits too'));
-  writeFileSync(join(folder, 'directory/without'), 'x');
-  run('setfacl', '-b', join(folder, 'directory/without'));
+function makeAcls(root: string): void {
+  writeFileSync(join(root, 'file'), 'x');
+  run('setfacl', '-m', 'u:1234:rw,g:4321:r', join(root, 'file'));
+  mkdirSync(join(root, 'directory'));
+  run('setfacl', '-m', 'u:1234:rwx,d:u:1234:rx,d:g:4321:rwx', join(root, 'directory'));
+  writeFileSync(join(root, 'directory/inherits'), 'x');
+  mkdirSync(join(root, 'directory/inherits too'));
+  writeFileSync(join(root, 'directory/without'), 'x');
+  run('setfacl', '-b', join(root, 'directory/without'));
 }
 
-function makeAttributes(folder: string): void {
-  writeFileSync(join(folder, 'file'), 'x');
-  mkdirSync(join(folder, 'directory'));
-  run('setfattr', '-n', 'user.one', '-v', 'a value', join(folder, 'file'));
-  run('setfattr', '-n', 'user.any bytes', '-v', '0x00ff0a22', join(folder, 'file'));
-  run('setfattr', '-n', 'user.empty', join(folder, 'file'));
-  run('setfattr', '-n', 'user.large', '-v', 'v'.repeat(2000), join(folder, 'directory'));
-  if (process.getuid?.() === 0) run('setfattr', '-n', 'trusted.one', '-v', 'of root', join(folder, 'file'));
+function makeAttributes(root: string): void {
+  writeFileSync(join(root, 'file'), 'x');
+  mkdirSync(join(root, 'directory'));
+  run('setfattr', '-n', 'user.one', '-v', 'a value', join(root, 'file'));
+  run('setfattr', '-n', 'user.any bytes', '-v', '0x00ff0a22', join(root, 'file'));
+  run('setfattr', '-n', 'user.empty', join(root, 'file'));
+  run('setfattr', '-n', 'user.large', '-v', 'v'.repeat(2000), join(root, 'directory'));
+  if (process.getuid?.() === 0) run('setfattr', '-n', 'trusted.one', '-v', 'of root', join(root, 'file'));
 }
 
-function makeFifos(folder: string): void {
-  run('mkfifo', '-m', '640', join(folder, 'fifo'));
+function makeFifos(root: string): void {
+  run('mkfifo', '-m', '640', join(root, 'fifo'));
 }
 
-function makeDevices(folder: string): void {
-  run('mknod', '-m', '600', join(folder, 'zero'), 'c', '1', '5');
-  run('mknod', '-m', '660', join(folder, 'loop'), 'b', '7', '77');
+function makeDevices(root: string): void {
+  run('mknod', '-m', '600', join(root, 'zero'), 'c', '1', '5');
+  run('mknod', '-m', '660', join(root, 'loop'), 'b', '7', '77');
 }
 
 /** Numbers that no user here has, and one that has a name. */
-function makeOwners(folder: string): void {
+function makeOwners(root: string): void {
   for (const [name, user, group] of [
     ['numbers', 54_321, 12_345],
     ['nobody', 65_534, 65_534],
     ['daemon', 1, 1],
   ] as const) {
-    writeFileSync(join(folder, name), name);
-    mkdirSync(join(folder, `directory of ${name}`));
-    symlinkSync(name, join(folder, `link of ${name}`));
-    for (const path of [name, `directory of ${name}`, `link of ${name}`]) lchownSync(join(folder, path), user, group);
+    writeFileSync(join(root, name), name);
+    mkdirSync(join(root, `directory of ${name}`));
+    symlinkSync(name, join(root, `link of ${name}`));
+    for (const path of [name, `directory of ${name}`, `link of ${name}`]) lchownSync(join(root, path), user, group);
   }
-  chmodSync(join(folder, 'daemon'), 0o6755); // a change of owner takes these bits away
+  chmodSync(join(root, 'daemon'), 0o6755); // a change of owner takes these bits away
 }
 
-function makeSymlinks(folder: string): void {
+function makeSymlinks(root: string): void {
   for (const [name, target] of [
     ['dangling', 'not/there'],
     ['to a directory', '../contents'],
@@ -258,10 +258,10 @@ function makeSymlinks(folder: string): void {
     ['out', '../../../../..'],
     ['longest', `${'d/'.repeat(LONGEST_LINK / 2)}x`],
   ] as const)
-    symlinkSync(target, join(folder, name));
+    symlinkSync(target, join(root, name));
 }
 
-function makeNames(folder: string): void {
+function makeNames(root: string): void {
   const names = [
     ' ',
     ' leading and trailing ',
@@ -284,22 +284,22 @@ function makeNames(folder: string): void {
   ].map((name) => Buffer.from(name));
   const bytesOnly = [Buffer.from([0xff, 0xfe, 0x80]), Buffer.from([0xc3]), Buffer.from([0x01, 0x7f])];
   for (const name of [...names, ...bytesOnly]) {
-    const path = Buffer.concat([Buffer.from(`${folder}/`), name]);
+    const path = Buffer.concat([Buffer.from(`${root}/`), name]);
     writeFileSync(path, name);
   }
-  const directory = Buffer.concat([Buffer.from(`${folder}/directory `), Buffer.from([0xff, 0x0a])]);
+  const directory = Buffer.concat([Buffer.from(`${root}/directory `), Buffer.from([0xff, 0x0a])]);
   mkdirSync(directory);
   writeFileSync(Buffer.concat([directory, Buffer.from('/file')]), 'x');
 }
 
 /** A user has to make it writable for a moment, or write before the mode is set. */
-function makeReadOnly(folder: string): void {
-  mkdirSync(join(folder, 'directory/inner'), { recursive: true });
+function makeReadOnly(root: string): void {
+  mkdirSync(join(root, 'directory/inner'), { recursive: true });
   for (const path of ['directory/file', 'directory/inner/file']) {
-    writeFileSync(join(folder, path), path);
-    chmodSync(join(folder, path), 0o444);
+    writeFileSync(join(root, path), path);
+    chmodSync(join(root, path), 0o444);
   }
-  for (const path of ['directory/inner', 'directory']) chmodSync(join(folder, path), 0o555);
+  for (const path of ['directory/inner', 'directory']) chmodSync(join(root, path), 0o555);
 }
 
 function deepName(level: number): string {
@@ -307,9 +307,9 @@ function deepName(level: number): string {
 }
 
 /** With relative paths, which may lead deeper than the longest path. */
-function inside(folder: string, work: () => void): void {
+function inside(root: string, work: () => void): void {
   const before = process.cwd();
-  process.chdir(folder);
+  process.chdir(root);
   try {
     work();
   } finally {

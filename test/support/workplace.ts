@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder and a shell for each test in which `rdpipe` and `rdcp` are the built ones; checks that no process is left.
+// A directory and a shell for each test in which `rdpipe` and `rdcp` are the built ones; checks for processes left.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -25,7 +25,7 @@ export class Workplace {
   }
 
   /** Words before a command line make it run elsewhere than this process. */
-  protected openFolders(through: readonly string[] = []): void {
+  protected openDirectories(through: readonly string[] = []): void {
     this.#through = through;
     process.umask(0o022); // a configuration file that a group may write is refused
     this.#base = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
@@ -54,17 +54,17 @@ export class Workplace {
     writeFileSync(join(this.#base, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 
-  protected removeFolders(): void {
+  protected removeDirectories(): void {
     if (this.#base !== '') rmSync(this.#base, { recursive: true, force: true });
   }
 
   beginTest(): void {
     this.#tests += 1;
-    mkdirSync(this.folder);
+    mkdirSync(this.directory);
   }
 
-  /** The working folder of this test, empty at its beginning. */
-  get folder(): string {
+  /** The working directory of this test, empty at its beginning. */
+  get directory(): string {
     return join(this.#base, `test-${this.#tests}`);
   }
 
@@ -100,20 +100,20 @@ export class Workplace {
     script: string,
     options: { readonly stdin?: 'empty' | 'open'; readonly env?: NodeJS.ProcessEnv } = {},
   ): Running {
-    const place = { cwd: this.folder, env: { ...this.environment, ...options.env }, through: this.#through };
+    const place = { cwd: this.directory, env: { ...this.environment, ...options.env }, through: this.#through };
     return startShell(script, { ...place, stdin: options.stdin ?? 'empty', longestMs: this.#longestMs });
   }
 
   read(name: string): Promise<Buffer> {
-    return readFile(join(this.folder, name));
+    return readFile(join(this.directory, name));
   }
 
   write(name: string, bytes: Uint8Array): Promise<void> {
-    return writeFile(join(this.folder, name), bytes);
+    return writeFile(join(this.directory, name), bytes);
   }
 
-  list(folder = '.'): Promise<string[]> {
-    return readdir(join(this.folder, folder));
+  list(directory = '.'): Promise<string[]> {
+    return readdir(join(this.directory, directory));
   }
 
   /** The processes of this workplace, servers apart; with a name, only these. */

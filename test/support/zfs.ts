@@ -10,7 +10,7 @@ import { type Started, startProgram } from './start-program.ts';
 export interface ZfsPool {
   readonly name: string;
   /** Where its datasets are mounted. */
-  readonly folder: string;
+  readonly directory: string;
 }
 
 export interface Zfs {
@@ -43,7 +43,7 @@ function isRunning(): boolean {
 }
 
 async function startDaemon(): Promise<Started> {
-  for (const folder of ['/var/run/zfs', '/run/lock', '/etc/zfs']) mkdirSync(folder, { recursive: true });
+  for (const directory of ['/var/run/zfs', '/run/lock', '/etc/zfs']) mkdirSync(directory, { recursive: true });
   const daemon = startProgram(['zfs-fuse', '--no-daemon'], { stdio: 'ignore' });
   await eventually(() => {
     if (!isRunning()) throw new Error('zfs-fuse does not answer');
@@ -55,11 +55,11 @@ async function startDaemon(): Promise<Started> {
 function createPool(scratch: string, role: string): ZfsPool {
   const name = `rdpipe-${role}-${process.pid}-${Date.now()}`;
   const disk = join(scratch, `${role}.img`);
-  const folder = join(scratch, role);
+  const directory = join(scratch, role);
   writeFileSync(disk, '');
   truncateSync(disk, POOL_BYTES);
-  execaSync('zpool', ['create', '-o', 'cachefile=none', '-m', folder, name, disk]);
-  return { name, folder };
+  execaSync('zpool', ['create', '-o', 'cachefile=none', '-m', directory, name, disk]);
+  return { name, directory };
 }
 
 /** Refused while a send that was cut off still reads. */

@@ -21,7 +21,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     const lab = useLab({ copy });
 
     async function onTerminal(use: (terminal: Tmux) => Promise<void>, term?: string): Promise<void> {
-      const terminal = await Tmux.open(size, { cwd: lab.folder, env: lab.environment, term });
+      const terminal = await Tmux.open(size, { cwd: lab.directory, env: lab.environment, term });
       try {
         await use(terminal);
       } finally {
@@ -30,8 +30,8 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     }
 
     /** The command of a stage that prints lines until `letGo`. */
-    const flowing = () => `cd ${lab.folder}; until test -e open; do echo body; done`;
-    const sinkHere = () => `h2:'> ${lab.folder}/out'`;
+    const flowing = () => `cd ${lab.directory}; until test -e open; do echo body; done`;
+    const sinkHere = () => `h2:'> ${lab.directory}/out'`;
     const letGo = () => lab.write('open', Buffer.alloc(0));
 
     /** The rows of hops that stay on the screen: none of them wrapped. */
@@ -50,7 +50,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
 
     it('shows a row a hop while a stream flows, and leaves the last ones', () =>
       onTerminal(async (terminal) => {
-        await terminal.start(`rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.folder}/out'`);
+        await terminal.start(`rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.directory}/out'`);
         await terminal.shows(/^h1→h2 .*[kM]B[\s\S]*^h2→h3 .*[kM]B/m);
         await letGo();
         const shown = await terminal.ended();
@@ -65,7 +65,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         let screen = '';
         for (const limit of LIMITS) {
           await lab.sh('rm -rf new');
-          await terminal.start(`rdcp -r --limit ${limit} h1:${lab.folder}/tree h2:${lab.folder}/new`);
+          await terminal.start(`rdcp -r --limit ${limit} h1:${lab.directory}/tree h2:${lab.directory}/new`);
           screen = await terminal.shows(new RegExp(`${ROWS_OF_COPY.source}|^status `, 'm'));
           const shown = await terminal.ended();
           expect(shown.status).to.equal(0);
@@ -79,7 +79,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     it('ends a copy by Ctrl-C with one line, and goes on with it', () =>
       onTerminal(async (terminal) => {
         await lab.sh('mkdir -p tree/d; echo x > tree/d/x; head -c 32M /dev/zero | tr "\\0" x > tree/large');
-        const line = (more: string) => `rdcp -r ${more} h1:${lab.folder}/tree/ h2:${lab.folder}/new`;
+        const line = (more: string) => `rdcp -r ${more} h1:${lab.directory}/tree/ h2:${lab.directory}/new`;
         let shown: Shown = { status: 0, lines: [] };
         for (const limit of LIMITS) {
           await lab.sh('rm -rf new');
@@ -111,7 +111,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
 
     it('shows the plan with -n, and starts nothing', () =>
       onTerminal(async (terminal) => {
-        const shown = await terminal.run(`rdpipe -n h1:'touch ${lab.folder}/started' h2:cat`);
+        const shown = await terminal.run(`rdpipe -n h1:'touch ${lab.directory}/started' h2:cat`);
         expect(shown.status).to.equal(0);
         expect(shown.lines.join('\n'))
           .to.match(/h1→h2 tcp/)
@@ -151,9 +151,9 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
 
     it('asks for a host key and for a passphrase, of which nothing is shown', () =>
       onTerminal(async (terminal) => {
-        const key = join(lab.folder, 'locked');
+        const key = join(lab.directory, 'locked');
         execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret word', '-f', key]);
-        const known = `-o UserKnownHostsFile=${lab.folder}/known -o StrictHostKeyChecking=ask`;
+        const known = `-o UserKnownHostsFile=${lab.directory}/known -o StrictHostKeyChecking=ask`;
         await lab.authorize(`${key}.pub`);
         await terminal.start(`echo hi | rdpipe ${known} -o IdentityFile=${key} h1:'tr a-z A-Z'`);
         await terminal.shows(/^h1: [\s\S]*yes\/no[\s\S]*\? *$/m);
@@ -196,7 +196,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     it('redraws its rows where the terminal is made narrower and wider', () =>
       onTerminal(async (terminal) => {
         // On a screen that is not full tmux itself keeps broken rows above the screen, and brings them back.
-        await terminal.start(`seq 60; rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.folder}/out'`);
+        await terminal.start(`seq 60; rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.directory}/out'`);
         await terminal.shows(/^h2→h3 .*[kM]B/m);
         for (const columns of [40, 120, size.columns]) {
           await terminal.resize({ columns, rows: size.rows });
@@ -224,9 +224,9 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
 
     it('leaves the modes that a pager gave the terminal', () =>
       onTerminal(async (terminal) => {
-        const waitFor = (file: string) => `until test -e ${lab.folder}/${file}; do sleep 0.05; done`;
+        const waitFor = (file: string) => `until test -e ${lab.directory}/${file}; do sleep 0.05; done`;
         const pager = `${waitFor('began')}; stty -icanon -echo; stty -g >modes; touch open; ${waitFor('ended')}; stty -g`;
-        const stage = `touch ${lab.folder}/began; ${waitFor('open')}`;
+        const stage = `touch ${lab.directory}/began; ${waitFor('open')}`;
         await terminal.run(`{ rdpipe h1:'${stage}' h2:cat; touch ended; } | (${pager}) </dev/tty >after; stty sane`);
         expect((await lab.read('after')).toString()).to.equal((await lab.read('modes')).toString());
       }));
@@ -251,7 +251,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
 
     it('sends no escape sequence to a dumb terminal', () =>
       onTerminal(async (terminal) => {
-        await terminal.record(join(lab.folder, 'bytes'));
+        await terminal.record(join(lab.directory, 'bytes'));
         await terminal.type(`rdpipe -v h1:'seq 100000' ${sinkHere()}; echo done`);
         await terminal.shows(/^done$/m);
         await eventually(async () => expect((await lab.read('bytes')).toString()).to.match(/^done\r$/m));

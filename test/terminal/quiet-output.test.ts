@@ -19,7 +19,7 @@ describe('rows on the terminal that the output comes to', () => {
 
   it('are there until the first byte of it, and leave nothing', async () => {
     const screen = await open(80, 24);
-    await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:'go=${lab.folder}/go; ${QUIET}'`);
+    await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:'go=${lab.directory}/go; ${QUIET}'`);
     await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→this machine +0 B /m);
     go();
     await screen.shows(/^one\ntwo\n\$$/m);
@@ -35,7 +35,7 @@ describe('rows on the terminal that the output comes to', () => {
   it('leave nothing where no output comes', async () => {
     const screen = await open(80, 24);
     await screen.type(
-      `rdpipe h1:'head -c 5M /dev/zero' h2:'cat > /dev/null; until test -e ${lab.folder}/go; do sleep 0.05; done'`,
+      `rdpipe h1:'head -c 5M /dev/zero' h2:'cat > /dev/null; until test -e ${lab.directory}/go; do sleep 0.05; done'`,
     );
     await screen.shows(/^h1→h2 +5\.0 MiB /m);
     go();
@@ -55,7 +55,7 @@ describe('rows on the terminal that the output comes to', () => {
 
   it('do not hold back output when rdpipe cannot answer', async () => {
     const screen = await open(80, 24);
-    await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:'go=${lab.folder}/go; ${QUIET}'`);
+    await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:'go=${lab.directory}/go; ${QUIET}'`);
     await screen.shows(/^h1→h2 +5\.0 MiB /m);
     const [rdpipe] = lab.processes().filter(({ program, command }) => program === 'node' && command.includes('rdpipe'));
     if (rdpipe === undefined) expect.fail('rdpipe does not run');
@@ -73,7 +73,7 @@ describe('rows on the terminal that the output comes to', () => {
   ] as const) {
     it(`are not drawn where ${what}`, async () => {
       const screen = await open(80, 24);
-      await screen.type(`rdpipe h1:'head -c 5M /dev/zero' ${last}:'go=${lab.folder}/go; ${QUIET}'`);
+      await screen.type(`rdpipe h1:'head -c 5M /dev/zero' ${last}:'go=${lab.directory}/go; ${QUIET}'`);
       await eventually(() => expect(lab.processes('sleep').length + lab.processes('sh').length).to.be.greaterThan(0));
       go();
       await screen.shows(shown);
@@ -85,11 +85,11 @@ describe('rows on the terminal that the output comes to', () => {
     const screen = await open(80, 24);
     await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:cat > out`);
     await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→this machine +5\.0 MiB .*\n\$$/m);
-    expect(readFileSync(join(lab.folder, 'out'))).to.have.lengthOf(5 << 20);
+    expect(readFileSync(join(lab.directory, 'out'))).to.have.lengthOf(5 << 20);
   });
 
   function go(): void {
-    writeFileSync(join(lab.folder, 'go'), '');
+    writeFileSync(join(lab.directory, 'go'), '');
   }
 });
 
@@ -173,11 +173,11 @@ function useScreens() {
     needsTool(this, 'tmux');
   });
   const open = async (columns: number, rows: number) => {
-    screen = await Tmux.open({ columns, rows }, { cwd: lab.folder, env: lab.environment });
-    await screen.record(join(lab.folder, 'raw'));
+    screen = await Tmux.open({ columns, rows }, { cwd: lab.directory, env: lab.environment });
+    await screen.record(join(lab.directory, 'raw'));
     return screen;
   };
   /** Everything that was written to the terminal. */
-  const raw = () => readFileSync(join(lab.folder, 'raw'), 'utf8');
+  const raw = () => readFileSync(join(lab.directory, 'raw'), 'utf8');
   return { lab, open, raw };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The archives of a release have the same bytes whatever the times, modes and names of the folder they are made of.
+// The archives of a release have the same bytes whatever the times, modes and names of the directory they are made of.
 import {
   chmodSync,
   mkdirSync,
@@ -30,7 +30,7 @@ describe('an archive', () => {
   });
   after(() => rmSync(scratch, { recursive: true }));
 
-  it('is one tarball of equal folders, with its prefix, the time and no owner', () => {
+  it('is one tarball of equal directories, with its prefix, the time and no owner', () => {
     const [tarball = '', other = ''] = ['one', 'another'].map((name) => {
       const file = join(scratch, `${name}.tar.gz`);
       makeTarGz(join(scratch, name), file, 'sample-1', EPOCH);
@@ -48,7 +48,7 @@ describe('an archive', () => {
     ]);
   });
 
-  it('is one package of Debian of equal folders, with its size and digests', function () {
+  it('is one package of Debian of equal directories, with its size and digests', function () {
     needsTool(this, 'dpkg-deb');
     const [deb = '', other = ''] = ['one', 'another'].map((name) => {
       const file = join(scratch, `${name}.deb`);
@@ -64,46 +64,46 @@ describe('an archive', () => {
     expect(sums).to.match(/^[0-9a-f]{32} {2}bin\/program\n[0-9a-f]{32} {2}page\n$/);
   });
 
-  function makeSample(name: string, folderMode: number, fileMode: number, time: number): void {
-    const folder = join(scratch, name);
-    mkdirSync(join(folder, 'bin'), { recursive: true });
-    writeFileSync(join(folder, 'page'), 'hi\n');
-    writeFileSync(join(folder, 'bin/program'), '#!true\n\n');
-    symlinkSync('./program', join(folder, 'bin/link'));
-    chmodSync(join(folder, 'page'), fileMode);
-    for (const path of ['bin/program', 'bin', '.']) chmodSync(join(folder, path), folderMode);
-    for (const path of ['page', 'bin/program', 'bin', '.']) utimesSync(join(folder, path), time, time);
+  function makeSample(name: string, directoryMode: number, fileMode: number, time: number): void {
+    const directory = join(scratch, name);
+    mkdirSync(join(directory, 'bin'), { recursive: true });
+    writeFileSync(join(directory, 'page'), 'hi\n');
+    writeFileSync(join(directory, 'bin/program'), '#!true\n\n');
+    symlinkSync('./program', join(directory, 'bin/link'));
+    chmodSync(join(directory, 'page'), fileMode);
+    for (const path of ['bin/program', 'bin', '.']) chmodSync(join(directory, path), directoryMode);
+    for (const path of ['page', 'bin/program', 'bin', '.']) utimesSync(join(directory, path), time, time);
   }
 });
 
 describe('the time of a release', () => {
-  let folder: string;
+  let directory: string;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-epoch-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-epoch-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(directory, { recursive: true }));
 
   it('is SOURCE_DATE_EPOCH, which must be a number', () => {
-    expect(sourceDateEpoch(folder, { SOURCE_DATE_EPOCH: '12' })).to.equal(12);
-    expect(() => sourceDateEpoch(folder, { SOURCE_DATE_EPOCH: 'today' })).to.throw(
+    expect(sourceDateEpoch(directory, { SOURCE_DATE_EPOCH: '12' })).to.equal(12);
+    expect(() => sourceDateEpoch(directory, { SOURCE_DATE_EPOCH: 'today' })).to.throw(
       'SOURCE_DATE_EPOCH is today: give the seconds since 1970',
     );
   });
 
   it('is that of the commit', () => {
-    const env = { GIT_COMMITTER_DATE: `@${EPOCH} +0900`, HOME: folder };
+    const env = { GIT_COMMITTER_DATE: `@${EPOCH} +0900`, HOME: directory };
     const identity = ['-c', 'user.name=a', '-c', 'user.email=a@b.example'];
-    execaSync('git', ['init', '-q'], { cwd: folder, env });
-    execaSync('git', [...identity, 'commit', '-q', '--allow-empty', '-m', 'x'], { cwd: folder, env });
-    expect(sourceDateEpoch(folder, {})).to.equal(EPOCH);
+    execaSync('git', ['init', '-q'], { cwd: directory, env });
+    execaSync('git', [...identity, 'commit', '-q', '--allow-empty', '-m', 'x'], { cwd: directory, env });
+    expect(sourceDateEpoch(directory, {})).to.equal(EPOCH);
   });
 
   it('is the newest date of CHANGELOG without git, and 0 without a date', () => {
-    const changelog = join(folder, 'CHANGELOG.md');
+    const changelog = join(directory, 'CHANGELOG.md');
     writeFileSync(changelog, '# Changelog\n\n## 0.2.0, not released yet\n');
-    expect(sourceDateEpoch(folder, {})).to.equal(0);
+    expect(sourceDateEpoch(directory, {})).to.equal(0);
     writeFileSync(changelog, '# Changelog\n\n## 0.2.0, 2026-11-23\n\n## 0.1.0, 2025-01-01\n');
-    expect(sourceDateEpoch(folder, {})).to.equal(Date.UTC(2026, 10, 23) / 1000);
+    expect(sourceDateEpoch(directory, {})).to.equal(Date.UTC(2026, 10, 23) / 1000);
   });
 });

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of the layout notices files without their line and folders without their row.
+// The check of the layout notices files without their line and directories without their row.
 import { expect } from 'chai';
 import { makeLayout } from '../../scripts/check-layout.ts';
 
 const SPDX = '// SPDX-License-Identifier: Apache-2.0\n';
 
-const FOLDERS = {
+const DIRECTORIES = {
   'packages/rdpipe/src': 'The control plane',
   'packages/rdpipe/src/ui': 'Output',
   'packages/rdpipe/src/ui/pages': 'Pages',
@@ -47,7 +47,7 @@ test/                     Suites`;
 describe('the layout', () => {
   const whole = { ...TREE, 'packages/core-native/src/ring.h': `${SPDX}// Bytes between two threads.\n// More.\n` };
 
-  it('has a row for every folder and module, in the order of the folders', () => {
+  it('has a row for every directory and module, in the order of the directories', () => {
     const layout = made(whole);
     expect(layout.text).to.equal(TEXT);
     expect(layout.complaints).to.deep.equal([]);
@@ -81,9 +81,13 @@ describe('the layout', () => {
       { 'packages/rdpipe/src/ui/rows.ts': `/** ${'a'.repeat(101)} */` },
       'rows.ts: its first line has more',
     ],
-    ['a folder without a row', { 'packages/rdpipe/src/ui/new/a.ts': '// A\n' }, 'packages/rdpipe/src/ui/new: no row'],
-    ['a folder beside src without a row', { 'test/faults/a.ts': '' }, 'test/faults: no row'],
-    ['a row without a folder', { 'test/lab/guest/init': undefined }, 'test/lab: a row'],
+    [
+      'a directory without a row',
+      { 'packages/rdpipe/src/ui/new/a.ts': '// A\n' },
+      'packages/rdpipe/src/ui/new: no row',
+    ],
+    ['a directory beside src without a row', { 'test/faults/a.ts': '' }, 'test/faults: no row'],
+    ['a row without a directory', { 'test/lab/guest/init': undefined }, 'test/lab: a row'],
   ] as const) {
     it(`complains of ${what}`, () => {
       const { complaints } = made({ ...whole, ...change });
@@ -95,5 +99,5 @@ describe('the layout', () => {
 
 function made(files: Readonly<Record<string, string | undefined>>) {
   const tree = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return makeLayout(new Map(tree), FOLDERS);
+  return makeLayout(new Map(tree), DIRECTORIES);
 }

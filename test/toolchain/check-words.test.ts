@@ -106,7 +106,7 @@ describe('the check of words', () => {
     expect(lines('CHANGELOG.md', '# A\n## 0.2.0, not released yet\nanew\n## 0.1.0\nanew\n')).to.deep.equal([3]);
   });
 
-  it('looks at the folders that it is given, and fails for none', () => {
+  it('looks at the directories that it is given, and fails for none', () => {
     const none = runProgram('node', ['--import', 'tsx', 'scripts/check-words.ts', 'no/such'], { cwd: ROOT });
     expect(none.stderr).to.equal('no file of ours below no/such\n');
     expect(none.status).to.equal(1);

@@ -24,34 +24,34 @@ const INPUTS = [
 ];
 
 describe('inputs of a fuzz target as text', () => {
-  let folder: string;
+  let directory: string;
   let text: string;
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-corpus-'));
-    text = join(folder, 'inputs.txt');
-    mkdirSync(join(folder, 'in'));
-    for (const [index, bytes] of INPUTS.entries()) writeFileSync(join(folder, 'in', `${index}`), bytes);
-    writeCorpus(text, pack(join(folder, 'in')));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-corpus-'));
+    text = join(directory, 'inputs.txt');
+    mkdirSync(join(directory, 'in'));
+    for (const [index, bytes] of INPUTS.entries()) writeFileSync(join(directory, 'in', `${index}`), bytes);
+    writeCorpus(text, pack(join(directory, 'in')));
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => rmSync(directory, { recursive: true }));
 
   it('are lines of printable ASCII without a space at their end', () => {
     expect(readFileSync(text, 'latin1')).to.match(/^(?:[ -~]*[!-~]\n)+$/);
   });
 
   it('are the same as files', () => {
-    unpack(readCorpus(text), join(folder, 'out'));
-    const files = readdirSync(join(folder, 'out')).map((file) => readFileSync(join(folder, 'out', file)));
+    unpack(readCorpus(text), join(directory, 'out'));
+    const files = readdirSync(join(directory, 'out')).map((file) => readFileSync(join(directory, 'out', file)));
     expect(hex(files)).to.deep.equal(hex(INPUTS));
   });
 
   it('are the same to the replay, which also takes a plain file', () => {
-    const program = join(folder, 'prints');
+    const program = join(directory, 'prints');
     const sources = ['fuzz/replay.c', 'src/base/hex.c'].map((file) => join(PACKAGE, file));
     const words = ['-std=c17', '-D_GNU_SOURCE', `-I${PACKAGE}/src`, `-I${PACKAGE}/fuzz`, '-o', program];
     execaSync('cc', [...words, ...sources, '-x', 'c', '-'], { input: PRINTS });
     expect(replayed(program, text)).to.deep.equal(hex(INPUTS));
-    expect(replayed(program, join(folder, 'in/1'))).to.deep.equal(hex(INPUTS.slice(1, 2)));
+    expect(replayed(program, join(directory, 'in/1'))).to.deep.equal(hex(INPUTS.slice(1, 2)));
   });
 });
 

@@ -38,15 +38,15 @@ describe('a built program', () => {
 });
 
 describe("the Makefile honours the user's flags", () => {
-  let folder: string;
+  let directory: string;
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-flags-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-flags-'));
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => rmSync(directory, { recursive: true }));
 
   it('CPPFLAGS in each compilation, of headers too; LDFLAGS in each link', () => {
     const flags = ['CPPFLAGS=-DRD_OF_THE_USER', 'CFLAGS=-O1', 'LDFLAGS=-Wl,--of-the-user'];
-    const commands = make('-n', `OUT=${folder}/none`, ...flags, 'all', 'test-programs', 'fuzz-programs').split('\n');
+    const commands = make('-n', `OUT=${directory}/none`, ...flags, 'all', 'test-programs', 'fuzz-programs').split('\n');
     const compile = commands.filter((line) => / -c -o /.test(line));
     const link = commands.filter(
       (line) => / -o \S*\/(rd\w+|\w+_test|\w+_fuzz) /.test(line) && !/ -c -o |^strip /.test(line),
@@ -63,7 +63,7 @@ describe("the Makefile honours the user's flags", () => {
   });
 
   it('has the protections whatever CFLAGS are, FORTIFY where it works', () => {
-    const flagsOf = (...words: string[]) => make('-n', `OUT=${folder}/none`, ...words, `${folder}/none/rdstage`);
+    const flagsOf = (...words: string[]) => make('-n', `OUT=${directory}/none`, ...words, `${directory}/none/rdstage`);
     expect(flagsOf('CFLAGS=-O3')).to.contain('-fstack-protector-strong').and.contain('-D_FORTIFY_SOURCE=3');
     expect(flagsOf('CFLAGS=-O2 -O0')).to.contain('-fstack-protector-strong').and.not.contain('FORTIFY');
     expect(flagsOf('SAN=address,undefined')).to.contain('-fstack-protector-strong').and.not.contain('FORTIFY');
@@ -71,10 +71,10 @@ describe("the Makefile honours the user's flags", () => {
   });
 
   it('leaves out what the compiler does not know', () => {
-    const compiler = join(folder, 'old-cc');
+    const compiler = join(directory, 'old-cc');
     const script = '#!/bin/sh\ncase "$*" in *-fcf-protection*) exit 1;; esac\nexec cc "$@"\n';
     writeFileSync(compiler, script, { mode: 0o755 });
-    expect(make('-n', `OUT=${folder}/none`, `CC=${compiler}`, `${folder}/none/rdstage`))
+    expect(make('-n', `OUT=${directory}/none`, `CC=${compiler}`, `${directory}/none/rdstage`))
       .to.contain('-fstack-clash-protection')
       .and.not.contain('-fcf-protection');
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The import rules: folders of TypeScript and C, libraries, circles.
+// The import rules: directories of TypeScript and C, libraries, circles.
 import { expect } from 'chai';
 import { checkImports } from '../../scripts/check-imports.ts';
 
@@ -123,14 +123,14 @@ describe('the import rules', () => {
     it(`let ${file} include ${include}`, () => expect(ofInclude(file, include, others)).to.deep.equal([]));
   }
 
-  it('name the file, and what its folder may import', () => {
+  it('name the file, and what its directory may import', () => {
     expect(ofImport('config/file.ts', '../session/open.ts')).to.deep.equal([
       'packages/rdpipe/src/config/file.ts imports ../session/open.ts: config may import parse model',
     ]);
   });
 
-  it('know every folder', () => {
-    const row = 'no row in FOLDERS of scripts/check-imports.ts';
+  it('know every directory', () => {
+    const row = 'no row in DIRECTORIES of scripts/check-imports.ts';
     expect(ofImport('new/a.ts', '../model/plan.ts')).to.deep.equal([`rdpipe/new: ${row}`]);
     expect(ofImport('a.ts', './model/plan.ts')).to.deep.equal([`rdpipe: ${row}`]);
     expect(ofInclude('rdbase-native/src/new/a.c', '<errno.h>', [])).to.deep.equal([`rdbase-native/new: ${row}`]);

@@ -172,8 +172,8 @@ describe('make uninstall', () => {
 
   it('removes what was installed and nothing else', () => {
     const others = ['bin/rdpipe-other', 'share/man/man1/rdpipe-other.1', 'lib/other'];
-    for (const folder of ['bin', 'share/man/man1', 'lib'])
-      mkdirSync(join(target, 'opt/rd', folder), { recursive: true });
+    for (const directory of ['bin', 'share/man/man1', 'lib'])
+      mkdirSync(join(target, 'opt/rd', directory), { recursive: true });
     for (const name of others) writeFileSync(join(target, 'opt/rd', name), '');
     const before = everythingIn(target);
     make('install', ...where);
@@ -182,7 +182,7 @@ describe('make uninstall', () => {
     expect(everythingIn(target)).to.deep.equal(before);
   });
 
-  it('leaves a file of somebody else below lib/rdpipe, with its folder', () => {
+  it('leaves a file of somebody else below lib/rdpipe, with its directory', () => {
     make('install', ...where);
     writeFileSync(join(target, 'opt/rd/lib/rdpipe/build/other'), '');
     make('uninstall', ...where);
@@ -217,17 +217,17 @@ describe('make install without a build', () => {
   });
 });
 
-describe('the folder of the sources in TypeScript', () => {
-  const folder = join(ROOT, 'packages/rdpipe');
+describe('the directory of the sources in TypeScript', () => {
+  const directory = join(ROOT, 'packages/rdpipe');
 
   it('is no package: its programs would be missing', () => {
-    const { status, stderr } = runProgram('npm', ['pack', '--dry-run'], { cwd: folder });
-    expect(stderr).to.contain('this folder lacks the programs: npm run dist makes the package for npm');
+    const { status, stderr } = runProgram('npm', ['pack', '--dry-run'], { cwd: directory });
+    expect(stderr).to.contain('this directory lacks the programs: npm run dist makes the package for npm');
     expect(status).to.equal(1);
   });
 
   it('is private, so that npm publishes none', () => {
-    expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).private).to.equal(true);
+    expect(JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')).private).to.equal(true);
   });
 });
 
@@ -235,6 +235,6 @@ function make(...words: string[]): void {
   execaSync('make', words, { cwd: ROOT });
 }
 
-function everythingIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+function everythingIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
 }

@@ -15,9 +15,9 @@ describe('docs/testing.md counts', () => {
   const counts = new Map<string, number>();
 
   before(() => {
-    const folders = ['faults', 'attacks', 'copy', 'full'].map((folder) => `test/${folder}/**/*.test.ts`);
-    const words = ['--dry-run', '--reporter', 'json', ...folders];
-    // Suites make folders while they are loaded, and remove them after their tests, of which none runs here.
+    const directories = ['faults', 'attacks', 'copy', 'full'].map((directory) => `test/${directory}/**/*.test.ts`);
+    const words = ['--dry-run', '--reporter', 'json', ...directories];
+    // Suites make directories while they are loaded, and remove them after their tests, of which none runs here.
     const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-loaded-'));
     const { stdout: said } = execaSync(join(ROOT, 'node_modules/.bin/mocha'), words, {
       cwd: ROOT,

@@ -8,27 +8,27 @@ import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
 describe('the node of bin/rdpipe', () => {
-  let folder: string;
+  let directory: string;
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-node-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-node-'));
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => rmSync(directory, { recursive: true }));
 
   const run = (program: string, env: Readonly<Record<string, string>>) =>
     runProgram(join(ROOT, 'bin', program), ['--version'], {
-      env: { PATH: '/usr/bin:/bin', HOME: folder, ...env },
+      env: { PATH: '/usr/bin:/bin', HOME: directory, ...env },
       extendEnv: false,
     });
 
   it('is that of RDPIPE_NODE', () => {
-    const node = join(folder, 'my node');
+    const node = join(directory, 'my node');
     writeFileSync(node, '#!/bin/sh\necho "$0"\n', { mode: 0o755 });
     expect(run('rdpipe', { RDPIPE_NODE: node }).stdout).to.equal(`${node}\n`);
     expect(run('rdcp', { RDPIPE_NODE: node }).stdout).to.equal(`${node}\n`);
   });
 
   it('may be called nodejs', () => {
-    const bare = join(folder, 'bare');
+    const bare = join(directory, 'bare');
     mkdirSync(bare);
     for (const name of readdirSync('/usr/bin'))
       if (!/^node(js)?$/.test(name)) symlinkSync(join('/usr/bin', name), join(bare, name));
@@ -51,7 +51,7 @@ describe('the node of bin/rdpipe', () => {
     ['24.0.0', false],
   ] as const) {
     it(`is ${isOld ? 'refused in one line' : 'taken'} where it is ${version}`, () => {
-      const pretend = join(folder, 'pretend.cjs');
+      const pretend = join(directory, 'pretend.cjs');
       const versions = `{ ...process.versions, node: '${version}' }`;
       writeFileSync(pretend, `Object.defineProperty(process, 'versions', { value: ${versions} });\n`);
       const { status, stderr } = run('rdcp', { RDPIPE_NODE: process.execPath, NODE_OPTIONS: `--require ${pretend}` });

@@ -61,33 +61,33 @@ describe('parts of the suite', () => {
     }
   });
 
-  it('name what a run leaves: a folder, and a process by its environment or its words', async () => {
+  it('name what a run leaves: a directory, and a process by its environment or its words', async () => {
     const { foundNow } = await load<Leftovers>('leftovers');
-    const folder = mkdtempSync(join(tmpdir(), 'rdpipe-left-'));
+    const directory = mkdtempSync(join(tmpdir(), 'rdpipe-left-'));
     const asleep = [
       startProgram(['sleep', '86400'], { env: { RDPIPE_TEST_RUN: process.env.RDPIPE_TEST_RUN ?? 'undefined' } }),
-      startProgram(['sh', '-c', 'read end', join(folder, 'x')], { env: { RDPIPE_TEST_RUN: 'another' } }),
+      startProgram(['sh', '-c', 'read end', join(directory, 'x')], { env: { RDPIPE_TEST_RUN: 'another' } }),
     ];
     try {
       const found = [...foundNow()].join('\n');
-      expect(found).to.include(`the folder ${folder}`);
+      expect(found).to.include(`the directory ${directory}`);
       for (const { pid } of asleep) expect(found).to.include(`process ${pid}, `);
     } finally {
       for (const { child } of asleep) child.kill('SIGKILL');
       await Promise.all(asleep.map(({ ended }) => ended));
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     }
   });
 });
 
 describe('the report of a failure', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-report-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-report-'));
+  after(() => rmSync(directory, { recursive: true }));
 
   it('has the file, the words, the seed and the line that runs the test alone', async () => {
-    const file = join(folder, 'it.test.ts');
+    const file = join(directory, 'it.test.ts');
     writeFileSync(file, `it("isn't so", () => { throw new Error('five is four'); });\n`);
-    const counts = join(folder, 'counts.json');
+    const counts = join(directory, 'counts.json');
     const words = ['--reporter', 'scripts/mocha-reporter.cjs', '--parallel', '--jobs', '2', file];
     runProgram(join(ROOT, 'node_modules/.bin/mocha'), words, { cwd: ROOT, env: { MOCHA_COUNTS: counts } });
     const { report } = await load<{ report(total: unknown, times: readonly string[]): string }>('report');

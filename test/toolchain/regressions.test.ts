@@ -49,9 +49,9 @@ function titled(title: string): RegExp {
   return new RegExp(`\\bit\\(\\s*(['"\`])${parts.join('[^\\n]+')}\\1,`);
 }
 
-function filesBelow(folder: string, like: RegExp): string[] {
-  const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => like.test(name)).map((name) => join(folder, name));
+function filesBelow(directory: string, like: RegExp): string[] {
+  const names = readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => like.test(name)).map((name) => join(directory, name));
 }
 
 function read(file: string): string {

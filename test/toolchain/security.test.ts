@@ -7,7 +7,7 @@ import { ROOT } from '../support/root.ts';
 
 /** In place of tests: there is nothing to show. */
 const BY_CHOICE = '(a choice)';
-const FOLDERS = ['test', ...readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/test`)];
+const DIRECTORIES = ['test', ...readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/test`)];
 
 describe('SECURITY.md names tests that are there', () => {
   const [, ...sections] = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8').split(/^## /m);
@@ -42,7 +42,7 @@ function isTest(name: string): boolean {
 
 function isThere(name: string): boolean {
   const file = name.endsWith('_test') ? `${name}.c` : `${name}.test.ts`;
-  return FOLDERS.some((folder) => existsSync(join(ROOT, folder, file)));
+  return DIRECTORIES.some((directory) => existsSync(join(ROOT, directory, file)));
 }
 
 function lastCellOf(row: string): string {

@@ -40,15 +40,15 @@ describe('the set-up', () => {
 });
 
 describe('make', () => {
-  let folder: string;
+  let directory: string;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-make-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-make-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(directory, { recursive: true }));
 
   it('names missing libraries in one line', () => {
-    const { status, stderr } = make({ PKG_CONFIG_LIBDIR: folder });
+    const { status, stderr } = make({ PKG_CONFIG_LIBDIR: directory });
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
     expect(stderr).to.match(
       /not found: libjansson libssl libxxhash libzstd; .* apt-get install libjansson-dev libssl-dev/,
@@ -57,8 +57,8 @@ describe('make', () => {
   });
 
   it('names in one line what only the static link lacks, before it compiles', () => {
-    describeLibraries(folder, '-lz -lnowhere');
-    const env = { PKG_CONFIG_LIBDIR: folder };
+    describeLibraries(directory, '-lz -lnowhere');
+    const env = { PKG_CONFIG_LIBDIR: directory };
     const { status, stdout, stderr } = runProgram(pathOf('make'), ['OUT=build/never', 'STATIC=1'], { cwd: ROOT, env });
     expect(stdout).to.equal('');
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
@@ -69,8 +69,8 @@ describe('make', () => {
   });
 
   it('names missing tools in one line', () => {
-    for (const tool of ['sh', 'sed', 'uname', 'make']) symlinkSync(pathOf(tool), join(folder, tool));
-    const { status, stderr } = make({ PATH: folder });
+    for (const tool of ['sh', 'sed', 'uname', 'make']) symlinkSync(pathOf(tool), join(directory, tool));
+    const { status, stderr } = make({ PATH: directory });
     const lines = stderr.trimEnd().split('\n');
     expect(lines.at(-1)).to.match(/not found: cc pkg-config; .* apt-get install build-essential pkg-config/);
     expect(status).to.equal(2);
@@ -82,23 +82,23 @@ describe('make', () => {
 });
 
 describe("the set-up's look at this system", () => {
-  let folder: string;
+  let directory: string;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-setup-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-setup-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(directory, { recursive: true }));
 
   it('finds the archives that only the static link lacks', () => {
-    describeLibraries(folder, '-lpthread -lnowhere');
-    const { stdout, stderr } = call('missingArchives()', { PKG_CONFIG_LIBDIR: folder });
+    describeLibraries(directory, '-lpthread -lnowhere');
+    const { stdout, stderr } = call('missingArchives()', { PKG_CONFIG_LIBDIR: directory });
     expect(stdout, stderr).to.equal("[ 'libnowhere.a' ]\n");
   });
 
   it('leaves out a package for tests that the system has not, and says so', () => {
     standIn('apt-get', 'echo /var/lib/apt/lists/x_Packages');
     standIn('apt-cache', 'if [ "$2" = git ]; then echo "  Candidate: 1:2"; else echo "  Candidate: (none)"; fi');
-    const path = { PATH: `${folder}:${process.env.PATH}` };
+    const path = { PATH: `${directory}:${process.env.PATH}` };
     const { stdout, stderr } = call("offered(['chromium', 'git', 'libssl-dev'])", path);
     expect(stdout).to.equal("[ 'git', 'libssl-dev' ]\n");
     expect(stderr).to.match(/^setup: not among the packages of this system.*: chromium\n$/);
@@ -110,15 +110,15 @@ describe("the set-up's look at this system", () => {
   }
 
   function standIn(program: string, line: string): void {
-    writeFileSync(join(folder, program), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+    writeFileSync(join(directory, program), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
   }
 });
 
 /** For pkg-config: the libraries of the build, of which libcrypto takes more where it is linked statically. */
-function describeLibraries(folder: string, more: string): void {
+function describeLibraries(directory: string, more: string): void {
   for (const name of ['libssl', 'libcrypto', 'libzstd', 'libxxhash', 'jansson']) {
     const text = `Name: ${name}\nDescription: of a test\nVersion: 3.0.0\nLibs:\n`;
-    writeFileSync(join(folder, `${name}.pc`), name === 'libcrypto' ? `${text}Libs.private: ${more}\n` : text);
+    writeFileSync(join(directory, `${name}.pc`), name === 'libcrypto' ? `${text}Libs.private: ${more}\n` : text);
   }
 }
 

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { ROOT } from '../support/root.ts';
 
-const FOLDER = join(ROOT, '.github/workflows');
+const DIRECTORY = join(ROOT, '.github/workflows');
 const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
 /** Rights that a job may have; any other is a decision to be made. */
 const RIGHTS = ['attestations: write', 'contents: read', 'contents: write', 'id-token: write'];
@@ -35,10 +35,10 @@ interface Workflow {
 
 describe('the workflows', () => {
   it('are one for each change and one for a tag', () => {
-    expect(readdirSync(FOLDER).sort()).to.deep.equal(['ci.yml', 'release.yml']);
+    expect(readdirSync(DIRECTORY).sort()).to.deep.equal(['ci.yml', 'release.yml']);
   });
 
-  for (const name of readdirSync(FOLDER)) describe(name, () => checks(name));
+  for (const name of readdirSync(DIRECTORY)) describe(name, () => checks(name));
 
   it('run .ci/run for each change, and before a release', () => {
     for (const name of ['ci.yml', 'release.yml']) expect(lines(read(name)), name).to.include('.ci/run');
@@ -65,7 +65,7 @@ describe('the workflows', () => {
 });
 
 function checks(name: string): void {
-  const content = readFileSync(join(FOLDER, name), 'utf8');
+  const content = readFileSync(join(DIRECTORY, name), 'utf8');
   const workflow = read(name);
   const jobs = Object.entries(workflow.jobs);
   const steps = jobs.flatMap(([, job]) => job.steps);
@@ -123,7 +123,7 @@ function systemsOf({ container, strategy, 'runs-on': runner }: Job): string[] {
 }
 
 function read(name: string): Workflow {
-  return parse(readFileSync(join(FOLDER, name), 'utf8'));
+  return parse(readFileSync(join(DIRECTORY, name), 'utf8'));
 }
 
 function lines({ jobs }: Workflow): string[] {

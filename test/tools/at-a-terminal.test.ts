@@ -19,7 +19,7 @@ function tests(lab: Lab): void {
   afterEach(() => lab.endKeptConnections());
 
   async function onTerminal(use: (terminal: Tmux) => Promise<void>): Promise<void> {
-    const terminal = await Tmux.open({ columns: 80, rows: 24 }, { cwd: lab.folder, env: lab.environment });
+    const terminal = await Tmux.open({ columns: 80, rows: 24 }, { cwd: lab.directory, env: lab.environment });
     try {
       await use(terminal);
     } finally {

@@ -25,7 +25,7 @@ function tests(lab: Lab, all: readonly Use[], mib: number): void {
   for (const { title, tools, times, script } of all)
     it(title, async function () {
       needsTool(this, ...tools);
-      const log = join(lab.folder, 'rdssh.log');
+      const log = join(lab.directory, 'rdssh.log');
       const { home } = lab.host('h1');
       succeeded(await lab.sh(`rm -rf ${home}/*\n${script}`, { H1: home, RDSSH_OPTIONS: `-v -E ${log}` }), '');
       const text = readFileSync(log, 'utf8');

@@ -25,7 +25,7 @@ export interface Use {
   readonly times: number;
 }
 
-/** Programs do their work in a folder `t` of the host. */
+/** Programs do their work in a directory `t` of the host. */
 export function uses({ files, mib, commands }: Sizes): readonly Use[] {
   const tree = `mkdir -p tree/sub && head -c ${mib}M /dev/urandom > tree/big
     for n in $(seq ${files}); do echo "file $n" > "tree/sub/$n"; done; ln -s big tree/link; touch 'tree/a  b'`;

@@ -30,15 +30,15 @@ function tests(lab: Lab): void {
 
   it('syncoid, whole and incremental', async () => {
     const { from, to } = zfs;
-    const log = join(lab.folder, 'ssh.log');
+    const log = join(lab.directory, 'ssh.log');
     putFirst(lab, log);
-    for (const folder of [join(lab.folder, 'shim'), join(lab.host('pools').home, 'bin')]) addZfs(folder);
+    for (const directory of [join(lab.directory, 'shim'), join(lab.host('pools').home, 'bin')]) addZfs(directory);
     const result = await lab.sh(
       `PATH=$PWD/first:$PWD/second:$PWD/shim:$PATH; set -e
       sync() { syncoid --quiet --no-privilege-elevation --no-resume --compress=none ${from.name}/data pools:${to.name}/data; }
-      check() { zfs mount ${to.name}/data 2> /dev/null || true; diff -r ${from.folder}/data ${to.folder}/data; }
-      zfs create ${from.name}/data; head -c 32M /dev/urandom > ${from.folder}/data/big
-      sync; check; zfs umount ${to.name}/data; echo two > ${from.folder}/data/two; sync; check`,
+      check() { zfs mount ${to.name}/data 2> /dev/null || true; diff -r ${from.directory}/data ${to.directory}/data; }
+      zfs create ${from.name}/data; head -c 32M /dev/urandom > ${from.directory}/data/big
+      sync; check; zfs umount ${to.name}/data; echo two > ${from.directory}/data/two; sync; check`,
     );
     expect({ status: result.status, stderr: result.stderr, text: result.text }).to.deep.equal({
       status: 0,
@@ -55,17 +55,17 @@ function tests(lab: Lab): void {
 
 /** A link to rdssh, and behind it a program that keeps the command lines of ssh itself. */
 function putFirst(lab: Lab, log: string): void {
-  for (const name of ['first', 'second']) mkdirSync(join(lab.folder, name));
-  symlinkSync(join(ROOT, 'bin/rdssh'), join(lab.folder, 'first/ssh'));
-  const itself = join(lab.folder, 'second/ssh');
+  for (const name of ['first', 'second']) mkdirSync(join(lab.directory, name));
+  symlinkSync(join(ROOT, 'bin/rdssh'), join(lab.directory, 'first/ssh'));
+  const itself = join(lab.directory, 'second/ssh');
   const config = join(lab.homes, 'ssh_config');
   writeFileSync(itself, `#!/bin/sh\necho " $* " >> ${log}\nexec /usr/bin/ssh -F ${config} "$@"\n`);
   chmodSync(itself, 0o755);
 }
 
 /** zfs-fuse is too old for `zfs get -t`, and what syncoid does without that fails on any remote host. */
-function addZfs(folder: string): void {
-  mkdirSync(folder);
+function addZfs(directory: string): void {
+  mkdirSync(directory);
   const withoutType = `[ "$4 $5" = '-t snapshot' ] && shift 5 && set -- get -Hpd 1 "$@"`;
-  writeFileSync(join(folder, 'zfs'), `#!/bin/sh\n${withoutType}\nexec /usr/sbin/zfs "$@"\n`, { mode: 0o755 });
+  writeFileSync(join(directory, 'zfs'), `#!/bin/sh\n${withoutType}\nexec /usr/sbin/zfs "$@"\n`, { mode: 0o755 });
 }

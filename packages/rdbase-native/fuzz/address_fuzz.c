@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ENDPOINTS 4u
-#define ANSWERS_MOST 8u
+#define ANSWERS_MAX 8u
 
 static void check_words(const struct rd_socket_address *socket_address);
 static struct addrinfo *answer(struct fuzz_input *input);
@@ -46,7 +46,7 @@ static void check_words(const struct rd_socket_address *socket_address) {
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **all) {
   (void)host, (void)service, (void)hints;
   struct addrinfo **last = all;
-  unsigned answers = fuzz_u8(&input) % ANSWERS_MOST;
+  unsigned answers = fuzz_u8(&input) % ANSWERS_MAX;
   *all = NULL;
   for (unsigned i = 0; i < answers; i++) {
     *last = answer(&input);

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLLS_MOST 64u
+#define POLLS_MAX 64u
 #define BEGINNING_NS INT64_C(1000000000000)
 #define NS_A_MS 1000000
 #define NS_A_SECOND 1000000000
@@ -67,8 +67,8 @@ static int wait_in_world(struct pollfd *polls, nfds_t count, int64_t timeout_ns)
 }
 
 static int look(struct pollfd *polls, nfds_t count) {
-  struct pollfd real[POLLS_MOST];
-  FUZZ_REQUIRE(count <= POLLS_MOST);
+  struct pollfd real[POLLS_MAX];
+  FUZZ_REQUIRE(count <= POLLS_MAX);
   for (nfds_t i = 0; i < count; i++) {
     real[i] = polls[i];
     if (real[i].fd >= FAKE_FD) real[i].fd = -1;

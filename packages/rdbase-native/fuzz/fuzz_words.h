@@ -5,10 +5,10 @@
 
 #include "fuzz.h"
 
-#define FUZZ_WORDS_MOST 32
+#define FUZZ_WORDS_MAX 32
 
 struct fuzz_words {
-  char *words[FUZZ_WORDS_MOST + 1]; // argv: ended by NULL
+  char *words[FUZZ_WORDS_MAX + 1]; // argv: ended by NULL
   int count;
 };
 
@@ -25,7 +25,7 @@ static inline char *fuzz_words_copy(const void *bytes, size_t count) {
 static inline void fuzz_words_make(struct fuzz_words *words, const char *name, const uint8_t *bytes, size_t count) {
   *words = (struct fuzz_words){.count = 1};
   words->words[0] = fuzz_words_copy(name, strlen(name));
-  for (size_t begin = 0; begin < count && words->count < FUZZ_WORDS_MOST;) {
+  for (size_t begin = 0; begin < count && words->count < FUZZ_WORDS_MAX;) {
     size_t end = begin;
     while (end < count && bytes[end] != '\0' && bytes[end] != '\n') end++;
     words->words[words->count++] = fuzz_words_copy(bytes + begin, end - begin);
@@ -34,7 +34,7 @@ static inline void fuzz_words_make(struct fuzz_words *words, const char *name, c
 }
 
 static inline void fuzz_words_free(struct fuzz_words *words) {
-  for (int i = 0; i < FUZZ_WORDS_MOST; i++) free(words->words[i]);
+  for (int i = 0; i < FUZZ_WORDS_MAX; i++) free(words->words[i]);
 }
 
 #endif

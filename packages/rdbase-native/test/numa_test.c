@@ -72,7 +72,7 @@ static void node_of_a_device(void) {
   CHECK(rd_numa_node_of(sys, "rxe0", &node) && node == 0);
   CHECK(rd_numa_node_of(sys, "rxe1", &node) && node == 1);
   CHECK(!rd_numa_node_of(sys, "rxe2", &node));
-  CHECK(!rd_numa_node_of("/no/such/folder", "mlx5_0", &node));
+  CHECK(!rd_numa_node_of("/no/such/directory", "mlx5_0", &node));
 }
 
 static void place_for_a_device(void) {

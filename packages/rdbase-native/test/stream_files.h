@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source file and a sink file of a suite, in a folder of its own.
+// A source file and a sink file of a suite, in a directory of its own.
 #ifndef RD_STREAM_FILES_H
 #define RD_STREAM_FILES_H
 
@@ -12,24 +12,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64], source_path[80], sink_path[80];
+static char directory[64], source_path[80], sink_path[80];
 
 static inline void make_stream_files_in(const char *where, const char *suite) {
-  snprintf(folder, sizeof folder, "%s/rd-%s-XXXXXX", where, suite);
-  REQUIRE(mkdtemp(folder) != NULL);
-  snprintf(source_path, sizeof source_path, "%s/source", folder);
-  snprintf(sink_path, sizeof sink_path, "%s/sink", folder);
+  snprintf(directory, sizeof directory, "%s/rd-%s-XXXXXX", where, suite);
+  REQUIRE(mkdtemp(directory) != NULL);
+  snprintf(source_path, sizeof source_path, "%s/source", directory);
+  snprintf(sink_path, sizeof sink_path, "%s/sink", directory);
 }
 
 static inline void make_stream_files(const char *suite) {
   make_stream_files_in("/tmp", suite);
 }
 
-// Nothing else may be left in the folder.
+// Nothing else may be left in the directory.
 static inline void remove_stream_files(void) {
   unlink(source_path);
   unlink(sink_path);
-  CHECK(rmdir(folder) == 0);
+  CHECK(rmdir(directory) == 0);
 }
 
 // Half of a mixed source can be compressed. The file is made once for all streams of a kind.

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define SLOT_MOST_BYTES (64u << 10)
+#define SLOT_MAX_BYTES (64u << 10)
 
 static void unpack(const uint8_t *payload, size_t bytes, size_t slot_bytes);
 static void pack(const uint8_t *bytes, size_t count);
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
   size_t slot_bytes = 1u + fuzz_u16(&input);
   unpack(input.bytes, input.left, slot_bytes);
-  if (input.left > 0 && input.left <= SLOT_MOST_BYTES) pack(input.bytes, input.left);
+  if (input.left > 0 && input.left <= SLOT_MAX_BYTES) pack(input.bytes, input.left);
   return 0;
 }
 
@@ -35,7 +35,7 @@ static void unpack(const uint8_t *payload, size_t bytes, size_t slot_bytes) {
 
 static void pack(const uint8_t *bytes, size_t count) {
   struct rd_error error;
-  unsigned char packed[SLOT_MOST_BYTES], again[SLOT_MOST_BYTES];
+  unsigned char packed[SLOT_MAX_BYTES], again[SLOT_MAX_BYTES];
   size_t unpacked = 0;
   struct rd_packer *packer = rd_packer_create(1 + (int)(count % 19), &error);
   struct rd_unpacker *unpacker = rd_unpacker_create(&error);

@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-#define PIECE_MOST_BYTES 65536u
+#define PIECE_MAX_BYTES 65536u
 
 static bool take_lines(struct rd_json_lines *lines);
 static void decode(json_t *message);
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FUZZ_REQUIRE(lines != NULL);
   for (bool listens = true; listens && input.left > 0;) {
     const uint8_t *bytes;
-    size_t count = fuzz_take(&input, PIECE_MOST_BYTES, &bytes);
+    size_t count = fuzz_take(&input, PIECE_MAX_BYTES, &bytes);
     FUZZ_REQUIRE(rd_write_all(agent, bytes, count));
     listens = take_lines(lines);
   }
@@ -69,7 +69,7 @@ static void give_descriptor(json_t *message) {
 
 static void check(const struct rd_command *command) {
   const struct rd_settings *settings = &command->settings;
-  FUZZ_REQUIRE(command->address_count <= RD_DIALER_MOST);
+  FUZZ_REQUIRE(command->address_count <= RD_DIALER_MAX);
   FUZZ_REQUIRE(strnlen(command->path, sizeof command->path) < sizeof command->path);
   for (size_t i = 0; i < command->address_count; i++)
     FUZZ_REQUIRE(strnlen(command->addresses[i].host, sizeof command->addresses[i].host) <
@@ -78,10 +78,10 @@ static void check(const struct rd_command *command) {
   if (command->type == RD_COMMAND_READER) FUZZ_REQUIRE(command->pid > 1); // what would be killed with its group
   if (command->type == RD_COMMAND_RELAY) FUZZ_REQUIRE(command->memory_fd >= 3 && command->bell_fd >= 3);
   if (command->type != RD_COMMAND_OPEN && command->type != RD_COMMAND_REJOIN) return;
-  FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_LEAST_BYTES && settings->buffer_bytes <= RD_BUFFER_MOST_BYTES);
-  FUZZ_REQUIRE(settings->compress_level >= 0 && settings->compress_level <= RD_COMPRESS_LEVEL_MOST);
-  FUZZ_REQUIRE(settings->jobs <= RD_JOBS_MOST);
-  FUZZ_REQUIRE(settings->limit_bytes_per_s >= 0 && settings->limit_bytes_per_s <= RD_LIMIT_MOST_BYTES_PER_S);
+  FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_LEAST_BYTES && settings->buffer_bytes <= RD_BUFFER_MAX_BYTES);
+  FUZZ_REQUIRE(settings->compress_level >= 0 && settings->compress_level <= RD_COMPRESS_LEVEL_MAX);
+  FUZZ_REQUIRE(settings->jobs <= RD_JOBS_MAX);
+  FUZZ_REQUIRE(settings->limit_bytes_per_s >= 0 && settings->limit_bytes_per_s <= RD_LIMIT_MAX_BYTES_PER_S);
   FUZZ_REQUIRE(settings->port_low <= settings->port_high);
   FUZZ_REQUIRE(settings->stall_timeout_ms >= RD_STALL_TIMEOUT_LEAST_MS && settings->connect_timeout_ms >= 1);
 }

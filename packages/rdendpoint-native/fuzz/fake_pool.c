@@ -9,7 +9,7 @@
 struct rd_pool {
   void (*run)(struct rd_pool_job *job, void *context);
   void *context;
-  struct rd_pool_job *jobs[RD_POOL_JOBS_MOST];
+  struct rd_pool_job *jobs[RD_POOL_JOBS_MAX];
   unsigned submitted, taken;
   bool was_asked;
 };
@@ -28,15 +28,15 @@ void rd_pool_destroy(struct rd_pool *pool) {
 }
 
 void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once) {
-  FUZZ_REQUIRE(rd_pool_pending(pool) < RD_POOL_JOBS_MOST);
+  FUZZ_REQUIRE(rd_pool_pending(pool) < RD_POOL_JOBS_MAX);
   atomic_store(&job->done, at_once && !loop_harness_is_slow() && rd_pool_pending(pool) == 0);
-  pool->jobs[pool->submitted++ % RD_POOL_JOBS_MOST] = job;
+  pool->jobs[pool->submitted++ % RD_POOL_JOBS_MAX] = job;
   if (job->done) pool->run(job, pool->context);
 }
 
 struct rd_pool_job *rd_pool_take(struct rd_pool *pool) {
   if (rd_pool_pending(pool) == 0) return NULL;
-  struct rd_pool_job *oldest = pool->jobs[pool->taken % RD_POOL_JOBS_MOST];
+  struct rd_pool_job *oldest = pool->jobs[pool->taken % RD_POOL_JOBS_MAX];
   if (!oldest->done && !pool->was_asked) {
     pool->was_asked = true;
     return NULL;

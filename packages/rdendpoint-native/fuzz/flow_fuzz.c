@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rd_verbs_preamble_decode(bytes, &preamble);
     if (!rd_verbs_flow_take(&flow, &preamble, &error)) break;
     FUZZ_REQUIRE(flow.peers.small_posted - flow.small_used <= RD_VERBS_SMALL_BUFFERS);
-    FUZZ_REQUIRE(flow.peers.large_posted - flow.large_used <= RD_VERBS_LARGE_BUFFERS_MOST);
+    FUZZ_REQUIRE(flow.peers.large_posted - flow.large_used <= RD_VERBS_LARGE_BUFFERS_MAX);
   }
   return 0;
 }

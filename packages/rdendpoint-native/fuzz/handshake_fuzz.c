@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-#define MESSAGES_MOST 24u
-#define PAYLOAD_MOST_BYTES (RD_HANDSHAKE_MESSAGE_MAX_BYTES - RD_HEADER_BYTES)
+#define MESSAGES_MAX 24u
+#define PAYLOAD_MAX_BYTES (RD_HANDSHAKE_MESSAGE_MAX_BYTES - RD_HEADER_BYTES)
 
 enum deed { DELIVER, CHANGE, CUT, DROP, REPEAT, INVENT, DEEDS };
 
 struct message {
-  unsigned char bytes[PAYLOAD_MOST_BYTES];
+  unsigned char bytes[PAYLOAD_MAX_BYTES];
   size_t count;
 };
 
@@ -83,7 +83,7 @@ static struct rd_hello any_hello(struct fuzz_input *input) {
 // Until one of them is through or has had enough.
 static void pump(struct rd_handshake *mine, struct rd_handshake *peer, struct fuzz_input *input) {
   struct message message;
-  for (unsigned i = 0; i < MESSAGES_MOST && !rd_handshake_complete(mine); i++) {
+  for (unsigned i = 0; i < MESSAGES_MAX && !rd_handshake_complete(mine); i++) {
     message.count = rd_handshake_output(mine, message.bytes, sizeof message.bytes);
     if (message.count > 0 && !rd_handshake_complete(peer)) (void)receive(peer, &message);
     message.count = rd_handshake_output(peer, message.bytes, sizeof message.bytes);

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#define TURNS_MOST 5000u
+#define TURNS_MAX 5000u
 #define WIND_UP_TURNS 200u
 
 // How a connection breaks, and the next one is made.
@@ -50,7 +50,7 @@ void loop_harness_init(struct loop_harness *end, enum rd_code (*loop)(struct rd_
 }
 
 void loop_harness_run(struct loop_harness *end) {
-  const struct fake_world world = {.turn = turn, .ready = ready, .context = end, .turns_most = TURNS_MOST};
+  const struct fake_world world = {.turn = turn, .ready = ready, .context = end, .turns_most = TURNS_MAX};
   the_end = end;
   is_refused = false;
   fake_clock_start(&world);
@@ -74,7 +74,7 @@ enum rd_protection loop_harness_protection(uint8_t how) {
 }
 
 struct rd_command *loop_harness_command(struct loop_harness *end, enum rd_command_type type) {
-  if (end->script.command_count == SCRIPT_ORDERS_MOST) return NULL;
+  if (end->script.command_count == SCRIPT_ORDERS_MAX) return NULL;
   FUZZ_REQUIRE(eventfd_write(end->script.wake_fd, 1) == 0);
   return script_add(&end->script, type);
 }
@@ -91,7 +91,7 @@ static bool turn(void *context) {
   (void)eventfd_read(end->script.wake_fd, &told);
   if (end->stalled > 0) end->stalled--;
   if (peer->joined) (void)phony_peer_hear(peer, 0, 0);
-  bool acts = end->input.left > 0 && end->acts++ < HARNESS_ACTS_MOST && peer->joined && !peer->mute && !peer->deaf;
+  bool acts = end->input.left > 0 && end->acts++ < HARNESS_ACTS_MAX && peer->joined && !peer->mute && !peer->deaf;
   if (acts) {
     act(end);
     return true;

@@ -10,7 +10,7 @@
 #include "script_control.h"
 
 #define HARNESS_BUFFER_BYTES (64u << 10)
-#define HARNESS_ACTS_MOST 200u
+#define HARNESS_ACTS_MAX 200u
 
 // Descriptors that are none of the system's.
 enum { FAKE_WORK_FD = FAKE_FD, FAKE_OUTPUT_FD, FAKE_INPUT_FD };

@@ -15,7 +15,7 @@
 #define LEAVE_MS 5000
 #define LENGTH_BYTES 4u
 #define PERIOD_BYTES (64u << 10)
-#define MESSAGE_MOST_BYTES (RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES)
+#define MESSAGE_MAX_BYTES (RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES)
 
 // How a frame differs from what an honest peer would say.
 enum tweak {
@@ -71,8 +71,8 @@ static void take_data(struct phony_peer *peer, const struct rd_frame *frame, con
                       size_t bytes);
 
 // Of the one peer that there is at a time.
-static unsigned char incoming[MESSAGE_MOST_BYTES], outgoing[LENGTH_BYTES + MESSAGE_MOST_BYTES];
-static unsigned char stream[PHONY_STREAM_MOST_BYTES];
+static unsigned char incoming[MESSAGE_MAX_BYTES], outgoing[LENGTH_BYTES + MESSAGE_MAX_BYTES];
+static unsigned char stream[PHONY_STREAM_MAX_BYTES];
 static struct draft the_draft;
 
 void phony_peer_init(struct phony_peer *peer, enum rd_role role) {
@@ -328,7 +328,7 @@ static void note_said(struct phony_peer *peer, const struct draft *draft, bool i
 
 // Wherever to: the loop may take it, though no honest receiver would say so.
 static void go_back(struct phony_peer *peer, uint64_t offset) {
-  if (!peer->resume_owed || offset > PHONY_STREAM_MOST_BYTES) return;
+  if (!peer->resume_owed || offset > PHONY_STREAM_MAX_BYTES) return;
   peer->resume_owed = peer->heard_end = false;
   peer->heard_bytes = offset;
   take_digest(peer, offset);
@@ -358,7 +358,7 @@ static bool is_senders(const struct phony_peer *peer, const struct draft *draft)
 
 // The stream is what it was, once its end was said.
 static bool can_follow(const struct phony_peer *peer, const struct draft *draft) {
-  uint64_t most = peer->ended ? peer->end_bytes : PHONY_STREAM_MOST_BYTES;
+  uint64_t most = peer->ended ? peer->end_bytes : PHONY_STREAM_MAX_BYTES;
   if (draft->bytes == 0 || draft->bytes > peer->agreement.peer.slot_bytes) return false;
   if (peer->said_bytes + draft->bytes > most) return false;
   return !peer->ended || memcmp(peer->stream + peer->said_bytes, draft->payload, draft->bytes) == 0;
@@ -552,7 +552,7 @@ static void take_data(struct phony_peer *peer, const struct rd_frame *frame, con
   FUZZ_REQUIRE(!peer->heard_end && frame->offset == peer->heard_bytes);
   FUZZ_REQUIRE(bytes > 0 && bytes <= peer->agreement.mine.slot_bytes);
   FUZZ_REQUIRE(phony_are(peer->heard_bytes, bytes, payload));
-  FUZZ_REQUIRE(peer->heard_bytes + bytes <= PHONY_STREAM_MOST_BYTES);
+  FUZZ_REQUIRE(peer->heard_bytes + bytes <= PHONY_STREAM_MAX_BYTES);
   memcpy(peer->stream + peer->heard_bytes, payload, bytes);
   rd_digest_update(peer->digest, payload, bytes);
   peer->heard_bytes += bytes;

@@ -9,13 +9,13 @@
 #include "crypto/handshake.h"
 #include "fuzz.h"
 
-#define PHONY_STREAM_MOST_BYTES (1u << 20)
+#define PHONY_STREAM_MAX_BYTES (1u << 20)
 
 struct phony_peer {
   int fd;
   enum rd_role role;             // its own
   enum rd_protection protection; // of DATA, by every connection
-  unsigned char *stream;         // PHONY_STREAM_MOST_BYTES: what was said or heard of it
+  unsigned char *stream;         // PHONY_STREAM_MAX_BYTES: what was said or heard of it
   struct rd_digest *digest;
   bool stream_is_known; // set by the target: until bytes are said that are none of phony_bytes()
 

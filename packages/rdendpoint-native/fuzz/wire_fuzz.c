@@ -36,7 +36,7 @@ static void decode_payloads(const uint8_t *data, size_t size) {
   struct rd_abort words;
   struct rd_hello hello;
   uint64_t frames;
-  if (rd_end_decode(data, size, &end, &error)) FUZZ_REQUIRE(size == (end.is_signed ? RD_END_MOST_BYTES : RD_END_BYTES));
+  if (rd_end_decode(data, size, &end, &error)) FUZZ_REQUIRE(size == (end.is_signed ? RD_END_MAX_BYTES : RD_END_BYTES));
   if (rd_ack_decode(data, size, &frames, &error)) FUZZ_REQUIRE(size == RD_ACK_BYTES);
   if (rd_hello_decode(data, size, &hello, &error)) FUZZ_REQUIRE(size == RD_HELLO_BYTES);
   if (!rd_abort_decode(data, size, &words, &error)) return;

@@ -49,7 +49,7 @@ static void test_open(void) {
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":19,\"jobs\":64,\"limit\":1125899906842624,"
                                      "\"numa\":false}"));
   CHECK(settings->compress_level == 19 && settings->jobs == 64 && !settings->numa);
-  CHECK(settings->limit_bytes_per_s == RD_LIMIT_MOST_BYTES_PER_S);
+  CHECK(settings->limit_bytes_per_s == RD_LIMIT_MAX_BYTES_PER_S);
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":0,\"jobs\":0,\"limit\":0,\"numa\":true}"));
   CHECK(settings->compress_level == 0 && settings->jobs == 0 && settings->limit_bytes_per_s == 0 && settings->numa);
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":null}"));
@@ -199,12 +199,12 @@ static void test_invalid_messages(void) {
 static void test_too_many_addresses(void) {
   json_t *addresses = json_array();
   struct rd_error error;
-  for (unsigned i = 0; i <= RD_DIALER_MOST; i++)
+  for (unsigned i = 0; i <= RD_DIALER_MAX; i++)
     json_array_append_new(addresses, json_pack("{s:s, s:i}", "host", "::1", "port", 1));
   json_t *message = json_pack("{s:s, s:o}", "op", "dial", "addresses", addresses);
   CHECK(!rd_agent_command_decode(message, &command, &error));
   json_array_remove(addresses, 0);
-  CHECK(rd_agent_command_decode(message, &command, &error) && command.address_count == RD_DIALER_MOST);
+  CHECK(rd_agent_command_decode(message, &command, &error) && command.address_count == RD_DIALER_MAX);
   json_decref(message);
 }
 

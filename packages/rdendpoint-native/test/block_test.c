@@ -99,18 +99,18 @@ static void lies(void) {
   rd_unpacker_destroy(unpacker);
 }
 
-static unsigned tries_of(struct rd_shrinking *shrinking, unsigned blocks, bool shrinks) {
+static unsigned tries_of(struct rd_compress_policy *shrinking, unsigned blocks, bool shrinks) {
   unsigned tries = 0;
   for (unsigned i = 0; i < blocks; i++) {
-    if (!rd_shrinking_tries(shrinking)) continue;
+    if (!rd_compress_policy_tries(shrinking)) continue;
     tries++;
-    rd_shrinking_tried(shrinking, shrinks);
+    rd_compress_policy_tried(shrinking, shrinks);
   }
   return tries;
 }
 
 static void trying_less(void) {
-  struct rd_shrinking shrinking = {0};
+  struct rd_compress_policy shrinking = {0};
   CHECK(tries_of(&shrinking, 100, true) == 100);
   CHECK(tries_of(&shrinking, 2, false) == 2); // two that do not shrink are no habit
   CHECK(tries_of(&shrinking, 100, true) == 100);
@@ -123,7 +123,7 @@ static void trying_less(void) {
   tries = tries_of(&shrinking, 165, true);
   CHECK(tries > 100);
   // Tries that are under way when it gives up count as well, and do no harm.
-  for (unsigned i = 0; i < 1000; i++) rd_shrinking_tried(&shrinking, false);
+  for (unsigned i = 0; i < 1000; i++) rd_compress_policy_tried(&shrinking, false);
   CHECK(tries_of(&shrinking, 65, true) == 1);
 }
 

@@ -59,7 +59,7 @@ static void listen_at(struct side *side) {
 }
 
 static void dial(struct side *side, const struct side *other, size_t times) {
-  struct rd_address addresses[RD_DIALER_MOST];
+  struct rd_address addresses[RD_DIALER_MAX];
   for (size_t i = 0; i < times; i++) addresses[i] = other->address;
   REQUIRE(rd_establisher_dial(side->connect, addresses, times, &error));
 }
@@ -75,7 +75,7 @@ static void service(struct side *side) {
 }
 
 static void wait_for(struct side *side) {
-  struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
+  struct pollfd polls[RD_ESTABLISHER_POLLS_MAX];
   if (side->connect != NULL) poll(polls, rd_establisher_polls(side->connect, polls), 100);
 }
 
@@ -107,10 +107,10 @@ static void at_once(struct side *first, struct side *second) {
 
 static unsigned open_descriptors(void) {
   unsigned count = 0;
-  DIR *folder = opendir("/proc/self/fd");
-  REQUIRE(folder != NULL);
-  while (readdir(folder) != NULL) count++;
-  closedir(folder);
+  DIR *directory = opendir("/proc/self/fd");
+  REQUIRE(directory != NULL);
+  while (readdir(directory) != NULL) count++;
+  closedir(directory);
   return count;
 }
 
@@ -226,7 +226,7 @@ static struct rd_transport *connect_to(const struct side *side) {
 // Peers that connect and send nothing do not evict one that holds the key.
 static void amid_others(void) {
   struct side receiver;
-  struct rd_transport *others[2 * RD_PENDING_MOST];
+  struct rd_transport *others[2 * RD_PENDING_MAX];
   size_t count = sizeof others / sizeof others[0];
   open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
   listen_at(&receiver);
@@ -250,7 +250,7 @@ static void amid_others(void) {
 static void out_of_descriptors(void) {
   struct side receiver;
   struct rlimit limit, none;
-  struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
+  struct pollfd polls[RD_ESTABLISHER_POLLS_MAX];
   open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
   listen_at(&receiver);
   struct rd_pending *pending = begin_to_shake(connect_to(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});

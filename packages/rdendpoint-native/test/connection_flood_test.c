@@ -11,7 +11,7 @@
 
 #define BUFFER_BYTES (64u << 10)
 #define HELD_MS 5000 // docs/protocol.md, section 1.2
-#define SILENT_PEERS_MOST (2u * RD_PENDING_MOST)
+#define SILENT_PEERS_MAX (2u * RD_PENDING_MAX)
 
 static struct rd_error error;
 
@@ -65,7 +65,7 @@ static void service(struct end *end) {
 
 // The number of descriptors that it polls beside the listener itself.
 static size_t held(const struct end *end) {
-  struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
+  struct pollfd polls[RD_ESTABLISHER_POLLS_MAX];
   return rd_establisher_polls(end->connect, polls) - 1;
 }
 
@@ -137,20 +137,20 @@ static void get_through(struct rd_pending *pending, struct end *end) {
 // A peer whose first message proves the key is kept, whatever else connects.
 static void the_first_word(void) {
   struct end end;
-  struct silent_peer silent_peers[SILENT_PEERS_MOST];
+  struct silent_peer silent_peers[SILENT_PEERS_MAX];
   open_end(&end, "127.0.0.1", false, WAIT_MS);
   listen_at(&end);
   struct rd_pending *pending = begin_to_shake(connect_to(&end), RD_ROLE_SENDER, (struct rd_hello){0});
   REQUIRE(rd_pending_service(pending, &error) == 0); // its first message
   do service(&end);
   while (rd_wait_fd(rd_pending_poll(pending).fd, POLLIN, 10) != 1); // it is answered
-  for (size_t i = 0; i < SILENT_PEERS_MOST; i++) {
+  for (size_t i = 0; i < SILENT_PEERS_MAX; i++) {
     silent_peer_connect(&silent_peers[i], &end);
     silent_peers_connected(&silent_peers[i], 1, &end);
   }
-  CHECK(held(&end) == RD_PENDING_MOST);
+  CHECK(held(&end) == RD_PENDING_MAX);
   get_through(pending, &end);
-  for (size_t i = 0; i < SILENT_PEERS_MOST; i++) silent_peer_leave(&silent_peers[i]);
+  for (size_t i = 0; i < SILENT_PEERS_MAX; i++) silent_peer_leave(&silent_peers[i]);
   close_end(&end);
 }
 
@@ -212,7 +212,7 @@ static size_t pinned_kib(void) {
 
 static void amid_silent_connectors(const char *host) {
   struct end end;
-  struct silent_peer silent_peers[RD_PENDING_RDMA_MOST + 4];
+  struct silent_peer silent_peers[RD_PENDING_RDMA_MAX + 4];
   const size_t count = sizeof silent_peers / sizeof silent_peers[0];
   open_end(&end, host, true, WAIT_MS);
   listen_at(&end);
@@ -221,8 +221,8 @@ static void amid_silent_connectors(const char *host) {
     silent_peer_connect(&silent_peers[i], &end);
     silent_peers_connected(&silent_peers[i], 1, &end);
   }
-  CHECK(held(&end) == RD_PENDING_RDMA_MOST);
-  size_t each_kib = (pinned_kib() - before_kib) / (count + RD_PENDING_RDMA_MOST);
+  CHECK(held(&end) == RD_PENDING_RDMA_MAX);
+  size_t each_kib = (pinned_kib() - before_kib) / (count + RD_PENDING_RDMA_MAX);
   printf("an rdma connection that is not authenticated: %zu KiB pinned\n", each_kib);
   CHECK(each_kib > 0 && each_kib <= 64);
   get_through(begin_to_shake(connect_to(&end), RD_ROLE_SENDER, (struct rd_hello){0}), &end);
@@ -240,7 +240,7 @@ static void one_that_says_nothing(const char *host) {
   silent_peer_connect(&silent_peer, &end);
   silent_peers_connected(&silent_peer, 1, &end);
   while (held(&end) > 0 && rd_now_ms() < began_ms + WAIT_MS) {
-    struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
+    struct pollfd polls[RD_ESTABLISHER_POLLS_MAX];
     poll(polls, rd_establisher_polls(end.connect, polls), 100);
     service(&end);
   }

@@ -26,7 +26,7 @@ static uint16_t closed_port(void) {
 }
 
 static struct rd_transport *wait_for(struct rd_dialer *dialer) {
-  struct pollfd polls[RD_DIALER_MOST];
+  struct pollfd polls[RD_DIALER_MAX];
   struct rd_transport *transport = NULL;
   const struct rd_address *address;
   while (!rd_dialer_next(dialer, &transport, &address) && rd_dialer_under_way(dialer)) {
@@ -93,9 +93,8 @@ static void test_the_time_is_over(void) {
 
 static void test_counts(void) {
   struct rd_dialer dialer = {.config = {.timeout_ms = WAIT_MS}};
-  struct rd_address addresses[RD_DIALER_MOST + 1] = {{.port = 0}};
-  CHECK(!rd_dialer_add(&dialer, addresses, 0, &error) &&
-        !rd_dialer_add(&dialer, addresses, RD_DIALER_MOST + 1, &error));
+  struct rd_address addresses[RD_DIALER_MAX + 1] = {{.port = 0}};
+  CHECK(!rd_dialer_add(&dialer, addresses, 0, &error) && !rd_dialer_add(&dialer, addresses, RD_DIALER_MAX + 1, &error));
   CHECK(dialer.count == 0 && !rd_dialer_under_way(&dialer));
 }
 
@@ -108,7 +107,7 @@ static void test_two_listeners(void) {
                                          .stall_timeout_ms = WAIT_MS,
                                          .dialer = {.timeout_ms = WAIT_MS}};
   struct rd_establisher *connect = rd_establisher_create(&config);
-  struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
+  struct pollfd polls[RD_ESTABLISHER_POLLS_MAX];
   uint16_t port, other;
   struct rd_listen_config tcp = {.bind_host = "127.0.0.1"}, nowhere = {.rdma = true, .bind_host = "no address"};
   REQUIRE(rd_establisher_listen(connect, &tcp, &port, &error));

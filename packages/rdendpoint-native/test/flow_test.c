@@ -106,10 +106,10 @@ static bool takes(uint32_t small, uint32_t large, uint32_t bytes) {
 static void refuses_impossible_counts(void) {
   struct rd_verbs_flow flow;
   CHECK(takes(RD_VERBS_SMALL_BUFFERS, 4, LARGE_BYTES) && takes(RD_VERBS_SMALL_BUFFERS, 60, LARGE_BYTES));
-  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, 3, LARGE_BYTES));                               // it goes back
-  CHECK(!takes(RD_VERBS_SMALL_BUFFERS + 1, 5, LARGE_BYTES));                           // small ones after large ones
-  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, 5, LARGE_BYTES + 1));                           // of another size
-  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, RD_VERBS_LARGE_BUFFERS_MOST + 1, LARGE_BYTES)); // more than can be
+  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, 3, LARGE_BYTES));                              // it goes back
+  CHECK(!takes(RD_VERBS_SMALL_BUFFERS + 1, 5, LARGE_BYTES));                          // small ones after large ones
+  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, 5, LARGE_BYTES + 1));                          // of another size
+  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, RD_VERBS_LARGE_BUFFERS_MAX + 1, LARGE_BYTES)); // more than can be
   const struct rd_verbs_preamble wrong[] = {
       {.small_posted = RD_VERBS_SMALL_BUFFERS + 1}, // none of the first was used
       {.small_posted = RD_VERBS_SMALL_BUFFERS, .large_posted = 1, .large_bytes = RD_HEADER_BYTES - 1},

@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define SCRIPT_ORDERS_MOST 12u
+#define SCRIPT_ORDERS_MAX 12u
 
 struct script {
   struct rd_control control;
@@ -95,14 +95,14 @@ static inline struct rd_settings script_settings(enum rd_encrypt encrypt, size_t
 
 static inline void script_init(struct script *script, enum rd_code (*loop)(struct rd_control *)) {
   *script = (struct script){.control = {.ops = &script_ops}, .loop = loop};
-  script->commands = calloc(SCRIPT_ORDERS_MOST, sizeof *script->commands);
+  script->commands = calloc(SCRIPT_ORDERS_MAX, sizeof *script->commands);
   script->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   REQUIRE(script->commands != NULL && script->wake_fd >= 0);
 }
 
 // The next command of the script, to be filled in.
 static inline struct rd_command *script_add(struct script *script, enum rd_command_type type) {
-  REQUIRE(script->command_count < SCRIPT_ORDERS_MOST);
+  REQUIRE(script->command_count < SCRIPT_ORDERS_MAX);
   struct rd_command *command = &script->commands[script->command_count++];
   if (!script->has_thread) script->visible = script->command_count;
   command->type = type;

@@ -7,10 +7,10 @@ static void looks_after_short_waits(void) {
   struct rd_verbs_spin spin;
   rd_verbs_spin_init(&spin, 2);
   CHECK(spin.budget_ns == 0);
-  rd_verbs_spin_waited(&spin, RD_VERBS_SPIN_MOST_NS);
+  rd_verbs_spin_waited(&spin, RD_VERBS_SPIN_MAX_NS);
   CHECK(spin.budget_ns == 0);
-  rd_verbs_spin_waited(&spin, RD_VERBS_SPIN_MOST_NS - 1);
-  CHECK(spin.budget_ns == RD_VERBS_SPIN_MOST_NS);
+  rd_verbs_spin_waited(&spin, RD_VERBS_SPIN_MAX_NS - 1);
+  CHECK(spin.budget_ns == RD_VERBS_SPIN_MAX_NS);
 }
 
 static void gives_up_after_misses(void) {

@@ -218,10 +218,10 @@ static void impossible_dials(void) {
 }
 
 static void a_dial_of_a_path(void) {
-  char folder[] = "/tmp/rdpipe-test-XXXXXX";
-  REQUIRE(mkdtemp(folder) != NULL);
+  char directory[] = "/tmp/rdpipe-test-XXXXXX";
+  REQUIRE(mkdtemp(directory) != NULL);
   struct sockaddr_un local = {.sun_family = AF_UNIX};
-  snprintf(local.sun_path, sizeof local.sun_path, "%s/socket", folder);
+  snprintf(local.sun_path, sizeof local.sun_path, "%s/socket", directory);
   int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   REQUIRE(bind(listening, (struct sockaddr *)&local, sizeof local) == 0 && listen(listening, 1) == 0);
   struct rd_address address = {0};
@@ -235,7 +235,7 @@ static void a_dial_of_a_path(void) {
   rd_connector_destroy(dial);
   close(listening);
   unlink(local.sun_path);
-  rmdir(folder);
+  rmdir(directory);
 }
 
 static void ports(void) {

@@ -204,13 +204,13 @@ static void both_directions(const struct backend *backend) {
   destroy(ends);
 }
 
-enum { PRESSURE_BYTES = 1 << 20, PRESSURE_MOST = 64 };
+enum { PRESSURE_BYTES = 1 << 20, PRESSURE_MAX = 64 };
 
 // Sends messages of `memory` until none is accepted any more though everything was flushed; how many were accepted.
 static uint32_t fill_up(struct rd_transport *end, unsigned char *memory) {
   uint32_t accepted = 0;
-  for (int refusals = 0; refusals < 3 && accepted < PRESSURE_MOST; refusals++) {
-    for (; accepted < PRESSURE_MOST; accepted++, refusals = 0) {
+  for (int refusals = 0; refusals < 3 && accepted < PRESSURE_MAX; refusals++) {
+    for (; accepted < PRESSURE_MAX; accepted++, refusals = 0) {
       fill_message(memory + accepted * PRESSURE_BYTES, accepted, PRESSURE_BYTES);
       if (send_now(end, memory + accepted * PRESSURE_BYTES, PRESSURE_BYTES) == 0) break;
       REQUIRE(flush(end));
@@ -239,10 +239,10 @@ static void backpressure(const struct backend *backend) {
   struct rd_transport *ends[2];
   backend->join(ends);
   arm(ends[1], SLOTS, PRESSURE_BYTES);
-  unsigned char *memory = malloc((size_t)PRESSURE_BYTES * PRESSURE_MOST);
+  unsigned char *memory = malloc((size_t)PRESSURE_BYTES * PRESSURE_MAX);
   REQUIRE(memory != NULL);
   uint32_t accepted = fill_up(ends[0], memory);
-  CHECK(accepted > 0 && accepted < PRESSURE_MOST);
+  CHECK(accepted > 0 && accepted < PRESSURE_MAX);
   CHECK(ends[0]->ops->released(ends[0]) < accepted);
   for (uint32_t number = 0; number < accepted; number++) {
     struct rd_message message = receive_while_flushing(ends);
@@ -261,7 +261,7 @@ static void closed_amid_messages(const struct backend *backend) {
   struct rd_message message;
   backend->join(ends);
   arm(ends[1], SLOTS, PRESSURE_BYTES);
-  unsigned char *memory = malloc((size_t)PRESSURE_BYTES * PRESSURE_MOST);
+  unsigned char *memory = malloc((size_t)PRESSURE_BYTES * PRESSURE_MAX);
   REQUIRE(memory != NULL);
   uint32_t accepted = fill_up(ends[0], memory), number = 0;
   uint64_t released = ends[0]->ops->released(ends[0]);

@@ -33,7 +33,7 @@ static void test_rings_of_chains(void) {
   CHECK(rd_window_ring_bytes(8 * MIB, 0) == 8 * MIB && rd_window_ring_bytes(8 * MIB, 12) == 8 * MIB);
   CHECK(rd_window_ring_bytes(8 * MIB, 13) == 8 * MIB + (512u << 10));
   CHECK(rd_window_ring_bytes(8 * MIB, 1000) == 502 * MIB && rd_window_ring_bytes(512 * MIB, 1000) == 512 * MIB);
-  CHECK(rd_window_ring_bytes(8 * MIB, RD_BEHIND_MOST) == 1u << 30 &&
+  CHECK(rd_window_ring_bytes(8 * MIB, RD_BEHIND_MAX) == 1u << 30 &&
         rd_window_ring_bytes(LEAST_BYTES, 0) == LEAST_BYTES);
 }
 

@@ -124,7 +124,7 @@ static void random_frames(void) {
 
 static void end_and_ack(void) {
   struct rd_end end = {.digest = {1, 2, 3}, .producer_status = 0x01020304}, same_end;
-  unsigned char bytes[RD_END_MOST_BYTES];
+  unsigned char bytes[RD_END_MAX_BYTES];
   CHECK(rd_end_encode(&end, bytes) == RD_END_BYTES);
   CHECK(bytes[0] == 1 && bytes[16] == 4 && bytes[19] == 1);
   CHECK(rd_end_decode(bytes, RD_END_BYTES, &same_end, &error) && memcmp(&end, &same_end, sizeof end) == 0);

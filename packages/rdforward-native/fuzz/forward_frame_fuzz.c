@@ -6,7 +6,7 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  unsigned char again[RD_FORWARD_CONTROL_MOST];
+  unsigned char again[RD_FORWARD_CONTROL_MAX];
   for (size_t at = 0, used = 0; at < size; at += used) {
     struct rd_forward_frame frame;
     struct rd_error error = {0};

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { CLIENTS = 8, YIELDS_MOST = 200, PIECES_MOST = 64, RAW, FRAME, CONNECT, ANSWER, CLOSE, KINDS };
+enum { CLIENTS = 8, YIELDS_MAX = 200, PIECES_MAX = 64, RAW, FRAME, CONNECT, ANSWER, CLOSE, KINDS };
 
 // The other end, and the programs that connect here and are dialled.
 struct world {
@@ -68,12 +68,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 static void begin(void) {
-  static char folder[] = "/tmp/forward-mux-XXXXXX";
+  static char directory[] = "/tmp/forward-mux-XXXXXX";
   struct rd_error error;
   signal(SIGPIPE, SIG_IGN);
-  FUZZ_REQUIRE(mkdtemp(folder) != NULL);
-  snprintf(places[0].address, sizeof places[0].address, "%s/listener", folder);
-  snprintf(places[1].address, sizeof places[1].address, "%s/server", folder);
+  FUZZ_REQUIRE(mkdtemp(directory) != NULL);
+  snprintf(places[0].address, sizeof places[0].address, "%s/listener", directory);
+  snprintf(places[1].address, sizeof places[1].address, "%s/server", directory);
   FUZZ_REQUIRE(rd_forward_listener_open(&listener, &places[0], 0, &error));
   FUZZ_REQUIRE(rd_forward_listener_open(&server, &places[1], 0, &error));
   atexit(finish);
@@ -88,7 +88,7 @@ static void finish(void) {
 
 static void *live(void *context) {
   struct world *world = context;
-  for (int i = 0; i < PIECES_MOST && world->input.left > 0 && !atomic_load(&world->is_over); i++) {
+  for (int i = 0; i < PIECES_MAX && world->input.left > 0 && !atomic_load(&world->is_over); i++) {
     do_piece(world);
     settle(world);
   }
@@ -145,7 +145,7 @@ static void take_connection(struct world *world, int fd) {
 static void settle(struct world *world) {
   unsigned char sink[4096];
   int waiting = 1;
-  for (int i = 0; i < YIELDS_MOST && waiting > 0 && !atomic_load(&world->is_over); i++) {
+  for (int i = 0; i < YIELDS_MAX && waiting > 0 && !atomic_load(&world->is_over); i++) {
     sched_yield();
     while (read(world->out_fd, sink, sizeof sink) > 0) continue;
     if (ioctl(world->in_fd, FIONREAD, &waiting) < 0) waiting = 0;

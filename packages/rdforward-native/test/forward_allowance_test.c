@@ -21,30 +21,29 @@ static uint32_t fill_and_take(int64_t *now_ms, int64_t ms) {
 
 static void test_no_more_than_granted(void) {
   begin(RD_ALLOWANCE_BUDGET);
-  CHECK(!rd_allowance_arrived(&allowance, RD_ALLOWANCE_LEAST + 1));
-  CHECK(rd_allowance_arrived(&allowance, RD_ALLOWANCE_LEAST) && !rd_allowance_arrived(&allowance, 1));
-  CHECK(rd_allowance_taken(&allowance, RD_ALLOWANCE_LEAST / 2 - 1, 5000, &budget) == 0); // less than half
-  CHECK(rd_allowance_taken(&allowance, 1, 5000, &budget) == RD_ALLOWANCE_LEAST / 2);
-  CHECK(allowance.granted + allowance.waiting == RD_ALLOWANCE_LEAST);
+  CHECK(!rd_allowance_arrived(&allowance, RD_ALLOWANCE_MIN + 1));
+  CHECK(rd_allowance_arrived(&allowance, RD_ALLOWANCE_MIN) && !rd_allowance_arrived(&allowance, 1));
+  CHECK(rd_allowance_taken(&allowance, RD_ALLOWANCE_MIN / 2 - 1, 5000, &budget) == 0); // less than half
+  CHECK(rd_allowance_taken(&allowance, 1, 5000, &budget) == RD_ALLOWANCE_MIN / 2);
+  CHECK(allowance.granted + allowance.waiting == RD_ALLOWANCE_MIN);
 }
 
 static void test_grows_and_shrinks(void) {
   int64_t now_ms = 0;
   begin(RD_ALLOWANCE_BUDGET);
   for (int i = 0; i < 20; i++) CHECK(fill_and_take(&now_ms, 10) == allowance.window);
-  CHECK(allowance.window == RD_ALLOWANCE_MOST &&
-        budget == RD_ALLOWANCE_BUDGET - RD_ALLOWANCE_MOST + RD_ALLOWANCE_LEAST);
+  CHECK(allowance.window == RD_ALLOWANCE_MAX && budget == RD_ALLOWANCE_BUDGET - RD_ALLOWANCE_MAX + RD_ALLOWANCE_MIN);
   for (int i = 0; i < 20; i++) CHECK(fill_and_take(&now_ms, 3000) == allowance.window);
-  CHECK(allowance.window == RD_ALLOWANCE_LEAST && budget == RD_ALLOWANCE_BUDGET);
+  CHECK(allowance.window == RD_ALLOWANCE_MIN && budget == RD_ALLOWANCE_BUDGET);
 }
 
 static void test_budget(void) {
   int64_t now_ms = 0;
-  begin(3 * RD_ALLOWANCE_LEAST);
+  begin(3 * RD_ALLOWANCE_MIN);
   for (int i = 0; i < 20; i++) fill_and_take(&now_ms, 1);
-  CHECK(allowance.window == 4 * RD_ALLOWANCE_LEAST && budget == 0);
+  CHECK(allowance.window == 4 * RD_ALLOWANCE_MIN && budget == 0);
   rd_allowance_end(&allowance, &budget);
-  CHECK(budget == 3 * RD_ALLOWANCE_LEAST);
+  CHECK(budget == 3 * RD_ALLOWANCE_MIN);
 }
 
 // A window that was made smaller while more was granted: nothing is granted until that has come.

@@ -17,7 +17,7 @@ static enum rd_outcome decode(const unsigned char *bytes, size_t count, struct r
 static void test_every_record_comes_back(void) {
   for (int type = RD_FORWARD_HELLO; type <= RD_FORWARD_BYE; type++) {
     if (type == RD_FORWARD_DATA) continue;
-    unsigned char bytes[RD_FORWARD_CONTROL_MOST];
+    unsigned char bytes[RD_FORWARD_CONTROL_MAX];
     bool has_stream = type >= RD_FORWARD_OPEN && type != RD_FORWARD_BYE;
     struct rd_forward_frame sent = {.type = (enum rd_forward_frame_type)type, .stream = has_stream ? 7 : 0};
     struct rd_forward_frame got;
@@ -33,11 +33,11 @@ static void test_every_record_comes_back(void) {
 }
 
 static void test_data(void) {
-  static unsigned char bytes[RD_FORWARD_HEAD_BYTES + RD_FORWARD_DATA_MOST];
+  static unsigned char bytes[RD_FORWARD_HEAD_BYTES + RD_FORWARD_DATA_MAX];
   struct rd_forward_frame frame;
-  rd_forward_frame_encode_data(UINT64_MAX, RD_FORWARD_DATA_MOST, bytes);
+  rd_forward_frame_encode_data(UINT64_MAX, RD_FORWARD_DATA_MAX, bytes);
   CHECK(decode(bytes, sizeof bytes - 1, &frame) == RD_OUTCOME_AGAIN);
-  CHECK(decode(bytes, sizeof bytes, &frame) == RD_OUTCOME_DONE && frame.text_bytes == RD_FORWARD_DATA_MOST);
+  CHECK(decode(bytes, sizeof bytes, &frame) == RD_OUTCOME_DONE && frame.text_bytes == RD_FORWARD_DATA_MAX);
   CHECK(frame.stream == UINT64_MAX && frame.text == bytes + RD_FORWARD_HEAD_BYTES);
 }
 
@@ -57,7 +57,7 @@ static void test_wrong_forms(void) {
       {4 + 1025, RD_FORWARD_TARGET, 0},
       {3, RD_FORWARD_LISTEN, 0},
       {0, RD_FORWARD_DATA, 1},
-      {RD_FORWARD_DATA_MOST + 1, RD_FORWARD_DATA, 1},
+      {RD_FORWARD_DATA_MAX + 1, RD_FORWARD_DATA, 1},
       {1, RD_FORWARD_DATA, 0},
       {1, RD_FORWARD_END, 1},
       {0, RD_FORWARD_END, 0},
@@ -75,12 +75,12 @@ static void test_wrong_forms(void) {
 }
 
 static void test_text_is_cut_and_clean(void) {
-  unsigned char bytes[RD_FORWARD_CONTROL_MOST], longer[RD_FORWARD_TEXT_MOST + 9];
+  unsigned char bytes[RD_FORWARD_CONTROL_MAX], longer[RD_FORWARD_TEXT_MAX + 9];
   char text[16];
   memset(longer, '\033', sizeof longer);
   struct rd_forward_frame frame = {
       .type = RD_FORWARD_REFUSED, .stream = 1, .text = longer, .text_bytes = sizeof longer};
-  CHECK(rd_forward_frame_encode(&frame, bytes) == RD_FORWARD_HEAD_BYTES + RD_FORWARD_TEXT_MOST);
+  CHECK(rd_forward_frame_encode(&frame, bytes) == RD_FORWARD_HEAD_BYTES + RD_FORWARD_TEXT_MAX);
   rd_forward_frame_text(&frame, text, sizeof text);
   CHECK(strcmp(text, "???????????????") == 0);
 }

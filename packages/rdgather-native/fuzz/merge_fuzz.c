@@ -16,10 +16,10 @@
 
 #define INPUTS 4u
 #define FIRST_FD 500 // above those that the fuzzer has
-#define PIECES_MOST 200u
+#define PIECES_MAX 200u
 #define RUN_BYTES 60000u // less than a pipe holds
-#define WRITTEN_MOST_BYTES (3u << 20)
-#define YIELDS_MOST 200
+#define WRITTEN_MAX_BYTES (3u << 20)
+#define YIELDS_MAX 200
 
 struct buffer {
   char *bytes;
@@ -87,7 +87,7 @@ static void *feed(void *context) {
   struct world *world = context;
   char *text = malloc(RUN_BYTES);
   FUZZ_REQUIRE(text != NULL);
-  for (unsigned i = 0; i < PIECES_MOST && world->input.left > 0; i++) feed_piece(world, text);
+  for (unsigned i = 0; i < PIECES_MAX && world->input.left > 0; i++) feed_piece(world, text);
   for (unsigned i = 0; i < INPUTS; i++) expect_end(world, i);
   free(text);
   return NULL;
@@ -101,7 +101,7 @@ static void feed_piece(struct world *world, char *text) {
   const uint8_t *bytes;
   size_t count = fuzz_take(&world->input, how >> 4, &bytes);
   if ((how & 12) == 12) expect_end(world, number);
-  if (fd < 0 || (how & 12) == 12 || count == 0 || world->written > WRITTEN_MOST_BYTES) return;
+  if (fd < 0 || (how & 12) == 12 || count == 0 || world->written > WRITTEN_MAX_BYTES) return;
   for (size_t i = 0; i < count; i++) text[i] = bytes[i] == '\n' ? '\n' : (char)((bytes[i] & ~3u) | number);
   if ((how & 12) == 8) { // a long line
     memset(text, '@' + (int)number, RUN_BYTES);
@@ -134,7 +134,7 @@ static void expect_end(struct world *world, unsigned number) {
 // Until the piece was read, or a moment has passed.
 static void settle(struct world *world, int fd) {
   int waiting = 1;
-  for (int i = 0; i < YIELDS_MOST && waiting > 0 && !atomic_load(&world->is_over); i++) {
+  for (int i = 0; i < YIELDS_MAX && waiting > 0 && !atomic_load(&world->is_over); i++) {
     sched_yield();
     FUZZ_REQUIRE(ioctl(fd, FIONREAD, &waiting) == 0);
   }

@@ -46,7 +46,7 @@ static void test_bound(void) {
     buffer.count += room;
     filled += room;
   }
-  CHECK(filled == RD_LINE_BUFFER_MOST_BYTES && rd_line_buffer_whole(&buffer, 0) == 0);
+  CHECK(filled == RD_LINE_BUFFER_MAX_BYTES && rd_line_buffer_whole(&buffer, 0) == 0);
   rd_line_buffer_drop(&buffer, filled);
   CHECK(rd_line_buffer_room(&buffer, &room) != NULL && room == filled);
   rd_line_buffer_clear(&buffer);

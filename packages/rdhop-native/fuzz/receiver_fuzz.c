@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct session session = {.hello = {.version = RD_PROTOCOL_VERSION, .wants_chacha = how & 64, .epoch = 1}};
   struct phony_peer *peer = &session.peer;
   RD_AUTO_CLOSE int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  snprintf(path, sizeof path, "%s/sink", session_folder());
+  snprintf(path, sizeof path, "%s/sink", session_directory());
   session_begin(&session, RD_ROLE_RECEIVER, encrypt, way);
   prepare_sink(&session.script, sink, path, null_fd);
   script_start(&session.script);

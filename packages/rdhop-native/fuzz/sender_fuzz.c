@@ -9,7 +9,7 @@
 
 #include <fcntl.h>
 
-#define SOURCE_MOST_BYTES 60000u // less than a pipe holds
+#define SOURCE_MAX_BYTES 60000u // less than a pipe holds
 #define END_MS 5000
 
 enum source { SOURCE_FILE, SOURCE_PIPE, SOURCE_OPEN_PIPE, SOURCE_NONE };
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   enum rd_encrypt wanted = more & 4 ? RD_ENCRYPT_AUTH : RD_ENCRYPT_ALWAYS;
   enum rd_encrypt encrypt = how & 1 ? wanted : RD_ENCRYPT_NEVER;
   bool commits = !(how & 16);
-  size_t source_bytes = fuzz_u16(&input) % SOURCE_MOST_BYTES;
+  size_t source_bytes = fuzz_u16(&input) % SOURCE_MAX_BYTES;
   struct session session = {.hello = any_hello(how, more, &input)};
   RD_AUTO_CLOSE int read_fd = -1;
   RD_AUTO_CLOSE int write_fd = -1;
@@ -66,7 +66,7 @@ static void prepare_source(struct script *script, enum source source, size_t byt
   int ends[2] = {-1, -1};
   if (source == SOURCE_NONE) return;
   struct rd_command *command = script_add(script, source == SOURCE_FILE ? RD_COMMAND_FILE : RD_COMMAND_READY);
-  snprintf(command->path, sizeof command->path, "%s/source", session_folder());
+  snprintf(command->path, sizeof command->path, "%s/source", session_directory());
   if (source == SOURCE_FILE)
     ends[1] = open(command->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   else
@@ -78,7 +78,7 @@ static void prepare_source(struct script *script, enum source source, size_t byt
 }
 
 static void fill(int fd, size_t bytes) {
-  static unsigned char text[SOURCE_MOST_BYTES];
+  static unsigned char text[SOURCE_MAX_BYTES];
   phony_bytes(0, bytes, text);
   FUZZ_REQUIRE(fd >= 0 && rd_write_all(fd, text, bytes));
 }

@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define ACTS_MOST 200u
+#define ACTS_MAX 200u
 #define MEET_MS 3000
 #define LOOK_MS 5 // whether the loop is still there
 #define RESUME_MS 5000
@@ -29,7 +29,7 @@ enum breach {
   BREACH_BESIDE = 8,    // the old connection stays until the new one is there
 };
 
-static void remove_folder(void);
+static void remove_directory(void);
 static int listen_for_loop(char path[static sizeof(struct sockaddr_un)]);
 static void break_connection(struct session *session, struct fuzz_input *input);
 static int meet(const struct session *session);
@@ -38,28 +38,28 @@ static int connect_to_loop(const struct script *script);
 static bool join(struct session *session);
 static void greet(struct phony_peer *peer);
 
-static char folder[64];
+static char directory[64];
 
-const char *session_folder(void) {
-  if (folder[0] != '\0') return folder;
+const char *session_directory(void) {
+  if (directory[0] != '\0') return directory;
   const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  snprintf(folder, sizeof folder, "%s/rd-fuzz-XXXXXX", memory);
-  FUZZ_REQUIRE(mkdtemp(folder) != NULL);
-  atexit(remove_folder);
+  snprintf(directory, sizeof directory, "%s/rd-fuzz-XXXXXX", memory);
+  FUZZ_REQUIRE(mkdtemp(directory) != NULL);
+  atexit(remove_directory);
   signal(SIGPIPE, SIG_IGN);
-  return folder;
+  return directory;
 }
 
-static void remove_folder(void) {
-  DIR *listing = opendir(folder);
+static void remove_directory(void) {
+  DIR *listing = opendir(directory);
   if (listing == NULL) return;
   for (const struct dirent *entry; (entry = readdir(listing)) != NULL;) {
     char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
     if (entry->d_name[0] != '.') unlink(path);
   }
   closedir(listing);
-  rmdir(folder);
+  rmdir(directory);
 }
 
 void session_begin(struct session *session, enum rd_role role, enum rd_encrypt encrypt, enum session_way way) {
@@ -89,7 +89,7 @@ void session_begin(struct session *session, enum rd_role role, enum rd_encrypt e
 
 static int listen_for_loop(char path[static sizeof(struct sockaddr_un)]) {
   struct sockaddr_un local = {.sun_family = AF_UNIX};
-  snprintf(local.sun_path, sizeof local.sun_path, "%s/socket", session_folder());
+  snprintf(local.sun_path, sizeof local.sun_path, "%s/socket", session_directory());
   snprintf(path, sizeof local, "%s", local.sun_path);
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   FUZZ_REQUIRE(fd >= 0 && bind(fd, (const struct sockaddr *)&local, sizeof local) == 0 && listen(fd, 8) == 0);
@@ -103,7 +103,7 @@ bool session_join(struct session *session) {
 
 void session_act(struct session *session, struct fuzz_input *input) {
   struct phony_peer *peer = &session->peer;
-  for (unsigned acts = 0; acts < ACTS_MOST && input->left > 0; acts++) {
+  for (unsigned acts = 0; acts < ACTS_MAX && input->left > 0; acts++) {
     uint8_t op = fuzz_u8(input);
     if (op >= 0xf0)
       break_connection(session, input);

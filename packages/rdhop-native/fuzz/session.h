@@ -21,8 +21,8 @@ struct session {
   int listen_fd;         // SESSION_DIALS: where the loop dials
 };
 
-// A folder in memory, empty at first, that is gone with the process.
-const char *session_folder(void);
+// A directory in memory, empty at first, that is gone with the process.
+const char *session_directory(void);
 
 // The script opens the loop and connects it. The caller adds commands, and then
 // starts the script.

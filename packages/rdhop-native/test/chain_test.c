@@ -100,7 +100,7 @@ static void start(const struct chain *chain) {
   for (unsigned i = 0; i <= HOSTS; i++) {
     struct host *host = &hosts[i];
     *host = (struct host){.pipe = {-1, -1}};
-    snprintf(host->path, sizeof host->path, "%s/sink%u", folder, i);
+    snprintf(host->path, sizeof host->path, "%s/sink%u", directory, i);
     unlink(host->path);
     if (i > 0) script_init(&host->recv, rd_recv_loop);
     if (i < HOSTS) script_init(&host->send, rd_send_loop);
@@ -236,7 +236,7 @@ int main(void) {
     test_lost(RD_ENCRYPT_ALWAYS, lost);
   }
   for (unsigned i = 1; i <= HOSTS; i++) unlink(hosts[i].path);
-  snprintf(sink_path, sizeof sink_path, "%s/sink", folder);
+  snprintf(sink_path, sizeof sink_path, "%s/sink", directory);
   remove_stream_files();
   return test_end("chain");
 }

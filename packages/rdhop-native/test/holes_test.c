@@ -22,12 +22,12 @@
 #define KIB ((size_t)1024)
 #define MIB (1024 * KIB)
 #define MOST_BYTES (24 * MIB)
-#define PARTS_MOST 8
+#define PARTS_MAX 8
 
 // A file: parts of data and of zeros by turns, data first.
 struct shape {
   const char *name;
-  size_t parts[PARTS_MOST];
+  size_t parts[PARTS_MAX];
   size_t data_bytes; // at most on the disk
 };
 
@@ -52,7 +52,7 @@ static bool has_holes; // the file system of the suite's files
 
 static size_t make_bytes(const struct shape *shape) {
   size_t total = 0;
-  for (size_t i = 0; i < PARTS_MOST; total += shape->parts[i++])
+  for (size_t i = 0; i < PARTS_MAX; total += shape->parts[i++])
     memset(bytes + total, i % 2 == 0 ? 'd' : 0, shape->parts[i]);
   REQUIRE(total < MOST_BYTES);
   return total;
@@ -189,7 +189,7 @@ static void test_limit(void) {
 static void make_sparse_source(const struct shape *shape) {
   int fd = open(source_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   off_t at = 0;
-  for (size_t i = 0; i < PARTS_MOST; at += (off_t)shape->parts[i++])
+  for (size_t i = 0; i < PARTS_MAX; at += (off_t)shape->parts[i++])
     if (i % 2 == 0) REQUIRE(pwrite(fd, bytes + at, shape->parts[i], at) == (ssize_t)shape->parts[i]);
   REQUIRE(ftruncate(fd, at) == 0);
   close(fd);

@@ -9,7 +9,7 @@
 
 #define HOSTILE_SLOTS 4u // that it grants, and that whom it talks to grants with a buffer of 64 KiB
 #define HOSTILE_SLOT_BYTES 16384u
-#define HOSTILE_PAYLOAD_MOST (RD_SLOT_MAX_BYTES + 1u)
+#define HOSTILE_PAYLOAD_MAX (RD_SLOT_MAX_BYTES + 1u)
 
 struct hostile {
   struct rd_transport *transport;
@@ -105,7 +105,7 @@ static inline size_t hostile_make(struct hostile *hostile, struct rd_frame frame
 
 static inline void hostile_say_frame(struct hostile *hostile, struct rd_frame frame, enum rd_protection protection,
                                      const void *payload, size_t bytes) {
-  static unsigned char message[RD_HEADER_BYTES + HOSTILE_PAYLOAD_MOST + RD_TAG_BYTES];
+  static unsigned char message[RD_HEADER_BYTES + HOSTILE_PAYLOAD_MAX + RD_TAG_BYTES];
   hostile_send(hostile, message, hostile_make(hostile, frame, protection, payload, bytes, message));
 }
 
@@ -150,7 +150,7 @@ static inline void hostile_open(struct hostile *hostile, unsigned char *message,
 // other end has gone.
 static inline bool hostile_hear(struct hostile *hostile, enum rd_frame_type type, struct rd_frame *frame,
                                 unsigned char *payload, size_t *payload_bytes) {
-  static unsigned char message[RD_HEADER_BYTES + HOSTILE_PAYLOAD_MOST + RD_TAG_BYTES];
+  static unsigned char message[RD_HEADER_BYTES + HOSTILE_PAYLOAD_MAX + RD_TAG_BYTES];
   unsigned char *text;
   size_t message_bytes, bytes;
   while ((message_bytes = hostile_overhear(hostile, message, sizeof message)) > 0) {

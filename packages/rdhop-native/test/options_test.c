@@ -9,10 +9,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define WORDS_MOST 16
+#define WORDS_MAX 16
 
-static char memory[WORDS_MOST][64];
-static char *argv[WORDS_MOST + 1];
+static char memory[WORDS_MAX][64];
+static char *argv[WORDS_MAX + 1];
 static struct rd_options options;
 static struct rd_error error;
 
@@ -79,7 +79,7 @@ static void test_values(void) {
   CHECK(SEND("--compress", "zstd", "--compress", "none", "h", "1", "k") && options.settings.compress_level == 0);
   CHECK(SEND("--limit", "1.5Gbit/s", "h", "1", "k") && options.settings.limit_bytes_per_s == 187500000);
   CHECK(SEND("--limit", "1PiB", "h", "1", "k"));
-  CHECK(options.settings.limit_bytes_per_s == RD_LIMIT_MOST_BYTES_PER_S);
+  CHECK(options.settings.limit_bytes_per_s == RD_LIMIT_MAX_BYTES_PER_S);
   CHECK(SEND("--limit", "2T", "h", "1", "k") && options.settings.limit_bytes_per_s == INT64_C(2000000000000));
   CHECK(SEND("--limit", "1", "--limit", "none", "h", "1", "k") && options.settings.limit_bytes_per_s == 0);
   CHECK(RECV("--jobs", "1", "--numa", "off", "1", "k") && options.settings.jobs == 1 && !options.settings.numa);

@@ -14,13 +14,13 @@ struct violation {
 
 static inline void say_end(struct hostile *hostile, uint64_t offset, int digest_byte) {
   struct rd_end end = {.producer_status = 0};
-  unsigned char payload[RD_END_MOST_BYTES];
+  unsigned char payload[RD_END_MAX_BYTES];
   memset(end.digest, digest_byte, sizeof end.digest);
   hostile_say(hostile, RD_FRAME_END, offset, payload, rd_end_encode(&end, payload));
 }
 
 static inline void say_data(struct hostile *hostile, uint64_t offset, size_t bytes) {
-  static const unsigned char zeros[HOSTILE_PAYLOAD_MOST];
+  static const unsigned char zeros[HOSTILE_PAYLOAD_MAX];
   hostile_say(hostile, RD_FRAME_DATA, offset, zeros, bytes);
 }
 
@@ -195,7 +195,7 @@ static void do_data_protected_twice(struct hostile *hostile) {
 // Changes that an attacker on the path makes to a good sender's frame of DATA. Where DATA is in clear and has no MAC,
 // the change is in the header, or END reveals it.
 
-enum { ON_THE_WAY_BYTES = 3, ON_THE_WAY_MOST = RD_HEADER_BYTES + ON_THE_WAY_BYTES + RD_TAG_BYTES };
+enum { ON_THE_WAY_BYTES = 3, ON_THE_WAY_MAX = RD_HEADER_BYTES + ON_THE_WAY_BYTES + RD_TAG_BYTES };
 
 static inline size_t good_data(struct hostile *hostile, uint64_t offset, unsigned char *message) {
   struct rd_frame frame = {.type = RD_FRAME_DATA, .epoch = 1, .offset = offset};
@@ -207,7 +207,7 @@ static inline void say_end_where_it_tells(struct hostile *hostile) {
 }
 
 static void send_changed(struct hostile *hostile, size_t at) {
-  unsigned char message[ON_THE_WAY_MOST];
+  unsigned char message[ON_THE_WAY_MAX];
   size_t bytes = good_data(hostile, 0, message);
   message[at] ^= 1;
   hostile_send(hostile, message, bytes);
@@ -231,19 +231,19 @@ static void do_changed_flags(struct hostile *hostile) {
 }
 
 static void do_cut_data(struct hostile *hostile) {
-  unsigned char message[ON_THE_WAY_MOST];
+  unsigned char message[ON_THE_WAY_MAX];
   hostile_send(hostile, message, good_data(hostile, 0, message) - 1);
   say_end_where_it_tells(hostile);
 }
 
 static void do_data_without_its_tag(struct hostile *hostile) {
-  unsigned char message[ON_THE_WAY_MOST];
+  unsigned char message[ON_THE_WAY_MAX];
   size_t tag_bytes = hostile->agreement.protection == RD_PROTECTION_NONE ? ON_THE_WAY_BYTES : RD_TAG_BYTES;
   hostile_send(hostile, message, good_data(hostile, 0, message) - tag_bytes);
 }
 
 static void do_swapped_data(struct hostile *hostile) {
-  unsigned char messages[2][ON_THE_WAY_MOST];
+  unsigned char messages[2][ON_THE_WAY_MAX];
   size_t bytes = good_data(hostile, 0, messages[0]);
   (void)good_data(hostile, ON_THE_WAY_BYTES, messages[1]);
   hostile_send(hostile, messages[1], bytes);
@@ -251,7 +251,7 @@ static void do_swapped_data(struct hostile *hostile) {
 }
 
 static void do_data_sent_again(struct hostile *hostile) {
-  unsigned char message[ON_THE_WAY_MOST];
+  unsigned char message[ON_THE_WAY_MAX];
   size_t bytes = good_data(hostile, 0, message);
   for (int i = 0; i < 2; i++) hostile_send(hostile, message, bytes);
 }

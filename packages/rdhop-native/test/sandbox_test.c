@@ -27,7 +27,7 @@
 #define KILLED (-SIGSYS)
 #define WORKS 0
 
-static char sink_folder[] = "/tmp/sandbox_test.XXXXXX", other_folder[] = "/tmp/sandbox_test.XXXXXX";
+static char sink_directory[] = "/tmp/sandbox_test.XXXXXX", other_directory[] = "/tmp/sandbox_test.XXXXXX";
 static char sink_path[64], other_path[64], neighbour[64];
 static struct rd_sink *sink;
 static pid_t child; // of the suite, in a process group of its own
@@ -63,7 +63,7 @@ static bool use_keys(void) {
 }
 
 static bool mount_something(void) {
-  return mount("none", other_folder, "tmpfs", 0, NULL) == 0;
+  return mount("none", other_directory, "tmpfs", 0, NULL) == 0;
 }
 
 static bool leave_namespace(void) {
@@ -131,7 +131,7 @@ static bool kill_child(void) {
   return kill(-child, SIGKILL) == 0;
 }
 
-static bool make_folder(void) {
+static bool make_directory(void) {
   return mkdirat(AT_FDCWD, neighbour, 0700) == 0;
 }
 
@@ -153,8 +153,8 @@ static bool read_passwords(void) {
 }
 
 static bool make_elsewhere(void) {
-  char path[sizeof other_folder + 8];
-  snprintf(path, sizeof path, "%s/new", other_folder);
+  char path[sizeof other_directory + 8];
+  snprintf(path, sizeof path, "%s/new", other_directory);
   return open_for(path, O_WRONLY | O_CREAT);
 }
 
@@ -211,28 +211,28 @@ static bool make_link(void) {
   return symlinkat("x", AT_FDCWD, neighbour) == 0 && unlink(neighbour) == 0;
 }
 
-static bool make_and_remove_folder(void) {
-  return make_folder() && unlinkat(AT_FDCWD, neighbour, AT_REMOVEDIR) == 0;
+static bool make_and_remove_directory(void) {
+  return make_directory() && unlinkat(AT_FDCWD, neighbour, AT_REMOVEDIR) == 0;
 }
 
 static bool local_socket(void) {
   return socket_of(AF_UNIX, SOCK_STREAM, 0);
 }
 
-static bool list_folder(void) {
-  return open_for(sink_folder, O_RDONLY | O_DIRECTORY);
+static bool list_directory(void) {
+  return open_for(sink_directory, O_RDONLY | O_DIRECTORY);
 }
 
 struct end {
-  const char *file;   // of a sink; NULL: a descriptor
-  const char *folder; // a program of a copy, which only reads it
+  const char *file;      // of a sink; NULL: a descriptor
+  const char *directory; // a program of a copy, which only reads it
   bool kills, tree;
 };
 
 static void enter_tree(const struct end *end) {
-  RD_AUTO_CLOSE int fd = end->folder == NULL ? -1 : open(end->folder, O_PATH | O_CLOEXEC);
+  RD_AUTO_CLOSE int fd = end->directory == NULL ? -1 : open(end->directory, O_PATH | O_CLOEXEC);
   setenv("TMPDIR", "/nowhere", 1); // temporary files are allowed, and all others here are beside them
-  if (end->folder != NULL) rd_landlock_restrict_trees(&fd, 1, RD_LANDLOCK_READ);
+  if (end->directory != NULL) rd_landlock_restrict_trees(&fd, 1, RD_LANDLOCK_READ);
   rd_syscall_filter_install(&(struct rd_syscall_profile){.tree = true});
 }
 
@@ -269,7 +269,7 @@ static const struct end commanding = {.file = NULL};
 static const struct end agents_receiver = {.kills = true};
 static const struct end agents_sender = {.kills = false};
 static const struct end tree = {.tree = true};
-static const struct end tree_reader = {.tree = true, .folder = sink_folder};
+static const struct end tree_reader = {.tree = true, .directory = sink_directory};
 
 static void check_calls(void) {
   static const struct attempt attempts[] = {
@@ -291,7 +291,7 @@ static void check_calls(void) {
       {"a signal to the parent", signal_parent, EPERM},
       {"a signal to everybody", signal_everybody, EPERM},
       {"io_uring", ring_of_calls, ENOSYS},
-      {"mkdir", make_folder, ENOSYS},
+      {"mkdir", make_directory, ENOSYS},
       {"a thread", start_thread, WORKS},
       {"sockets", talk, WORKS},
       {"a file", commit_sink, WORKS},
@@ -308,7 +308,7 @@ static void check_tree(void) {
   static const struct attempt attempts[] = {
       {"execve", start_program, KILLED},     {"ptrace", trace, KILLED},
       {"fork", make_process, EPERM},         {"a socket", local_socket, ENOSYS},
-      {"setrlimit", raise_limit, EPERM},     {"a directory", make_and_remove_folder, WORKS},
+      {"setrlimit", raise_limit, EPERM},     {"a directory", make_and_remove_directory, WORKS},
       {"a symbolic link", make_link, WORKS}, {"a thread", start_thread, WORKS},
   };
   CHECK_ALL(attempts, &tree, 0);
@@ -340,7 +340,7 @@ static void check_files(long version) {
   CHECK_ALL(readers, &agents_sender, 0);
   static const struct attempt trees[] = {
       {"to write elsewhere", write_elsewhere, EACCES},      {"to read elsewhere", read_elsewhere, EACCES},
-      {"to write where it reads", write_neighbour, EACCES}, {"to list a directory", list_folder, WORKS},
+      {"to write where it reads", write_neighbour, EACCES}, {"to list a directory", list_directory, WORKS},
       {"the names of users", read_passwords, WORKS},
   };
   CHECK_ALL(trees, &tree_reader, 0);
@@ -374,10 +374,10 @@ int main(void) {
     CHECK_ALL(sanitizers, &commanding, 0);
     return test_end("sandbox (off with sanitizers)");
   }
-  REQUIRE(mkdtemp(sink_folder) != NULL && mkdtemp(other_folder) != NULL);
-  snprintf(sink_path, sizeof sink_path, "%s/sink", sink_folder);
-  snprintf(neighbour, sizeof neighbour, "%s/neighbour", sink_folder);
-  snprintf(other_path, sizeof other_path, "%s/other", other_folder);
+  REQUIRE(mkdtemp(sink_directory) != NULL && mkdtemp(other_directory) != NULL);
+  snprintf(sink_path, sizeof sink_path, "%s/sink", sink_directory);
+  snprintf(neighbour, sizeof neighbour, "%s/neighbour", sink_directory);
+  snprintf(other_path, sizeof other_path, "%s/other", other_directory);
   REQUIRE(open_for(other_path, O_WRONLY | O_CREAT));
   child = start_child();
   bool filters = has_filters();
@@ -389,9 +389,9 @@ int main(void) {
   CHECK(filters || fences > 0 || kill(child, SIGKILL) == 0);
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
-  CHECK(unlink(other_path) == 0 && rmdir(other_folder) == 0);
+  CHECK(unlink(other_path) == 0 && rmdir(other_directory) == 0);
   unlink(sink_path);
-  CHECK(rmdir(sink_folder) == 0);
+  CHECK(rmdir(sink_directory) == 0);
   if (!filters) fprintf(stderr, "sandbox: this kernel takes no filter\n");
   if (fences < 1) fprintf(stderr, "sandbox: this kernel has no Landlock\n");
   return test_end("sandbox");

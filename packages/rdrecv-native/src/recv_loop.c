@@ -50,10 +50,10 @@ static bool is_full(const struct receiver *receiver);
 static bool acknowledge(struct receiver *receiver, struct rd_error *error);
 static bool send_done(struct receiver *receiver, struct rd_error *error);
 static void deliver(struct receiver *receiver);
-static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait);
+static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MAX], enum rd_wait *wait);
 static int timeout_ms(struct receiver *receiver);
 static enum rd_wait what_for(struct receiver *receiver);
-static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]);
+static void woken(void *context, const struct pollfd polls[RD_POLLS_MAX]);
 static bool stop_writing(struct receiver *receiver);
 
 static const struct rd_loop_ops ops = {.handle_command = handle_command,
@@ -119,7 +119,7 @@ static void detach(void *context, struct rd_connection *connection) {
   struct receiver *receiver = context;
   struct rd_writer *writer = receiver->output.writer;
   bool forgot_end;
-  size_t busy_bytes = rd_writer_forget(writer, &forgot_end);
+  size_t busy_bytes = rd_writer_discard_pending(writer, &forgot_end);
   if (forgot_end) receiver->stream = STREAM_OPEN;
   collect(receiver, connection, false);
   bool is_busy = rd_writer_held(writer) > 0; // also one that was written a moment ago
@@ -308,7 +308,7 @@ static void deliver(struct receiver *receiver) {
   receiver->endpoint.control->ops->emit(receiver->endpoint.control, &event);
 }
 
-static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait) {
+static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MAX], enum rd_wait *wait) {
   struct receiver *receiver = context;
   if (receiver->output.writer != NULL) polls[RD_POLL_DATA] = rd_writer_poll(receiver->output.writer);
   // After END the writer finds out itself whether the consumer took everything.
@@ -338,7 +338,7 @@ static enum rd_wait what_for(struct receiver *receiver) {
   return connection != NULL && rd_connection_is_working(connection) ? RD_WAIT_WORKER : RD_WAIT_WIRE;
 }
 
-static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]) {
+static void woken(void *context, const struct pollfd polls[RD_POLLS_MAX]) {
   struct receiver *receiver = context;
   if (polls[RD_POLL_DATA].revents != 0) rd_writer_woken(receiver->output.writer);
   if (polls[RD_POLL_RELAY].revents != 0) rd_downstream_woken(&receiver->downstream);

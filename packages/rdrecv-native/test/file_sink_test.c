@@ -178,7 +178,7 @@ static void prepare(void) {
   uint64_t state = 1;
   for (size_t i = 0; i < MOST_BYTES; i++)
     state = state * 6364136223846793005u + 1, bytes[i] = (unsigned char)(state >> 56);
-  int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   struct rd_direct_io needs;
   is_direct = fd >= 0 && rd_direct_io_needs(fd, &needs);
   close(fd);

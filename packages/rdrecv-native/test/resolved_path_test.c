@@ -16,7 +16,7 @@
 
 static struct rd_error error;
 static atomic_bool stop;
-static char folder[] = "/tmp/rd-path-XXXXXX";
+static char directory[] = "/tmp/rd-path-XXXXXX";
 
 static bool write_sink(const char *path, bool append) {
   struct rd_sink *sink = rd_sink_open(path, append, &error);
@@ -60,14 +60,14 @@ static void test_paths(void) {
 }
 
 static void test_links(void) {
-  static const char *const targets[] = {"f", "./f", "../link-to-folder/f", "b/../f", "/proc/self/cwd/a/f"};
-  REQUIRE(symlink("a", "link-to-folder") == 0);
+  static const char *const targets[] = {"f", "./f", "../link-to-directory/f", "b/../f", "/proc/self/cwd/a/f"};
+  REQUIRE(symlink("a", "link-to-directory") == 0);
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
     REQUIRE(symlink(targets[i], "a/link") == 0);
-    CHECK(write_sink("link-to-folder/link", true) && write_sink("a/link", false) && holds("a/f", "new"));
+    CHECK(write_sink("link-to-directory/link", true) && write_sink("a/link", false) && holds("a/f", "new"));
     CHECK(unlink("a/f") == 0 && unlink("a/link") == 0);
   }
-  unlink("link-to-folder");
+  unlink("link-to-directory");
 }
 
 static void test_many_links(void) {
@@ -96,7 +96,7 @@ static void test_links_of_the_kernel(void) {
   close(fds[1]);
 }
 
-static void test_folder_put_elsewhere(void) {
+static void test_directory_put_elsewhere(void) {
   REQUIRE(mkdir("moved", 0700) == 0 && mkdir("elsewhere", 0700) == 0);
   struct rd_sink *sink = rd_sink_open("moved/f", false, &error);
   REQUIRE(sink != NULL && rename("moved", "as-it-was") == 0 && symlink("elsewhere", "moved") == 0);
@@ -108,7 +108,7 @@ static void test_folder_put_elsewhere(void) {
 }
 
 struct shared {
-  mode_t mode;    // of the folder, which is root's
+  mode_t mode;    // of the directory, which is root's
   unsigned owner; // of what is in it
   unsigned user;  // that writes
   bool refused;
@@ -119,7 +119,7 @@ static const struct shared cases[] = {
     {01770, STRANGER, 0, true},            // for a group only
     {01777, STRANGER, STRANGER + 1, true}, // not root alone is kept from it
     {01777, STRANGER, STRANGER, false},    // its own
-    {01777, 0, STRANGER, false},           // the folder's owner's
+    {01777, 0, STRANGER, false},           // the directory's owner's
     {01755, STRANGER, 0, false},           // others may put nothing there
     {0777, STRANGER, 0, false},            // nor keep anything: it may be another thing at any time
 };
@@ -132,7 +132,7 @@ static void as_user(const struct shared *shared, bool (*is_right)(const struct s
   }
   int status = -1;
   if (!CHECK(waitpid(child, &status, 0) == child && status == 0))
-    fprintf(stderr, "folder %o, owner %u, user %u\n", shared->mode, shared->owner, shared->user);
+    fprintf(stderr, "directory %o, owner %u, user %u\n", shared->mode, shared->owner, shared->user);
 }
 
 static bool told(bool refused, const char *name) {
@@ -220,12 +220,12 @@ static void test_come_between(void) {
 }
 
 int main(void) {
-  REQUIRE(mkdtemp(folder) != NULL && chmod(folder, 0755) == 0 && chdir(folder) == 0);
+  REQUIRE(mkdtemp(directory) != NULL && chmod(directory, 0755) == 0 && chdir(directory) == 0);
   test_paths();
   test_links();
   test_many_links();
   test_links_of_the_kernel();
-  test_folder_put_elsewhere();
+  test_directory_put_elsewhere();
   if (geteuid() == 0) {
     test_links_of_others();
     test_files_of_others();
@@ -233,6 +233,6 @@ int main(void) {
   } else {
     fprintf(stderr, "resolved path: only root can make files of other users: without those\n");
   }
-  CHECK(rmdir("a/b") == 0 && rmdir("a") == 0 && chdir("/") == 0 && rmdir(folder) == 0);
+  CHECK(rmdir("a/b") == 0 && rmdir("a") == 0 && chdir("/") == 0 && rmdir(directory) == 0);
   return test_end("resolved path");
 }

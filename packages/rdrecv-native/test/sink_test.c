@@ -23,7 +23,7 @@ static void test_pipe(void) {
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0);
   struct rd_sink *sink = rd_sink_from_fd(fds[1]);
   REQUIRE(sink != NULL && fcntl(fds[1], F_SETPIPE_SZ, SMALL_PIPE_BYTES) > 0); // it asked for more
-  CHECK(rd_sink_is_prompt(sink) && (fcntl(fds[1], F_GETFL) & O_NONBLOCK) == 0);
+  CHECK(rd_sink_never_blocks(sink) && (fcntl(fds[1], F_GETFL) & O_NONBLOCK) == 0);
   memset(bytes, 5, sizeof bytes);
   CHECK(rd_sink_write_now(sink, bytes, PIPE_BUF, &error) == PIPE_BUF);
   ssize_t rest = rd_sink_write_now(sink, bytes, sizeof bytes, &error);
@@ -52,7 +52,7 @@ static void test_end_of_pipe(void) {
 
 static void test_null(void) {
   struct rd_sink *sink = rd_sink_open("/dev/null", false, &error);
-  REQUIRE(sink != NULL && rd_sink_is_prompt(sink));
+  REQUIRE(sink != NULL && rd_sink_never_blocks(sink));
   CHECK(rd_sink_write_now(sink, bytes, sizeof bytes, &error) == (ssize_t)sizeof bytes && rd_sink_commit(sink, &error));
   rd_sink_destroy(sink);
 }
@@ -61,7 +61,7 @@ static void test_file(void) {
   int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   REQUIRE(fd >= 0);
   struct rd_sink *sink = rd_sink_from_fd(fd);
-  REQUIRE(sink != NULL && !rd_sink_is_prompt(sink));
+  REQUIRE(sink != NULL && !rd_sink_never_blocks(sink));
   rd_sink_destroy(sink);
   close(fd);
 }

@@ -117,7 +117,7 @@ static void test_forget(void) {
   put(&stream, 0);
   put(&stream, 1);
   finish(&stream, 2 * FRAME_BYTES);
-  CHECK(rd_writer_forget(stream.writer, &forgot_end) == FRAME_BYTES && forgot_end);
+  CHECK(rd_writer_discard_pending(stream.writer, &forgot_end) == FRAME_BYTES && forgot_end);
   CHECK(rd_writer_pending(stream.writer) == 1);
   put(&stream, 1);
   finish(&stream, 2 * FRAME_BYTES);

@@ -7,8 +7,8 @@
 #include "send_loop.h"
 #include "source/source.h"
 
-#define SOURCE_MOST_BYTES 60000u
-#define FRAMES_MOST 50u
+#define SOURCE_MAX_BYTES 60000u
+#define FRAMES_MAX 50u
 
 struct rd_source {
   bool is_file, stays_open, fails;
@@ -51,10 +51,10 @@ static void make_end(struct fuzz_input *input) {
   end.adopts = how & 4;
   end.frames_a_key = how & 8 ? 3 : 0;
   end.is_slow = how & 16;
-  source = (struct rd_source){.is_file = how & 32, .bytes = fuzz_u16(input) % SOURCE_MOST_BYTES};
+  source = (struct rd_source){.is_file = how & 32, .bytes = fuzz_u16(input) % SOURCE_MAX_BYTES};
   source.ready = how & 64 ? 0 : SIZE_MAX;
   end.hello = any_hello(more, input);
-  size_t most_bytes = (size_t)end.hello.slot_bytes * FRAMES_MOST;
+  size_t most_bytes = (size_t)end.hello.slot_bytes * FRAMES_MAX;
   if (source.bytes > most_bytes) source.bytes = most_bytes;
   loop_harness_init(&end, rd_send_loop, RD_ROLE_SENDER);
   if (more & 4) ((struct rd_command *)&end.script.commands[0])->settings.compress_level = 1;

@@ -37,9 +37,9 @@ static bool transmit(void *context, struct rd_error *error);
 static bool send_data(struct sender *sender, struct rd_error *error);
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes);
 static bool send_end(struct sender *sender, struct rd_error *error);
-static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait);
+static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MAX], enum rd_wait *wait);
 static enum rd_wait what_for(const struct sender *sender, bool may_transmit);
-static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]);
+static void woken(void *context, const struct pollfd polls[RD_POLLS_MAX]);
 static enum rd_behind behind_of(enum rd_code code);
 
 static const struct rd_loop_ops ops = {.handle_command = handle_command,
@@ -228,7 +228,7 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
   bool all_sent = sender->end_seen && sender->sent == rd_ring_filled(sender->input.ring);
   if (!all_sent || !sender->input.committed || is_sent) return true;
   struct rd_end end;
-  unsigned char payload[RD_END_MOST_BYTES];
+  unsigned char payload[RD_END_MAX_BYTES];
   if (!rd_input_end(&sender->input, &end, error)) return false;
   size_t bytes = rd_end_encode(&end, payload);
   enum rd_outcome sent =
@@ -238,7 +238,7 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
   return sent != RD_OUTCOME_FAILED;
 }
 
-static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait) {
+static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MAX], enum rd_wait *wait) {
   struct sender *sender = context;
   bool may_transmit = sender->endpoint.phase != RD_PHASE_RESUME;
   *wait = sender->wait = what_for(sender, may_transmit);
@@ -256,7 +256,7 @@ static enum rd_wait what_for(const struct sender *sender, bool may_transmit) {
   return is_behind && rd_connection_is_working(sender->endpoint.connection) ? RD_WAIT_WORKER : sender->wait;
 }
 
-static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]) {
+static void woken(void *context, const struct pollfd polls[RD_POLLS_MAX]) {
   struct sender *sender = context;
   if (polls[RD_POLL_DATA].revents != 0) rd_input_woken(&sender->input);
 }

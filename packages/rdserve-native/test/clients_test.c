@@ -11,12 +11,12 @@
 
 #define HEX "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-static char folder[] = "/tmp/rdpipe-clients-test-XXXXXX";
+static char directory[] = "/tmp/rdpipe-clients-test-XXXXXX";
 static char paths[8][128];
 static struct rd_error error;
 
 static const char *path_of(int number, const char *name) {
-  snprintf(paths[number], sizeof paths[number], "%s/%s", folder, name);
+  snprintf(paths[number], sizeof paths[number], "%s/%s", directory, name);
   return paths[number];
 }
 
@@ -29,7 +29,7 @@ static const char *write_file(int number, const char *name, const char *text, mo
 
 static struct rd_clients *load(const char *key_file, const char *client_file, enum rd_serve_rights rights) {
   struct rd_serve_options options = {
-      .directory = folder, .key_file = key_file, .client_file = client_file, .rights = rights};
+      .directory = directory, .key_file = key_file, .client_file = client_file, .rights = rights};
   return rd_clients_load(&options, &error);
 }
 
@@ -64,13 +64,13 @@ static void test_key_files(void) {
     if (clients != NULL) CHECK(clients->count == 1 && rd_clients_place(clients, "default")->rights == RD_RIGHTS_READ);
     rd_clients_destroy(clients);
   }
-  CHECK(load(folder, NULL, RD_RIGHTS_BOTH) == NULL && strstr(error.message, "not a regular file") != NULL);
+  CHECK(load(directory, NULL, RD_RIGHTS_BOTH) == NULL && strstr(error.message, "not a regular file") != NULL);
   CHECK(load(path_of(0, "missing"), NULL, RD_RIGHTS_BOTH) == NULL);
 }
 
 static void test_clients(void) {
   struct stat own, team, root;
-  REQUIRE(mkdir(path_of(1, "team"), 0700) == 0 && stat(paths[1], &own) == 0 && stat(folder, &root) == 0);
+  REQUIRE(mkdir(path_of(1, "team"), 0700) == 0 && stat(paths[1], &own) == 0 && stat(directory, &root) == 0);
   REQUIRE(symlink("/", path_of(2, "out")) == 0);
   char text[1024];
   snprintf(text, sizeof text,
@@ -79,7 +79,7 @@ static void test_clients(void) {
            write_file(3, "alice", "another key of some length\n", 0600));
   struct rd_clients *clients = load(NULL, write_file(4, "good.toml", text, 0600), RD_RIGHTS_BOTH);
   REQUIRE(clients != NULL);
-  const struct rd_client_place *alice = rd_clients_place(clients, "alice"), *bob = rd_clients_place(clients, "bob");
+  const struct rd_client_grant *alice = rd_clients_place(clients, "alice"), *bob = rd_clients_place(clients, "bob");
   CHECK(clients->count == 2 && rd_clients_place(clients, "default") == NULL);
   CHECK(alice->rights == RD_RIGHTS_WRITE && fstat(alice->directory_fd, &team) == 0 && team.st_ino == own.st_ino);
   CHECK(bob->rights == RD_RIGHTS_BOTH && fstat(bob->directory_fd, &team) == 0 && team.st_ino == root.st_ino);
@@ -110,12 +110,12 @@ static void test_mistakes(void) {
 }
 
 int main(void) {
-  REQUIRE(mkdtemp(folder) != NULL);
+  REQUIRE(mkdtemp(directory) != NULL);
   test_key_files();
   test_clients();
   test_mistakes();
   char command[64];
-  snprintf(command, sizeof command, "rm -rf %s", folder);
+  snprintf(command, sizeof command, "rm -rf %s", directory);
   CHECK(system(command) == 0);
   return test_end("clients");
 }

@@ -27,11 +27,11 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define CHILDREN_MOST 16u
+#define CHILDREN_MAX 16u
 #define FIRST_PID 0x70000000 // above every pid there is
-#define LINES_MOST 300u
-#define TURNS_MOST 25000u // a lease of a millisecond is renewed as often, and the end takes up to 8 s
-#define LINE_MOST_BYTES (4u << 20)
+#define LINES_MAX 300u
+#define TURNS_MAX 25000u // a lease of a millisecond is renewed as often, and the end takes up to 8 s
+#define LINE_MAX_BYTES (4u << 20)
 #define NOT_ENDED (-1)
 
 struct child {
@@ -46,7 +46,7 @@ struct child {
 static struct scene {
   struct fuzz_input input;
   unsigned lines;
-  struct child children[CHILDREN_MOST];
+  struct child children[CHILDREN_MAX];
   size_t child_count;
   int controller_fd, guardian_fd, signal_fd; // the other ends of the supervisor's; -1: closed
   struct rd_line_reader *events;
@@ -77,7 +77,7 @@ static pid_t pid_of(const struct child *child);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
-  const struct fake_world world = {.turn = turn, .turns_most = TURNS_MOST};
+  const struct fake_world world = {.turn = turn, .turns_most = TURNS_MAX};
   struct rd_agent_options options;
   int guard_fd;
   open_scene(&options, &guard_fd, &input);
@@ -103,7 +103,7 @@ static void open_scene(struct rd_agent_options *options, int *guard_fd, struct f
   if (is_users) options->user_stdin = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (is_users) options->user_stdout = open("/dev/null", O_WRONLY | O_CLOEXEC);
   scene = (struct scene){.input = *input, .controller_fd = control[1], .guardian_fd = guardian[1], .signal_fd = -1};
-  scene.events = rd_line_reader_create(control[1], LINE_MOST_BYTES);
+  scene.events = rd_line_reader_create(control[1], LINE_MAX_BYTES);
   *guard_fd = guardian[0];
   give_standard_descriptors(control[0]);
   close(control[0]);
@@ -133,7 +133,7 @@ static bool turn(void *context) {
   receive();
   guard();
   check_consumers();
-  if (scene.input.left == 0 || scene.lines == LINES_MOST) {
+  if (scene.input.left == 0 || scene.lines == LINES_MAX) {
     static const char last[] = "\n{\"op\":\"abort\",\"reason\":\"over\"}";
     if (!scene.is_done) request(last, sizeof last - 1);
     scene.is_done = true;
@@ -287,7 +287,7 @@ static pid_t pid_of(const struct child *child) {
 // In place of spawn.c.
 pid_t rd_spawn(const struct rd_spawning *spawning, struct rd_error *error) {
   struct stat status;
-  if (scene.spawn_fails || scene.child_count == CHILDREN_MOST) {
+  if (scene.spawn_fails || scene.child_count == CHILDREN_MAX) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot start %s", spawning->file);
     return -1;
   }
@@ -327,7 +327,7 @@ char *rd_hello_line(const char *nonce, pid_t agent, int null_fd) {
 
 // In place of process_list.c: every list has the children that are alive.
 static bool list_children(pid_t only, struct rd_process_list *list) {
-  *list = (struct rd_process_list){.items = rd_memory_new(CHILDREN_MOST, sizeof *list->items)};
+  *list = (struct rd_process_list){.items = rd_memory_new(CHILDREN_MAX, sizeof *list->items)};
   for (size_t i = 0; i < scene.child_count; i++) {
     pid_t pid = pid_of(&scene.children[i]);
     if (scene.children[i].status == NOT_ENDED && (only == 0 || only == pid))

@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define TURNS_MOST 64u
-#define PIECE_MOST_BYTES 30000u // less than any socket takes at once
-#define LINE_MOST_BYTES (4u << 20)
+#define TURNS_MAX 64u
+#define PIECE_MAX_BYTES 30000u // less than any socket takes at once
+#define LINE_MAX_BYTES (4u << 20)
 #define NO_PID 0x7ffffff0 // above every pid there is
 
 struct scene {
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   scene.hop = rd_hop_create(&scene.agent, &prepare, &link, link.side, &handler);
   rd_hop_open(scene.hop, scene.agent.null_fd, fuzz_u8(&input) & 1 ? scene.agent.null_fd : -1);
   if (scene.hop->expansion != NULL) expand_path(&scene, &input);
-  for (unsigned turn = 0; turn < TURNS_MOST && input.left > 0 && !scene.hop->over; turn++) act(&scene, &input);
+  for (unsigned turn = 0; turn < TURNS_MAX && input.left > 0 && !scene.hop->over; turn++) act(&scene, &input);
   if (!scene.hop->over) end_child(&scene, &input);
   read_events(&scene);
   FUZZ_REQUIRE(scene.hop->over && scene.finishes <= 1);
@@ -95,7 +95,7 @@ static void open_scene(struct scene *scene) {
   FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
   scene->events_fd = ends[0];
   scene->emit_fd = ends[1];
-  scene->events = rd_line_reader_create(scene->events_fd, LINE_MOST_BYTES);
+  scene->events = rd_line_reader_create(scene->events_fd, LINE_MAX_BYTES);
   scene->agent = (struct rd_agent){.guard_fd = -1, .user_stdin = -1, .user_stdout = -1};
   scene->agent.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   scene->agent.loop = rd_loop_create();
@@ -142,7 +142,7 @@ static void act(struct scene *scene, struct fuzz_input *input) {
     end_child(scene, input);
     break;
   default:
-    write_input(child_fds[3], input, PIECE_MOST_BYTES);
+    write_input(child_fds[3], input, PIECE_MAX_BYTES);
     rd_hop_drain(scene->hop);
   }
   read_events(scene);

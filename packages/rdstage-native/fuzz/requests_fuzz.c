@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-#define PIECE_MOST_BYTES 65536u
+#define PIECE_MAX_BYTES 65536u
 
 static bool decode(void *context, const char *line, size_t bytes);
 static void check_prepare(const struct rd_prepare_spec *prepare);
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   enum rd_lines_state state = RD_LINES_MORE;
   while (state == RD_LINES_MORE && input.left > 0) {
     const uint8_t *bytes;
-    size_t count = fuzz_take(&input, PIECE_MOST_BYTES, &bytes);
+    size_t count = fuzz_take(&input, PIECE_MAX_BYTES, &bytes);
     FUZZ_REQUIRE(rd_write_all(controller, bytes, count));
     state = rd_line_reader_take(reader, decode, &error, &error);
   }

@@ -98,10 +98,11 @@ static int agent(const struct rd_agent_options *options) {
 }
 
 static bool has_right_programs(const struct rd_agent_options *options) {
-  char folder[PATH_MAX];
+  char directory[PATH_MAX];
   struct rd_error ignored;
   if (options->sums == NULL) return true;
-  return rd_program_paths_folder(folder, sizeof folder, &ignored) && rd_program_sums_hold(folder, options->sums);
+  return rd_program_paths_directory(directory, sizeof directory, &ignored) &&
+         rd_program_sums_hold(directory, options->sums);
 }
 
 // The guardian closes every descriptor whose end of file another process may wait for.

@@ -130,7 +130,7 @@ static void test_supervisor_that_finished(void) {
   CHECK(living() == 1); // the sleeper, a daemon now
   CHECK(sees_end_of_file(agent.stdin_fd));
   close(agent.stdin_fd);
-  CHECK(rd_tree_end(getpid(), WAIT_MS));
+  CHECK(rd_process_tree_end(getpid(), WAIT_MS));
 }
 
 static void test_hold_that_stays_behind(void) {
@@ -139,7 +139,7 @@ static void test_hold_that_stays_behind(void) {
   CHECK(living() == 2); // the sleeper, which was not ended, and the process that holds its input open
   CHECK(!sees_end_of_file(agent.stdin_fd));
   close(agent.stdin_fd);
-  CHECK(rd_tree_end(getpid(), WAIT_MS));
+  CHECK(rd_process_tree_end(getpid(), WAIT_MS));
 }
 
 int main(void) {

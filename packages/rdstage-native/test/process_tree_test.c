@@ -59,7 +59,7 @@ static void test_finds_every_generation(void) {
   pid_t pid = start_tree(3, false);
   CHECK(count_below(getpid()) == 4);
   CHECK(count_below(pid) == 3);
-  CHECK(rd_tree_end(getpid(), WAIT_MS));
+  CHECK(rd_process_tree_end(getpid(), WAIT_MS));
   reap_all();
   CHECK(count_below(getpid()) == 0);
 }
@@ -68,7 +68,7 @@ static void test_finds_orphans(void) {
   start_tree(3, true);
   while (count_below(getpid()) > 2) poll(NULL, 0, 5); // two have exited, or are about to
   CHECK(count_below(getpid()) == 2);
-  CHECK(rd_tree_end(getpid(), WAIT_MS));
+  CHECK(rd_process_tree_end(getpid(), WAIT_MS));
   reap_all();
 }
 
@@ -80,19 +80,19 @@ static void test_group_is_not_its_parent(void) {
   REQUIRE(rd_process_list_group(pid, &list, &error));
   CHECK(list.count == 1 && list.items[0].pid == pid && list.items[0].group == pid);
   rd_process_list_clear(&list);
-  struct rd_tree_sweep sweep = {.root = pid, .is_group = true};
-  CHECK(rd_tree_sweep(&sweep, &error) == 1);
+  struct rd_process_tree_sweep sweep = {.root = pid, .is_group = true};
+  CHECK(rd_process_tree_sweep(&sweep, &error) == 1);
   int status;
   CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-  CHECK(rd_tree_sweep(&sweep, &error) == 0);
+  CHECK(rd_process_tree_sweep(&sweep, &error) == 0);
 }
 
 static void test_leaves_out_excluded_processes(void) {
   pid_t excluded = start_tree(0, false), other = start_tree(0, false);
-  struct rd_tree_sweep sweep = {.root = getpid(), .excluded = {excluded}, .excluded_count = 1};
-  CHECK(rd_tree_sweep(&sweep, &error) == 1);
+  struct rd_process_tree_sweep sweep = {.root = getpid(), .excluded = {excluded}, .excluded_count = 1};
+  CHECK(rd_process_tree_sweep(&sweep, &error) == 1);
   CHECK(waitpid(other, NULL, 0) == other);
-  CHECK(rd_tree_sweep(&sweep, &error) == 0);
+  CHECK(rd_process_tree_sweep(&sweep, &error) == 0);
   CHECK(waitpid(excluded, NULL, WNOHANG) == 0);
   CHECK(!kill(excluded, SIGKILL) && waitpid(excluded, NULL, 0) == excluded);
 }
@@ -109,14 +109,14 @@ static char state_of(pid_t pid) {
 
 static void test_freezes_and_thaws(void) {
   pid_t pid = start_tree(0, false);
-  struct rd_tree_sweep everything = {.root = getpid()};
-  CHECK(rd_tree_freeze(&everything, &error));
+  struct rd_process_tree_sweep everything = {.root = getpid()};
+  CHECK(rd_process_tree_freeze(&everything, &error));
   CHECK(waitpid(pid, NULL, WUNTRACED) == pid);
   CHECK(state_of(pid) == 'T');
   CHECK(rd_tree_thaw(getpid(), &error));
   CHECK(waitpid(pid, NULL, WCONTINUED) == pid);
   CHECK(state_of(pid) != 'T');
-  CHECK(rd_tree_end(getpid(), WAIT_MS));
+  CHECK(rd_process_tree_end(getpid(), WAIT_MS));
   reap_all();
 }
 
@@ -146,7 +146,7 @@ static void test_command_line(void) {
   do rd_process_command(pid, text, sizeof text);
   while (strncmp(text, "sh ", 3) != 0 && waitpid(pid, NULL, WNOHANG) == 0);
   CHECK(strcmp(text, "sh -c sleep 1000; exit a?b") == 0);
-  CHECK(rd_tree_end(getpid(), WAIT_MS));
+  CHECK(rd_process_tree_end(getpid(), WAIT_MS));
   reap_all();
   rd_process_command(pid, text, sizeof text);
   CHECK(*text == '\0');

@@ -17,7 +17,7 @@
 
 #define TREE ",rdtree=" EMPTY
 
-static char folder[] = "/tmp/rdstage-test-XXXXXX";
+static char directory[] = "/tmp/rdstage-test-XXXXXX";
 
 static void put(const char *name, const char *content) {
   int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
@@ -26,7 +26,7 @@ static void put(const char *name, const char *content) {
 }
 
 static bool hold(const char *sums) {
-  return rd_program_sums_hold(folder, sums);
+  return rd_program_sums_hold(directory, sums);
 }
 
 static void test_contents(void) {
@@ -61,7 +61,7 @@ static void test_kinds(void) {
   CHECK(!rd_program_sums_hold("/nowhere", sums));
 }
 
-// Where there is a folder `dynamic`, only its programs would be started.
+// Where there is a directory `dynamic`, only its programs would be started.
 static void test_dynamic(void) {
   const char *sums = "rdhop=" ABC TREE ",dynamic/rdhop=" ABC ",dynamic/rdtree=" ZEROS;
   CHECK(hold(sums));
@@ -82,13 +82,13 @@ static void test_dynamic(void) {
 }
 
 int main(void) {
-  REQUIRE(mkdtemp(folder) && chdir(folder) == 0);
+  REQUIRE(mkdtemp(directory) && chdir(directory) == 0);
   test_contents();
   test_many_bytes();
   test_kinds();
   test_dynamic();
   char command[64];
-  snprintf(command, sizeof command, "rm -r %s", folder);
+  snprintf(command, sizeof command, "rm -r %s", directory);
   CHECK(system(command) == 0);
   return test_end("program_sums");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the RDMA ports with folders as kernels have them for several kinds of devices.
+// Tests of the RDMA ports with directories as kernels have them for several kinds of devices.
 #include "host/rdma_ports.h"
 #include "test.h"
 
@@ -13,11 +13,11 @@
 
 static char sys[] = "/tmp/rdstage-test-XXXXXX";
 
-static void make_folders_of(const char *path) {
-  char folder[PATH_MAX];
+static void make_directories_of(const char *path) {
+  char directory[PATH_MAX];
   for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-    REQUIRE(mkdir(folder, 0700) == 0 || errno == EEXIST);
+    snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
+    REQUIRE(mkdir(directory, 0700) == 0 || errno == EEXIST);
   }
 }
 
@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 3))) static void put(const char *text, const ch
   int start = snprintf(path, sizeof path, "%s/", sys);
   vsnprintf(path + start, sizeof path - (size_t)start, format, values);
   va_end(values);
-  make_folders_of(path);
+  make_directories_of(path);
   FILE *file = fopen(path, "w");
   REQUIRE(file != NULL);
   fprintf(file, "%s\n", text);
@@ -146,7 +146,7 @@ static void test_iwarp(void) {
                   "'interface':'eth5','numa':null,'gids':['iWARP']}]"));
 }
 
-// Files that are invalid, or are gone since the folder was listed.
+// Files that are invalid, or are gone since the directory was listed.
 static void test_broken(void) {
   put_port("a\x01", 1, "9: WHAT", "inf", "Ethernet");
   put_port("b", 1, "nonsense", "-3 Gb/sec", "Unspecified");

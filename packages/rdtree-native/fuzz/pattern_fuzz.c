@@ -13,7 +13,7 @@ static bool matches(const char *pattern, const char *text);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_words words;
-  struct rd_tree_pattern list[FUZZ_WORDS_MOST];
+  struct rd_tree_pattern list[FUZZ_WORDS_MAX];
   size_t count = 0;
   fuzz_words_make(&words, "", data, size);
   while (count + 1 < (size_t)words.count && *words.words[count + 1] != '\0') {

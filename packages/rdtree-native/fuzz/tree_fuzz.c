@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define STREAM_MOST_BYTES (1u << 16)
+#define STREAM_MAX_BYTES (1u << 16)
 
 struct stream {
-  unsigned char bytes[STREAM_MOST_BYTES];
+  unsigned char bytes[STREAM_MAX_BYTES];
   size_t count, checked; // `checked`: of the records that were read
   unsigned depth;
 };
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   stream.count = stream.checked = stream.depth = 0;
   if (how & 4) {
     const uint8_t *bytes;
-    stream.count = fuzz_take(&input, STREAM_MOST_BYTES, &bytes);
+    stream.count = fuzz_take(&input, STREAM_MAX_BYTES, &bytes);
     if (stream.count > 0) memcpy(stream.bytes, bytes, stream.count);
   } else {
     make_stream(&stream, phase, &input);
@@ -66,7 +66,7 @@ static void make_record(struct stream *stream, struct fuzz_input *input) {
   const uint8_t *payload;
   uint8_t type = fuzz_u8(input);
   size_t count = fuzz_take(input, fuzz_u16(input), &payload);
-  if (count + RD_RECORD_HEAD_BYTES > STREAM_MOST_BYTES - stream->count) return;
+  if (count + RD_RECORD_HEAD_BYTES > STREAM_MAX_BYTES - stream->count) return;
   unsigned char *at = stream->bytes + stream->count;
   rd_put_u32(at, (uint32_t)count);
   rd_put_u32(at + 4, type);
@@ -84,7 +84,7 @@ static int open_stream(const struct stream *stream) {
 }
 
 static void check_record(struct stream *stream, const struct rd_stream_reader *reader, const struct rd_record *record) {
-  static unsigned char encoded[STREAM_MOST_BYTES + 256];
+  static unsigned char encoded[STREAM_MAX_BYTES + 256];
   if (stream->checked == 0) stream->checked = 2 * RD_RECORD_HEAD_BYTES; // the HEAD
   FUZZ_REQUIRE(rd_record_bound(record) <= sizeof encoded);
   size_t count = rd_record_encode(record, encoded);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SOURCES_MOST 512u // of which each takes a descriptor for a moment
+#define SOURCES_MAX 512u // of which each takes a descriptor for a moment
 
 static void confine_to_sources(const struct rd_tree_settings *settings, enum rd_landlock_tree use);
 static size_t open_sources(const struct rd_tree_settings *settings, int *fds);
@@ -29,7 +29,7 @@ void rd_tree_confine(const struct rd_tree_settings *settings, int root_fd) {
 
 // To the directories that they are in, or are. The target of a copy is not known before its entries are: none for it.
 static void confine_to_sources(const struct rd_tree_settings *settings, enum rd_landlock_tree use) {
-  if (settings->source_count > SOURCES_MOST) return;
+  if (settings->source_count > SOURCES_MAX) return;
   int *fds = rd_memory_new(settings->source_count + 1, sizeof *fds);
   size_t count = open_sources(settings, fds);
   rd_landlock_restrict_trees(fds, count, use);

@@ -9,15 +9,15 @@
 
 #include <string.h>
 
-#define LINES_MOST 64
+#define LINES_MAX 64
 
 static struct rd_error error;
-static char *lines[LINES_MOST];
-static struct rd_tree_pattern list[LINES_MOST];
+static char *lines[LINES_MAX];
+static struct rd_tree_pattern list[LINES_MAX];
 static struct rd_tree_settings settings = {.patterns = list};
 
 static void add(const char *line, bool is_include) {
-  REQUIRE(settings.pattern_count < LINES_MOST);
+  REQUIRE(settings.pattern_count < LINES_MAX);
   size_t i = settings.pattern_count++;
   lines[i] = rd_memory_copy(line, strlen(line));
   list[i] = (struct rd_tree_pattern){is_include, lines[i]};

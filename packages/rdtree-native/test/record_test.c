@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-#define CUT_MOST 8192u // the longest record that is cut at each of its bytes
+#define CUT_MAX 8192u // the longest record that is cut at each of its bytes
 // Versions of clang-format differ here.
 // clang-format off
 #define REGULAR \
@@ -17,7 +17,7 @@
 // clang-format on
 
 static struct rd_error error;
-static unsigned char again[ENCODED_MOST];
+static unsigned char again[ENCODED_MAX];
 
 // Shorter payloads are refused, or they are records of their own.
 static bool is_safe_when_cut(size_t count) {
@@ -40,7 +40,7 @@ static bool is_kept(const struct rd_record *record) {
   size_t count = rd_record_encode(record, encoded);
   if (count > rd_record_bound(record) || !rd_record_decode(encoded, count, &decoded, &error)) return false;
   if (rd_record_encode(&decoded, again) != count || memcmp(encoded, again, count) != 0) return false;
-  return count > CUT_MOST || is_safe_when_cut(count);
+  return count > CUT_MAX || is_safe_when_cut(count);
 }
 
 static bool is_refused(const struct rd_record *record) {
@@ -75,7 +75,7 @@ static void test_records(void) {
       {.type = RD_RECORD_WANTS, .wants = rd_bytes_of("\2\1")},
       {.type = RD_RECORD_ENTER, .entry = {.metadata = {.mode = S_IFDIR | 01777}, .source = 9}},
       {.type = RD_RECORD_FILE,
-       .entry = {bytes(RD_NAME_MAX_BYTES), metadata, .want = RD_WANT_REST, .size = INT64_MAX, .has_digest = true,
+       .entry = {bytes(RD_NAME_MAX_BYTES), metadata, .want = RD_WANT_RESUME, .size = INT64_MAX, .has_digest = true,
                  .digest = {[15] = 1}}},
       {.type = RD_RECORD_FILE, .entry = {rd_bytes_of(".a"), metadata, .source = UINT32_MAX}},
       {.type = RD_RECORD_SYMLINK, .entry = {bytes(2), {.mode = S_IFLNK | 0777}, .target = bytes(4095)}},
@@ -97,7 +97,7 @@ static void test_fields_that_cannot_be(void) {
       {.type = RD_RECORD_OWNER, .owner = {false, 0, rd_bytes_of("a:b")}},
       {.type = RD_RECORD_OWNER, .owner = {false, 0, rd_bytes_of("a\n")}},
       {.type = RD_RECORD_OWNER, .owner = {false, 0, {(const unsigned char *)"a\0b", 3}}},
-      {.type = RD_RECORD_PLACE, .place = (enum rd_place)2},
+      {.type = RD_RECORD_PLACE, .place = (enum rd_target_mode)2},
       {.type = RD_RECORD_XATTR, .xattr = {bytes(0), bytes(1)}},
       {.type = RD_RECORD_XATTR, .xattr = {bytes(RD_NAME_MAX_BYTES + 1), bytes(1)}},
       {.type = RD_RECORD_XATTR, .xattr = {{(const unsigned char *)"a\0b", 3}, bytes(1)}},

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#define ENCODED_MOST (RD_RECORD_HEAD_BYTES + 2 * RD_RECORD_MAX_BYTES)
+#define ENCODED_MAX (RD_RECORD_HEAD_BYTES + 2 * RD_RECORD_MAX_BYTES)
 
-static unsigned char encoded[ENCODED_MOST], many[ENCODED_MOST];
+static unsigned char encoded[ENCODED_MAX], many[ENCODED_MAX];
 
 static inline struct rd_bytes bytes(size_t count) {
   memset(many, 'n', count);

@@ -12,18 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/rdpipe-root-test-XXXXXX";
+static char directory[] = "/tmp/rdpipe-root-test-XXXXXX";
 
 static void make_file(const char *name, const char *text) {
   char path[256];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(path, sizeof path, "%s/%s", directory, name);
   FILE *file = fopen(path, "w");
   CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
 static void make_link(const char *target, const char *name) {
   char path[256];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(path, sizeof path, "%s/%s", directory, name);
   CHECK(symlink(target, path) == 0);
 }
 
@@ -39,22 +39,22 @@ static int first_byte(const char *path) {
 
 static void test_served_paths(void) {
   char path[256];
-  CHECK(mkdtemp(folder) != NULL);
-  snprintf(path, sizeof path, "%s/served", folder);
+  CHECK(mkdtemp(directory) != NULL);
+  snprintf(path, sizeof path, "%s/served", directory);
   CHECK(mkdir(path, 0700) == 0);
-  snprintf(path, sizeof path, "%s/served/etc", folder);
+  snprintf(path, sizeof path, "%s/served/etc", directory);
   CHECK(mkdir(path, 0700) == 0);
   make_file("outside", "o");
   make_file("served/inside", "i");
   make_file("served/etc/passwd", "p");
-  snprintf(path, sizeof path, "%s/outside", folder);
+  snprintf(path, sizeof path, "%s/outside", directory);
   make_link(path, "served/absolute");
   make_link("../outside", "served/relative");
   make_link("inside", "served/within");
   make_link("/proc/self/root", "served/magic");
   CHECK(!rd_root_is_set());
   CHECK(first_byte(path) == 'o');
-  snprintf(path, sizeof path, "%s/served", folder);
+  snprintf(path, sizeof path, "%s/served", directory);
   int root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
   rd_root_set(root_fd);
   CHECK(rd_root_is_set());
@@ -79,7 +79,7 @@ static void test_served_paths(void) {
 int main(void) {
   test_served_paths();
   char command[64];
-  snprintf(command, sizeof command, "rm -rf %s", folder);
+  snprintf(command, sizeof command, "rm -rf %s", directory);
   CHECK(system(command) == 0);
   return test_end("root");
 }

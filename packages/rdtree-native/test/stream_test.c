@@ -138,10 +138,10 @@ static struct rd_record make(char letter) {
     enum rd_want want;
   } entries[] = {
       {'f', RD_RECORD_FILE, S_IFREG, RD_WANT_ALL},      {'m', RD_RECORD_FILE, S_IFREG, RD_WANT_METADATA},
-      {'r', RD_RECORD_FILE, S_IFREG, RD_WANT_REST},     {'i', RD_RECORD_FILE, S_IFREG, RD_WANT_NOTHING},
+      {'r', RD_RECORD_FILE, S_IFREG, RD_WANT_RESUME},   {'i', RD_RECORD_FILE, S_IFREG, RD_WANT_NOTHING},
       {'s', RD_RECORD_SYMLINK, S_IFLNK, RD_WANT_ALL},   {'p', RD_RECORD_SPECIAL, S_IFIFO, RD_WANT_ALL},
       {'l', RD_RECORD_LINK, S_IFREG, RD_WANT_ALL},      {'d', RD_RECORD_ENTER, S_IFDIR, RD_WANT_ALL},
-      {'n', RD_RECORD_ENTER, S_IFDIR, RD_WANT_NOTHING}, {'u', RD_RECORD_ENTER, S_IFDIR, RD_WANT_REST},
+      {'n', RD_RECORD_ENTER, S_IFDIR, RD_WANT_NOTHING}, {'u', RD_RECORD_ENTER, S_IFDIR, RD_WANT_RESUME},
       {'e', RD_RECORD_ENTER, S_IFDIR, RD_WANT_ALL}, // the target itself
       {'1', RD_RECORD_FILE, S_IFREG, RD_WANT_ALL},  // of the second source
       {'F', RD_RECORD_FAILED, 0, RD_WANT_ALL},          {'R', RD_RECORD_REMOVE, 0, RD_WANT_ALL},

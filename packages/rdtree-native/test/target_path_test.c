@@ -13,25 +13,25 @@
 static struct rd_error error;
 
 static void begin(void) {
-  static char folder[] = "/tmp/rdtree-target-XXXXXX";
-  REQUIRE(mkdtemp(folder) != NULL && chdir(folder) == 0);
-  setenv("HOME", folder, 1);
+  static char directory[] = "/tmp/rdtree-target-XXXXXX";
+  REQUIRE(mkdtemp(directory) != NULL && chdir(directory) == 0);
+  setenv("HOME", directory, 1);
   REQUIRE(mkdir("dir", 0755) == 0 && close(creat("file", 0644)) == 0);
   REQUIRE(symlink("dir", "to-dir") == 0 && symlink("file", "to-file") == 0 && symlink("nowhere", "dangling") == 0);
 }
 
 static void end(void) {
-  char folder[PATH_MAX];
-  REQUIRE(getcwd(folder, sizeof folder) != NULL);
+  char directory[PATH_MAX];
+  REQUIRE(getcwd(directory, sizeof directory) != NULL);
   static const char *const names[] = {"to-dir", "to-file", "dangling", "file"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(names[i]);
-  CHECK(rmdir("dir") == 0 && rmdir(folder) == 0);
+  CHECK(rmdir("dir") == 0 && rmdir(directory) == 0);
 }
 
 static void places(void) {
   static const struct {
     const char *path;
-    enum rd_place of_only_file;
+    enum rd_target_mode of_only_file;
   } cases[] = {
       {"dir", RD_PLACE_INTO},    {"dir/", RD_PLACE_INTO},  {"to-dir", RD_PLACE_INTO}, {"~", RD_PLACE_INTO},
       {"~/dir", RD_PLACE_INTO},  {".", RD_PLACE_INTO},     {"/", RD_PLACE_INTO},      {"new/", RD_PLACE_INTO},
@@ -50,7 +50,7 @@ enum expected { OPEN, MISSING, REFUSED };
 static void opens(void) {
   static const struct {
     const char *path;
-    enum rd_place place;
+    enum rd_target_mode place;
     bool make_parents;
     enum expected expected;
     const char *words; // of the error, or the name of AS

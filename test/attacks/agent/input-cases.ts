@@ -75,7 +75,7 @@ export const INPUT_CASES: readonly InputCase[] = [
 
 /** The user's configuration names host and user in commands for a shell, as many do; h1 is reached without. */
 function writeConfig(lab: Lab, withoutSsh: boolean): string {
-  const path = join(lab.folder, 'ssh_config');
+  const path = join(lab.directory, 'ssh_config');
   // Only ssh itself understands these.
   const more = withoutSsh ? [] : [`Include ${lab.homes}/ssh_config`, 'Match exec "false %h %n %r"'];
   const h1 = withoutSsh ? [] : ['Host h1', 'ProxyCommand none'];
@@ -86,16 +86,16 @@ function writeConfig(lab: Lab, withoutSsh: boolean): string {
 
 /** A PATH with what bin/rdpipe needs, and no ssh. */
 function pathWithoutSsh(lab: Lab): string {
-  const folder = join(lab.folder, 'bin');
-  mkdirSync(folder);
+  const directory = join(lab.directory, 'bin');
+  mkdirSync(directory);
   for (const tool of ['sh', 'node', 'dirname', 'readlink', 'false'])
-    symlinkSync(execaSync('sh', ['-c', `command -v ${tool}`]).stdout, join(folder, tool));
-  return folder;
+    symlinkSync(execaSync('sh', ['-c', `command -v ${tool}`]).stdout, join(directory, tool));
+  return directory;
 }
 
 /** It fails (or, where the word is an option that does no harm, may run), and no shell has made the marker. */
 export async function expectNoShell(lab: Lab, { words, withoutSsh }: InputCase): Promise<void> {
-  const marker = join(lab.folder, 'marker');
+  const marker = join(lab.directory, 'marker');
   const config = writeConfig(lab, withoutSsh);
   const quoted = words.map((word) => `'${word.replaceAll('MARKER', marker).replaceAll("'", `'\\''`)}'`);
   const path = withoutSsh ? `PATH='${pathWithoutSsh(lab)}'` : '';

@@ -9,7 +9,7 @@
 
 export const BLOCK_BYTES = 1024;
 /** Of each block, in one piece: the rest repairs. */
-export const CHOSEN_MOST_BYTES = 11 * 64;
+export const CHOSEN_MAX_BYTES = 11 * 64;
 
 const STRIPE_BYTES = 64;
 const LANE_BYTES = 8;
@@ -28,7 +28,7 @@ const SECRET = Buffer.from(
 
 /** The block with the chosen bytes at its beginning. It must not reach into the last 64 bytes of the stream. */
 export function forgeBlock(block: Buffer, chosen: Buffer): Buffer {
-  if (block.length !== BLOCK_BYTES || chosen.length > CHOSEN_MOST_BYTES) throw new Error('not a block, or too much');
+  if (block.length !== BLOCK_BYTES || chosen.length > CHOSEN_MAX_BYTES) throw new Error('not a block, or too much');
   const forged = Buffer.concat([chosen, block.subarray(chosen.length)]);
   for (let column = 0; column < STRIPE_BYTES / LANE_BYTES; column++) repair(forged, column, sumsOf(block, column));
   return forged;

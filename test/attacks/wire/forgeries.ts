@@ -117,7 +117,7 @@ function replay(dressed: boolean): Attack['attack'] {
     let connections = 0;
     let old: Buffer = Buffer.alloc(0);
     return ({ from, type, index, bytes }) => {
-      if (from === 'dialler' && type === 'HANDSHAKE' && index === 0) connections += 1;
+      if (from === 'dialer' && type === 'HANDSHAKE' && index === 0) connections += 1;
       if (type !== 'DATA') return bytes;
       if (connections > 1) return index > 0 ? bytes : dressed ? carrying(bytes, old) : old;
       if (index === 0) old = bytes;

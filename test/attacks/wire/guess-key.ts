@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries keys on the first message of a recorded dialler, as RFC 8446, section 4.2.11.2, has it prove that it holds one:
+// Tries keys on the first message of a recorded dialer, as RFC 8446, section 4.2.11.2, has it prove that it holds one:
 // nothing is sent to either end.
 import { createHash, createHmac, scryptSync } from 'node:crypto';
 import { HEADER_BYTES, LENGTH_BYTES } from './relay.ts';

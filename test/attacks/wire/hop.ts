@@ -20,7 +20,7 @@ export function soonLost(): Message {
 }
 
 export interface HopOptions {
-  readonly dialler: Role;
+  readonly dialer: Role;
   readonly encrypt: Encrypt;
   /** Of the stream. */
   readonly bytes: number;
@@ -45,8 +45,8 @@ export class Hop {
   readonly listener: HopEnd;
   readonly content: Buffer;
   readonly #sink: string;
-  readonly #startDialler: () => HopEnd;
-  #dialler: HopEnd;
+  readonly #startDialer: () => HopEnd;
+  #dialer: HopEnd;
 
   constructor(bench: Bench, options: HopOptions) {
     hops += 1;
@@ -60,13 +60,13 @@ export class Hop {
       sender: () => startSender(bench, source, options),
       receiver: () => startReceiver(bench, this.#sink, options),
     };
-    this.#startDialler = start[options.dialler];
-    this.listener = start[options.dialler === 'sender' ? 'receiver' : 'sender']();
-    this.#dialler = this.#startDialler();
+    this.#startDialer = start[options.dialer];
+    this.listener = start[options.dialer === 'sender' ? 'receiver' : 'sender']();
+    this.#dialer = this.#startDialer();
   }
 
-  get dialler(): HopEnd {
-    return this.#dialler;
+  get dialer(): HopEnd {
+    return this.#dialer;
   }
 
   async listen(): Promise<number> {
@@ -75,19 +75,19 @@ export class Hop {
   }
 
   dial(port: number): void {
-    this.dialler.agent.tell('dial', { addresses: [{ host: '127.0.0.1', port }] });
+    this.dialer.agent.tell('dial', { addresses: [{ host: '127.0.0.1', port }] });
   }
 
-  /** Another dialler, as the first was. */
-  replaceDialler(): void {
-    this.#dialler = this.#startDialler();
+  /** Another dialer, as the first was. */
+  replaceDialer(): void {
+    this.#dialer = this.#startDialer();
   }
 
-  /** The true dialler finds the listener as if nothing had been. */
+  /** The true dialer finds the listener as if nothing had been. */
   async expectDelivery(port: number): Promise<void> {
-    if (this.dialler.agent.names().includes('finished')) this.replaceDialler();
+    if (this.dialer.agent.names().includes('finished')) this.replaceDialer();
     this.dial(port);
-    expect(await Promise.all([endOf(this.dialler), endOf(this.listener)])).to.deep.equal(['ok', 'ok']);
+    expect(await Promise.all([endOf(this.dialer), endOf(this.listener)])).to.deep.equal(['ok', 'ok']);
     expect(this.sunk?.equals(this.content)).to.equal(true);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands between a dialler and a listener, reads every message that passes (docs/protocol.md, section 1), keeps it, and
+// Stands between a dialer and a listener, reads every message that passes (docs/protocol.md, section 1), keeps it, and
 // lets a meddler put other bytes in its place.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
@@ -24,7 +24,7 @@ export type FrameType = (typeof FRAME_TYPES)[number] | 'UNKNOWN';
 
 /** A message as it came, its length before it. */
 export interface Passing {
-  readonly from: 'dialler' | 'listener';
+  readonly from: 'dialer' | 'listener';
   readonly type: FrameType;
   /** Of its type, from this end, over this connection: from 0. */
   readonly index: number;
@@ -82,7 +82,7 @@ export class Relay {
 
   #join(near: Socket, far: Socket): void {
     near.setNoDelay(true);
-    this.#carry('dialler', near, far);
+    this.#carry('dialer', near, far);
     this.#carry('listener', far, near);
   }
 

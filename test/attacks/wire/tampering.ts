@@ -7,7 +7,7 @@ import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type Role, soonLost 
 import { type FrameType, HEADER_BYTES, LENGTH_BYTES, type Passing, Relay } from './relay.ts';
 
 export interface TamperedMessage {
-  readonly dialler: Role;
+  readonly dialer: Role;
   readonly encrypt: Encrypt;
   readonly target: Target;
 }
@@ -84,8 +84,8 @@ const OTHER_CHANGES: readonly Change[] = [
   { ...change('goes back to its sender as well', reflect), reflects: true },
 ];
 
-export const TAMPERED_MESSAGES: readonly TamperedMessage[] = (['sender', 'receiver'] as const).flatMap((dialler) =>
-  ENCRYPTS.flatMap((encrypt) => TARGETS.map((target) => ({ dialler, encrypt, target }))),
+export const TAMPERED_MESSAGES: readonly TamperedMessage[] = (['sender', 'receiver'] as const).flatMap((dialer) =>
+  ENCRYPTS.flatMap((encrypt) => TARGETS.map((target) => ({ dialer, encrypt, target }))),
 );
 
 export const CHANGES: readonly Change[] = [...FLIPS, ...OTHER_CHANGES];
@@ -94,9 +94,9 @@ export const TAMPERINGS: readonly Tampering[] = TAMPERED_MESSAGES.flatMap((messa
   CHANGES.map((change) => ({ ...message, change })),
 );
 
-export function nameOf({ dialler, encrypt, target }: TamperedMessage): string {
+export function nameOf({ dialer, encrypt, target }: TamperedMessage): string {
   const { from, type, index } = target;
-  return `the ${from}'s ${type} ${index} (${ENCRYPT_WORDS[encrypt]}, the ${dialler} dials)`;
+  return `the ${from}'s ${type} ${index} (${ENCRYPT_WORDS[encrypt]}, the ${dialer} dials)`;
 }
 
 /** Two ends meet, one message is tampered with, and the promises are looked at. */
@@ -120,8 +120,8 @@ export async function checkTampering(bench: Bench, tampering: Tampering): Promis
   }
 }
 
-function isTarget({ dialler, target }: Tampering, { from, type, index }: Passing): boolean {
-  const side = target.from === dialler ? 'dialler' : 'listener';
+function isTarget({ dialer, target }: Tampering, { from, type, index }: Passing): boolean {
+  const side = target.from === dialer ? 'dialer' : 'listener';
   return from === side && type === target.type && index === target.index;
 }
 
@@ -130,28 +130,28 @@ function isBeforeTheChoice({ type }: Target): boolean {
   return type === 'HANDSHAKE' || type === 'PING';
 }
 
-/** The dialler comes back by itself, or another one does; only a listener that was connected already may end. */
+/** The dialer comes back by itself, or another one does; only a listener that was connected already may end. */
 async function expectRefusal(hop: Hop, port: number): Promise<void> {
-  await eventually(() => expect(hop.dialler.agent.names()).to.include.oneOf(['dial_failed', 'finished']));
-  const finished = hop.dialler.agent.events.find(({ event }) => event === 'finished');
+  await eventually(() => expect(hop.dialer.agent.names()).to.include.oneOf(['dial_failed', 'finished']));
+  const finished = hop.dialer.agent.events.find(({ event }) => event === 'finished');
   if (finished?.code !== 'ok') {
     expect(hop.sunk).to.equal(undefined);
-    if (finished !== undefined) hop.replaceDialler();
+    if (finished !== undefined) hop.replaceDialer();
     hop.dial(port);
   }
   const listenerEnd = await endOf(hop.listener);
   if (listenerEnd !== 'ok') {
     expect(hop.listener.agent.names()).to.include('connected');
-    hop.dialler.agent.tell('abort', { reason: 'the test is over' });
+    hop.dialer.agent.tell('abort', { reason: 'the test is over' });
   }
-  const dialledEnd = await endOf(hop.dialler);
+  const dialledEnd = await endOf(hop.dialer);
   expect(dialledEnd === 'ok').to.equal(listenerEnd === 'ok');
   expectWholeOrNothing(hop, listenerEnd === 'ok');
 }
 
-async function expectDamage(hop: Hop, { dialler, target, change }: Tampering): Promise<void> {
-  const ends = await Promise.all([endOf(hop.dialler), endOf(hop.listener)]);
-  const [sender, receiver] = dialler === 'sender' ? ends : ends.toReversed();
+async function expectDamage(hop: Hop, { dialer, target, change }: Tampering): Promise<void> {
+  const ends = await Promise.all([endOf(hop.dialer), endOf(hop.listener)]);
+  const [sender, receiver] = dialer === 'sender' ? ends : ends.toReversed();
   expectWholeOrNothing(hop, receiver === 'ok');
   // It went on over another connection.
   if (change.otherEnds.length > 0 && ends.every((end) => end === 'ok')) return;

@@ -8,9 +8,9 @@ import { Hop, type Role, soonLost } from './hop.ts';
 import { UNAUTHENTICATED_PEERS, type UnauthenticatedPeer } from './unauthenticated-peers.ts';
 
 /** Of docs/protocol.md, section 1.2: connectors that a listener holds. */
-const CONNECTORS_MOST = 64;
+const CONNECTORS_MAX = 64;
 /** A listener's own: standard ones, agent, listener, file, and what it opens for a moment. */
-const OWN_DESCRIPTORS_MOST = 16;
+const OWN_DESCRIPTORS_MAX = 16;
 /** The cost of a connector: 16 KiB for a message, what TLS needs, and what the allocator keeps. */
 const CONNECTOR_KIB = 160;
 /** The cost of the first handshake of a process. */
@@ -41,33 +41,33 @@ export const UNAUTHENTICATED_CASES: readonly UnauthenticatedCase[] = UNAUTHENTIC
 );
 
 async function checkCrowded(bench: Bench, listens: Role, peer: UnauthenticatedPeer): Promise<void> {
-  const dialler = listens === 'sender' ? 'receiver' : 'sender';
-  const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 300_000 });
+  const dialer = listens === 'sender' ? 'receiver' : 'sender';
+  const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: 300_000 });
   const port = await hop.listen();
   const before = peakKib(hop.listener.program.pid);
   const flood = new ConnectionFlood(port, peer.size, peer.behave);
   try {
     await flood.hasConnected(peer.connections);
     const { pid } = hop.listener.program;
-    expect(descriptors(pid)).to.be.at.most(CONNECTORS_MOST + OWN_DESCRIPTORS_MOST);
-    expect(peakKib(pid) - before).to.be.at.most(LIBRARY_KIB + CONNECTORS_MOST * CONNECTOR_KIB);
+    expect(descriptors(pid)).to.be.at.most(CONNECTORS_MAX + OWN_DESCRIPTORS_MAX);
+    expect(peakKib(pid) - before).to.be.at.most(LIBRARY_KIB + CONNECTORS_MAX * CONNECTOR_KIB);
     await hop.expectDelivery(port);
   } finally {
     flood.leave();
   }
 }
 
-/** A dialler that reaches an unauthenticated peer reports it, and finds its own peer at the next address. */
-async function checkDeceived(bench: Bench, dialler: Role, peer: UnauthenticatedPeer): Promise<void> {
-  const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 300_000, open: soonLost() });
+/** A dialer that reaches an unauthenticated peer reports it, and finds its own peer at the next address. */
+async function checkDeceived(bench: Bench, dialer: Role, peer: UnauthenticatedPeer): Promise<void> {
+  const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: 300_000, open: soonLost() });
   const port = await hop.listen();
-  await hop.dialler.agent.heard('ready');
+  await hop.dialer.agent.heard('ready');
   const trap = await listenAs(peer.behave);
-  const before = peakKib(hop.dialler.program.pid);
+  const before = peakKib(hop.dialer.program.pid);
   hop.dial(trap);
-  const { message } = await hop.dialler.agent.heard('dial_failed');
+  const { message } = await hop.dialer.agent.heard('dial_failed');
   expect(message).to.match(new RegExp(`^127\\.0\\.0\\.1:${trap}\\b`));
-  expect(peakKib(hop.dialler.program.pid) - before).to.be.at.most(LIBRARY_KIB + CONNECTOR_KIB);
+  expect(peakKib(hop.dialer.program.pid) - before).to.be.at.most(LIBRARY_KIB + CONNECTOR_KIB);
   await hop.expectDelivery(port);
 }
 

@@ -52,7 +52,7 @@ export class LabGround implements Ground {
     this.#mib = mib;
     await this.#makeSource();
     await Promise.all(builds.map(({ programs }) => this.#onEach(`ls ${programs}/rdsend ${programs}/rdrecv`)));
-    return { mib, trips: TRIPS_A_MIB * mib, builds, sshConfig: configFileIn(this.#hosts.place.folder) };
+    return { mib, trips: TRIPS_A_MIB * mib, builds, sshConfig: configFileIn(this.#hosts.place.directory) };
   }
 
   /** Emulated kernels with soft-RoCE can die, or hang, under load. */
@@ -110,7 +110,7 @@ async function startHosts(say: (line: string) => void): Promise<BenchHosts> {
 async function bringKeys(hosts: BenchHosts): Promise<void> {
   const hopKey = randomBytes(32).toString('hex');
   await Promise.all(HOSTS.map((host) => hosts.run(host, `umask 77; cat > ${HOP_KEY}`, `${hopKey}\n`)));
-  const sshKey = readFileSync(join(hosts.place.folder, 'key'), 'utf8');
+  const sshKey = readFileSync(join(hosts.place.directory, 'key'), 'utf8');
   await hosts.run('h1', `umask 77; cat > ${SSH_KEY}`, sshKey);
 }
 

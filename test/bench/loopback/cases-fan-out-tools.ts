@@ -25,7 +25,7 @@ export interface FanOutToolCases {
 
 export function fanOutToolCases({ mib }: Setup): FanOutToolCases {
   const by = (name: string, command: string, others: readonly Case[] = []): Case => {
-    const copy = '"$SWITCHED_FOLDERS/$host/copy"';
+    const copy = '"$SWITCHED_DIRECTORIES/$host/copy"';
     const goals = others.map((base): Goal => ({ figure: 'mb_per_s', base, bound: 'at least', value: 1 }));
     return { ...fanOut({ name, command, width: SWITCHED, mib: Math.ceil(mib / 2), copy }), goals };
   };
@@ -64,12 +64,12 @@ function udpcastLine(): string {
 /** The receivers are daemons that listen until they are killed. */
 function uftpLine(): string {
   const receiver = `uftpd -d -q -I ${HOST_INTERFACE} -B ${UFTP_BUFFER} -D $SWITCHED/`;
-  const pid = (host: string) => `$(cat "$SWITCHED_FOLDERS/${host}/pid")`;
-  const listens = `test -s "$SWITCHED_FOLDERS/$host/pid" && grep -q ${UFTP_PORT} /proc/${pid('$host')}/net/udp`;
+  const pid = (host: string) => `$(cat "$SWITCHED_DIRECTORIES/${host}/pid")`;
+  const listens = `test -s "$SWITCHED_DIRECTORIES/$host/pid" && grep -q ${UFTP_PORT} /proc/${pid('$host')}/net/udp`;
   const to = Array.from({ length: SWITCHED }, (_, index) => idOf(addressOf(index))).join(',');
   const options = `-q -R ${UFTP_RATE} -B ${UFTP_BUFFER} -b ${UFTP_MESSAGE} -I ${SWITCH_INTERFACE} -D copy -H ${to}`;
   return [
-    'rm -f "$SWITCHED_FOLDERS"/h*/pid',
+    'rm -f "$SWITCHED_DIRECTORIES"/h*/pid',
     onEach(`echo \\$\\$ > $SWITCHED/pid; exec ${receiver}`),
     `for host in ${hosts(SWITCHED)}; do until ${listens}; do sleep 0.02; done; done`,
     `$AT_SWITCH uftp ${options} "$STREAM"; status=$?`,

@@ -8,7 +8,7 @@ export interface FanOut {
   readonly command: string;
   readonly width: number;
   readonly mib: number;
-  /** The copy of a host, a word of bash with `$host` in it. Default: a file in the folder `$OUTPUTS`. */
+  /** The copy of a host, a word of bash with `$host` in it. Default: a file in the directory `$OUTPUTS`. */
   readonly copy?: string;
 }
 

@@ -43,15 +43,15 @@ interface Networks {
 }
 
 export class LoopbackGround implements Ground {
-  readonly #folder: string;
+  readonly #directory: string;
   readonly #ssh: SshHosts;
   readonly #link: SlowLink | undefined;
   readonly #switched: SwitchedHosts | undefined;
   readonly #copies: boolean;
   readonly #running = new Set<Running>();
 
-  private constructor(folder: string, ssh: SshHosts, copies: boolean, networks: Networks) {
-    this.#folder = folder;
+  private constructor(directory: string, ssh: SshHosts, copies: boolean, networks: Networks) {
+    this.#directory = directory;
     this.#copies = copies;
     this.#ssh = ssh;
     this.#link = networks.link;
@@ -59,16 +59,16 @@ export class LoopbackGround implements Ground {
   }
 
   static async open({ parent, hosts, slowLink, switchedHosts, copies }: GroundOptions): Promise<LoopbackGround> {
-    const folder = mkdtempSync(join(parent, 'rdpipe-bench-'));
-    mkdirSync(join(folder, 'homes'));
-    writeFileSync(join(folder, 'key'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+    const directory = mkdtempSync(join(parent, 'rdpipe-bench-'));
+    mkdirSync(join(directory, 'homes'));
+    writeFileSync(join(directory, 'key'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
     const names = Array.from({ length: hosts }, (_, index) => ({ name: `h${index + 1}` }));
     const link = slowLink ? await SlowLink.open() : undefined;
     let switched: SwitchedHosts | undefined;
     try {
-      if (switchedHosts) switched = await SwitchedHosts.open(join(folder, 'switched'));
-      const ssh = await startSshHosts(join(folder, 'homes'), names);
-      return new LoopbackGround(folder, ssh, copies, { link, switched });
+      if (switchedHosts) switched = await SwitchedHosts.open(join(directory, 'switched'));
+      const ssh = await startSshHosts(join(directory, 'homes'), names);
+      return new LoopbackGround(directory, ssh, copies, { link, switched });
     } catch (error) {
       await switched?.close();
       await link?.close();
@@ -81,8 +81,8 @@ export class LoopbackGround implements Ground {
     await this.#ssh.close();
     await this.#switched?.close();
     await this.#link?.close();
-    removeFreshDisk(this.#folder);
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeFreshDisk(this.#directory);
+    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** Makes the files that runs move and reads them once: random bytes, text and compressed text. */
@@ -97,7 +97,7 @@ export class LoopbackGround implements Ground {
     ];
     await this.#run(commands.join('\n'), await this.#environment());
     if (!this.#copies) return;
-    writeFreshDisk(this.#folder, mib);
+    writeFreshDisk(this.#directory, mib);
     await this.#run(treeCommands(mib).join('\n'), await this.#environment());
   }
 
@@ -129,15 +129,15 @@ export class LoopbackGround implements Ground {
       LANG: 'C.UTF-8',
       PORT: String(await freePort(EVERYWHERE)),
       NEAR: String(await freePort(EVERYWHERE)),
-      KEY: join(this.#folder, 'key'),
-      SOURCE: join(this.#folder, 'source'),
-      MARK: join(this.#folder, 'mark'),
-      TEXT: join(this.#folder, 'text'),
-      TARGET: join(this.#folder, 'target'),
+      KEY: join(this.#directory, 'key'),
+      SOURCE: join(this.#directory, 'source'),
+      MARK: join(this.#directory, 'mark'),
+      TEXT: join(this.#directory, 'text'),
+      TARGET: join(this.#directory, 'target'),
       SSH_CONFIG: this.#ssh.configFile,
-      ...placesOf(this.#folder),
-      OUTPUTS: join(this.#folder, 'outputs'),
-      STREAM: join(this.#folder, 'stream'),
+      ...placesOf(this.#directory),
+      OUTPUTS: join(this.#directory, 'outputs'),
+      STREAM: join(this.#directory, 'stream'),
       ...this.#link?.environment,
       ...this.#switched?.environment,
     };
@@ -162,7 +162,7 @@ export class LoopbackGround implements Ground {
   }
 
   #run(command: string, env: NodeJS.ProcessEnv): Promise<Measured> {
-    const running = startMeasured(command, env, this.#folder);
+    const running = startMeasured(command, env, this.#directory);
     this.#running.add(running);
     return running.ended.finally(() => this.#running.delete(running));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts with networks of their own at one switch, for tools that send to many by multicast: each is a namespace with an
-// ssh server, and has a folder of its own under a path that all of them share.
+// ssh server, and has a directory of its own under a path that all of them share.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { configure, inside, makeNamespace, ownNamespaces, removeNamespace } from '../../support/namespaces.ts';
@@ -13,33 +13,36 @@ export const SWITCHED = 8;
 export const HOST_INTERFACE = 'eth0';
 export const SWITCH_INTERFACE = 'switch0';
 const SWITCH_ADDRESS = '10.79.0.1';
-/** Its own folder takes the place of the common one. */
-const WITH_FOLDER = ['sh', '-c', 'mount --bind "$1" "$2" && shift 2 && exec "$@"', 'sh'];
+/** Its own directory takes the place of the common one. */
+const WITH_DIRECTORY = ['sh', '-c', 'mount --bind "$1" "$2" && shift 2 && exec "$@"', 'sh'];
 
 export class SwitchedHosts {
   readonly ssh: SshHosts;
-  readonly #folder: string;
+  readonly #directory: string;
   readonly #namespaces: readonly string[];
 
-  private constructor(ssh: SshHosts, folder: string, namespaces: readonly string[]) {
+  private constructor(ssh: SshHosts, directory: string, namespaces: readonly string[]) {
     this.ssh = ssh;
-    this.#folder = folder;
+    this.#directory = directory;
     this.#namespaces = namespaces;
   }
 
-  /** h1 and so on; everything is kept in `folder`. */
-  static async open(folder: string): Promise<SwitchedHosts> {
-    const [names, outputs] = [Array.from({ length: SWITCHED }, (_, index) => `h${index + 1}`), join(folder, 'outputs')];
-    for (const path of [outputs, ...names.map((name) => join(folder, name))]) mkdirSync(path, { recursive: true });
+  /** h1 and so on; everything is kept in `directory`. */
+  static async open(directory: string): Promise<SwitchedHosts> {
+    const [names, outputs] = [
+      Array.from({ length: SWITCHED }, (_, index) => `h${index + 1}`),
+      join(directory, 'outputs'),
+    ];
+    for (const path of [outputs, ...names.map((name) => join(directory, name))]) mkdirSync(path, { recursive: true });
     const namespaces = [switchName(), ...names.map(namespaceOf)];
     try {
       makeSwitch(names);
       const specs = names.map((name, index): HostSpec => {
-        const through = [...inside(namespaceOf(name)), ...WITH_FOLDER, join(folder, name), outputs];
+        const through = [...inside(namespaceOf(name)), ...WITH_DIRECTORY, join(directory, name), outputs];
         return { name, network: { through, address: addressOf(index) } };
       });
-      mkdirSync(join(folder, 'homes'));
-      return new SwitchedHosts(await startSshHosts(join(folder, 'homes'), specs), folder, namespaces);
+      mkdirSync(join(directory, 'homes'));
+      return new SwitchedHosts(await startSshHosts(join(directory, 'homes'), specs), directory, namespaces);
     } catch (error) {
       for (const namespace of namespaces) removeNamespace(namespace);
       throw error;
@@ -48,14 +51,14 @@ export class SwitchedHosts {
 
   /**
    * Variables for command lines: `$AT_SWITCH` before one runs it where all hosts are reached, with `$SWITCHED_CONFIG`.
-   * Hosts write into `$SWITCHED`, which is `$SWITCHED_FOLDERS/h1` and so on outside of them.
+   * Hosts write into `$SWITCHED`, which is `$SWITCHED_DIRECTORIES/h1` and so on outside of them.
    */
   get environment(): NodeJS.ProcessEnv {
     return {
       AT_SWITCH: inside(switchName()).join(' '),
       SWITCHED_CONFIG: this.ssh.configFile,
-      SWITCHED: join(this.#folder, 'outputs'),
-      SWITCHED_FOLDERS: this.#folder,
+      SWITCHED: join(this.#directory, 'outputs'),
+      SWITCHED_DIRECTORIES: this.#directory,
     };
   }
 

@@ -25,14 +25,14 @@ export function emptyFilesOf(mib: number): number {
   return Math.ceil((EMPTY_FILES * mib) / DEFAULT_MIB / EMPTY_OF_EACH) * EMPTY_OF_EACH;
 }
 
-/** Of `folder`, as variables of the command lines. */
-export function placesOf(folder: string): NodeJS.ProcessEnv {
+/** Of `directory`, as variables of the command lines. */
+export function placesOf(directory: string): NodeJS.ProcessEnv {
   return {
-    TREE: join(folder, 'tree'),
-    EMPTY: join(folder, 'empty'),
-    COPIES: join(folder, 'copies'),
-    FRESH: join(folder, 'fresh-disk'),
-    SSH_KEY: join(folder, 'homes/key'),
+    TREE: join(directory, 'tree'),
+    EMPTY: join(directory, 'empty'),
+    COPIES: join(directory, 'copies'),
+    FRESH: join(directory, 'fresh-disk'),
+    SSH_KEY: join(directory, 'homes/key'),
   };
 }
 
@@ -58,21 +58,21 @@ export function treeCommands(mib: number): readonly string[] {
  * A script that empties $COPIES before each run. For root it is a new ext4 on a loop device: creating files where many
  * were removed lately takes ten times as long, as ext4 walks past each of their inodes.
  */
-export function writeFreshDisk(folder: string, mib: number): void {
-  mkdirSync(join(folder, 'copies'), { recursive: true });
-  const script = process.getuid?.() === 0 ? newDisk(folder, mib) : ['rm -rf "$COPIES"', 'mkdir "$COPIES"'];
-  writeFileSync(join(folder, 'fresh-disk'), `#!/bin/bash -e\n${script.join('\n')}\n`);
-  chmodSync(join(folder, 'fresh-disk'), 0o755);
+export function writeFreshDisk(directory: string, mib: number): void {
+  mkdirSync(join(directory, 'copies'), { recursive: true });
+  const script = process.getuid?.() === 0 ? newDisk(directory, mib) : ['rm -rf "$COPIES"', 'mkdir "$COPIES"'];
+  writeFileSync(join(directory, 'fresh-disk'), `#!/bin/bash -e\n${script.join('\n')}\n`);
+  chmodSync(join(directory, 'fresh-disk'), 0o755);
 }
 
 /** At the end. */
-export function removeFreshDisk(folder: string): void {
-  execaSync('umount', ['-q', join(folder, 'copies')], { reject: false });
+export function removeFreshDisk(directory: string): void {
+  execaSync('umount', ['-q', join(directory, 'copies')], { reject: false });
 }
 
 /** Another image each time: a loop device may keep pages of the one before. */
-function newDisk(folder: string, mib: number): string[] {
-  const images = `'${join(folder, 'copies.image')}'`;
+function newDisk(directory: string, mib: number): string[] {
+  const images = `'${join(directory, 'copies.image')}'`;
   return [
     'if mountpoint -q "$COPIES"; then umount "$COPIES"; fi',
     `rm -f ${images}.*`,

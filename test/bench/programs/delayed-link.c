@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PACKET_MOST = 65536, QUEUE_BYTES = 256 << 20, S_NS = 1000000000 };
+enum { PACKET_MAX = 65536, QUEUE_BYTES = 256 << 20, S_NS = 1000000000 };
 
 /** Packets on their way in one direction, oldest first: a ring of headers and bytes. */
 struct queue {
@@ -81,7 +81,7 @@ static int carry(const int *ends, int64_t delay_ns) {
 
 // False: there is no packet, or no room for one; the kernel keeps it then.
 static bool take_in(int from, struct queue *queue, int64_t delay_ns) {
-  size_t need = sizeof(struct header) + PACKET_MOST;
+  size_t need = sizeof(struct header) + PACKET_MAX;
   bool wrapped = queue->tail < queue->head;
   if (!wrapped && QUEUE_BYTES - queue->tail < 2 * need) {
     // The rest is left empty, a size of 0 says so.
@@ -92,7 +92,7 @@ static bool take_in(int from, struct queue *queue, int64_t delay_ns) {
   }
   if (wrapped && queue->head - queue->tail <= need) return false;
   struct header *header = (struct header *)(queue->bytes + queue->tail);
-  ssize_t size = read(from, header + 1, PACKET_MOST);
+  ssize_t size = read(from, header + 1, PACKET_MAX);
   if (size <= 0) return false;
   *header = (struct header){now_ns() + delay_ns, (size_t)size};
   queue->tail += sizeof *header + ((size_t)size + 15) / 16 * 16;

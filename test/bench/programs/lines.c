@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 32, LINES_MOST = 1000000, PERIOD_NS = 1000000, PATIENCE_S = 60, S_NS = 1000000000 };
+enum { LINE_BYTES = 32, LINES_MAX = 1000000, PERIOD_NS = 1000000, PATIENCE_S = 60, S_NS = 1000000000 };
 
 struct log {
   int64_t *delays_ns;
@@ -32,7 +32,7 @@ static int64_t now_ns(void);
 
 int main(int argc, char **argv) {
   long count = argc == 4 && strcmp(argv[1], "write") == 0 ? strtol(argv[3], NULL, 10) : 0;
-  if (count > 0 && count < LINES_MOST) return write_lines(argv[2], count);
+  if (count > 0 && count < LINES_MAX) return write_lines(argv[2], count);
   if (argc == 3 && strcmp(argv[1], "read") == 0) return read_lines(argv[2]);
   fputs("usage: lines write FILE N | lines read FILE\n", stderr);
   return 2;
@@ -72,7 +72,7 @@ static void sleep_until(int64_t due_ns) {
 }
 
 static int read_lines(const char *file) {
-  struct log log = {.delays_ns = calloc(LINES_MOST, sizeof *log.delays_ns)};
+  struct log log = {.delays_ns = calloc(LINES_MAX, sizeof *log.delays_ns)};
   if (log.delays_ns == NULL) return 1;
   size_t have = 0;
   char buffer[LINE_BYTES * 1024 + 1];
@@ -101,7 +101,7 @@ static bool make(const char *file) {
 static size_t note(struct log *log, const char *bytes, size_t count) {
   int64_t came_ns = now_ns();
   size_t used = 0;
-  for (; count - used >= LINE_BYTES && log->lines < LINES_MOST; used += LINE_BYTES)
+  for (; count - used >= LINE_BYTES && log->lines < LINES_MAX; used += LINE_BYTES)
     log->delays_ns[log->lines++] = came_ns - strtoll(bytes + used, NULL, 10);
   return used;
 }

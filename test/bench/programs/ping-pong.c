@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MESSAGE_BYTES = 64, NOT_COUNTED = 16, TRIPS_MOST = 10000000 };
+enum { MESSAGE_BYTES = 64, NOT_COUNTED = 16, TRIPS_MAX = 10000000 };
 
 static int ping(long trips);
 static int pong(void);
@@ -24,7 +24,7 @@ static double now_us(void);
 int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "pong") == 0) return pong();
   long trips = argc == 3 && strcmp(argv[1], "ping") == 0 ? strtol(argv[2], NULL, 10) : 0;
-  if (trips > 0 && trips <= TRIPS_MOST) return ping(trips);
+  if (trips > 0 && trips <= TRIPS_MAX) return ping(trips);
   fputs("usage: ping-pong ping N | ping-pong pong\n", stderr);
   return 2;
 }

@@ -7,14 +7,14 @@ import { output } from '../../support/run-program.ts';
 
 const NAMES = ['measure', 'drain', 'writes', 'lines', 'ping-pong', 'delayed-link'] as const;
 /** Where the lab's hosts see them too. */
-const FOLDER = join(ROOT, 'build/bench');
+const DIRECTORY = join(ROOT, 'build/bench');
 
 export function program(name: (typeof NAMES)[number]): string {
-  return join(FOLDER, name);
+  return join(DIRECTORY, name);
 }
 
 export function compilePrograms(): void {
-  mkdirSync(FOLDER, { recursive: true });
+  mkdirSync(DIRECTORY, { recursive: true });
   for (const name of NAMES)
     output('cc', ['-std=c17', '-D_GNU_SOURCE', '-O2', join(import.meta.dirname, `${name}.c`), '-o', program(name)]);
 }

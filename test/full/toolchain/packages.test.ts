@@ -15,35 +15,35 @@ const NPM = `rdpipe-${VERSION}.tgz`;
 const TARBALL = `rdpipe-${VERSION}-linux.tar.gz`;
 
 describe('the packages', () => {
-  let folder: string;
+  let directory: string;
   let dist: string;
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-packages-'));
-    dist = join(folder, 'dist');
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-packages-'));
+    dist = join(directory, 'dist');
     execaSync('node_modules/.bin/tsx', ['scripts/dist.ts', '--cpu', CPU, '--out', dist], { cwd: ROOT });
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => rmSync(directory, { recursive: true }));
 
   const make = (name: string): string => {
-    const made = join(folder, name);
+    const made = join(directory, name);
     mkdirSync(made);
     return made;
   };
   /** With nothing of this environment but the place of node. */
-  const env = () => ({ PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder });
+  const env = () => ({ PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: directory });
   const run = (program: string, words: readonly string[] = [], input = '') =>
-    runProgram(program, words, { input, env: env(), extendEnv: false, cwd: folder });
+    runProgram(program, words, { input, env: env(), extendEnv: false, cwd: directory });
 
   const runsIn = (bin: string) => {
     const { status, stdout, stderr } = run(join(bin, 'rdpipe'), [':tr a-z A-Z', ':rev'], 'hi\n');
     expect({ status, stdout, stderr }).to.deep.equal({ status: 0, stdout: 'IH\n', stderr: '' });
     for (const name of ['rdpipe', 'rdcp', 'rdssh', 'rdsend', 'rdrecv', 'rdstage', 'rdtree'])
       expect(run(join(bin, name), ['--version']), name).to.include({ status: 0, stdout: `${name} ${VERSION}\n` });
-    const copied = run(join(bin, 'rdcp'), [join(dist, 'SHA256SUMS'), join(folder, 'copied')]);
+    const copied = run(join(bin, 'rdcp'), [join(dist, 'SHA256SUMS'), join(directory, 'copied')]);
     expect(copied, copied.stderr).to.include({ status: 0 });
-    expect(readFileSync(join(folder, 'copied'))).to.deep.equal(readFileSync(join(dist, 'SHA256SUMS')));
-    rmSync(join(folder, 'copied'));
+    expect(readFileSync(join(directory, 'copied'))).to.deep.equal(readFileSync(join(dist, 'SHA256SUMS')));
+    rmSync(join(directory, 'copied'));
   };
 
   it('are there, and have the digests of their list', () => {
@@ -70,10 +70,10 @@ describe('the packages', () => {
 
   describe('the package for npm', () => {
     const npm = (...words: string[]) =>
-      run('npm', [...words, '--offline', '--global', `--prefix=${join(folder, 'npm')}`]);
+      run('npm', [...words, '--offline', '--global', `--prefix=${join(directory, 'npm')}`]);
 
     it('is installed without a network, runs, and is removed', () => {
-      const prefix = join(folder, 'npm');
+      const prefix = join(directory, 'npm');
       const installed = npm('install', join(dist, NPM));
       expect(installed, installed.stderr).to.include({ status: 0 });
       runsIn(join(prefix, 'bin'));
@@ -87,7 +87,7 @@ describe('the packages', () => {
     });
 
     it('runs where install scripts are not run', () => {
-      const prefix = join(folder, 'npm');
+      const prefix = join(directory, 'npm');
       expect(npm('install', '--ignore-scripts', join(dist, NPM))).to.include({ status: 0 });
       runsIn(join(prefix, 'bin'));
     });
@@ -118,9 +118,9 @@ function isOfOneMachine(path: string): boolean {
   return /node-path$/.test(path);
 }
 
-/** All but folders, with their paths below one. */
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
+/** All but directories, with their paths below one. */
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
 }

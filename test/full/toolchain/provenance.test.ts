@@ -112,9 +112,9 @@ describe('what is inside the packages', () => {
   });
 
   it('is written the same twice, without a path of this checkout, with digests of the programs', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-provenance-'));
-    const [first, second] = [written(folder), written(folder)];
-    rmSync(folder, { recursive: true });
+    const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-provenance-'));
+    const [first, second] = [written(directory), written(directory)];
+    rmSync(directory, { recursive: true });
     expect(first).to.deep.equal(second);
     for (const text of first) expect(text).not.to.contain(ROOT);
     const [, bill = ''] = first;
@@ -142,8 +142,8 @@ function problems(text: string) {
   return new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text);
 }
 
-function written(folder: string): string[] {
-  const files = ['notices', 'sbom'].map((name) => join(folder, name));
+function written(directory: string): string[] {
+  const files = ['notices', 'sbom'].map((name) => join(directory, name));
   writeNotices(files[0] ?? '');
   writeSbom(files[1] ?? '');
   return files.map((file) => readFileSync(file, 'utf8'));
@@ -153,6 +153,6 @@ function filesOf(bill: string): File[] {
   return JSON.parse(bill).components.filter(({ type }: File) => type === 'file');
 }
 
-function dependenciesOf(folder: string): string[] {
-  return Object.keys(JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')).dependencies);
+function dependenciesOf(directory: string): string[] {
+  return Object.keys(JSON.parse(readFileSync(join(ROOT, directory, 'package.json'), 'utf8')).dependencies);
 }

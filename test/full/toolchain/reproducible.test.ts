@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same sources give the same bytes in folders of different names; test/full/reproducible builds everything.
+// The same sources give the same bytes in directories of different names; test/full/reproducible builds everything.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -23,36 +23,36 @@ const OBJECTS = ['ring/ring', 'wire/wire', 'crypto/seal'].map(
 
 describe('a build', () => {
   let scratch: string;
-  let folders: readonly string[];
+  let directories: readonly string[];
 
   before(() => {
     scratch = mkdtempSync(join(ROOT, 'build/twice-'));
-    folders = [join(scratch, 'a'), join(scratch, 'a much longer name'.replaceAll(' ', '/'))];
-    for (const folder of folders) copySources(folder);
+    directories = [join(scratch, 'a'), join(scratch, 'a much longer name'.replaceAll(' ', '/'))];
+    for (const directory of directories) copySources(directory);
   });
   after(() => rmSync(scratch, { recursive: true }));
 
-  it('makes the same objects in every folder, which do not name it', () => {
-    make(folders[0], { LC_ALL: 'C' });
-    make(folders[1], { LC_ALL: 'C.UTF-8', TZ: 'Asia/Tokyo' });
+  it('makes the same objects in every directory, which do not name it', () => {
+    make(directories[0], { LC_ALL: 'C' });
+    make(directories[1], { LC_ALL: 'C.UTF-8', TZ: 'Asia/Tokyo' });
     expect(differencesIn('build/release', /\.d$/)).to.deep.equal([]);
-    expectNoFolder('build/release');
+    expectNoDirectory('build/release');
   });
 
-  it('makes the same bundle in every folder, which does not name it', () => {
-    for (const cwd of folders) execaSync('node', ['scripts/bundle.mjs'], { cwd });
+  it('makes the same bundle in every directory, which does not name it', () => {
+    for (const cwd of directories) execaSync('node', ['scripts/bundle.mjs'], { cwd });
     expect(differencesIn('build/rdpipe', /^program\.cache$/)).to.deep.equal([]);
-    expectNoFolder('build/rdpipe');
+    expectNoDirectory('build/rdpipe');
   });
 
   /** Packages as second names of their files: esbuild notes where they really are. */
-  function copySources(folder: string): void {
+  function copySources(directory: string): void {
     for (const source of SOURCES) {
-      mkdirSync(dirname(join(folder, source)), { recursive: true });
-      cpSync(join(ROOT, source), join(folder, source), { recursive: true, verbatimSymlinks: true });
+      mkdirSync(dirname(join(directory, source)), { recursive: true });
+      cpSync(join(ROOT, source), join(directory, source), { recursive: true, verbatimSymlinks: true });
     }
     for (const modules of ['node_modules', 'packages/rdpipe/node_modules'])
-      execaSync('cp', ['-al', join(ROOT, modules), join(folder, modules)]);
+      execaSync('cp', ['-al', join(ROOT, modules), join(directory, modules)]);
   }
 
   function make(cwd: string | undefined, env: Readonly<Record<string, string>>): void {
@@ -60,13 +60,13 @@ describe('a build', () => {
   }
 
   function differencesIn(below: string, ignored: RegExp): string[] {
-    const [one = '', other = ''] = folders.map((folder) => join(folder, below));
+    const [one = '', other = ''] = directories.map((directory) => join(directory, below));
     return differences(one, other, ignored);
   }
 
-  function expectNoFolder(below: string): void {
-    const [folder = ''] = folders;
-    const files = readdirSync(join(folder, below), { recursive: true, withFileTypes: true }).filter((file) =>
+  function expectNoDirectory(below: string): void {
+    const [directory = ''] = directories;
+    const files = readdirSync(join(directory, below), { recursive: true, withFileTypes: true }).filter((file) =>
       file.isFile(),
     );
     const naming = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(scratch));

@@ -69,19 +69,19 @@ async function isReached(lab: Lab, cell: Cell, rdpipe: number): Promise<void> {
     case 'joining':
       return freezeOneEnd(lab, cell, rdpipe);
     case 'before':
-      await Promise.all(commandsOf(cell.shape).map((stage) => access(join(lab.folder, `started.${stage}`))));
+      await Promise.all(commandsOf(cell.shape).map((stage) => access(join(lab.directory, `started.${stage}`))));
       return;
     case 'idle':
     case 'flowing':
       return headArrived(lab, cell);
     case 'blocked':
-      return access(join(lab.folder, `waiting.${slow}`));
+      return access(join(lab.directory, `waiting.${slow}`));
     case 'draining':
-      await access(join(lab.folder, `waiting.${slow}`));
+      await access(join(lab.directory, `waiting.${slow}`));
       if (slow !== 1) expect(stageShell(lab.processes(), 1), 'the source').to.equal(undefined);
       return;
     case 'after':
-      return access(join(lab.folder, `committed.${slow}`));
+      return access(join(lab.directory, `committed.${slow}`));
     case 'late':
       expect((await lab.read('target')).toString()).not.to.equal(OLD_CONTENT);
       return;
@@ -126,7 +126,7 @@ async function headArrived(lab: Lab, { shape }: Cell): Promise<void> {
     expect(await bytesInUnnamedFiles(lab)).to.be.at.least(HEAD.length);
     return;
   }
-  const seen = await readFile(join(lab.folder, `seen.${shape.stages.length}`), 'latin1').catch(() => '');
+  const seen = await readFile(join(lab.directory, `seen.${shape.stages.length}`), 'latin1').catch(() => '');
   const isProducerAlone = shape.stages.length === 1 && !shape.stdin;
   expect(isProducerAlone || seen.startsWith(HEAD)).to.equal(true);
 }
@@ -138,8 +138,8 @@ async function bytesInUnnamedFiles(lab: Lab): Promise<number> {
   return Math.max(0, ...sizes);
 }
 
-async function bytesInFilesOf(folder: string): Promise<number> {
-  const names = await readdir(folder).catch(() => []);
-  const files = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
+async function bytesInFilesOf(directory: string): Promise<number> {
+  const names = await readdir(directory).catch(() => []);
+  const files = await Promise.all(names.map((name) => stat(join(directory, name)).catch(() => undefined)));
   return Math.max(0, ...files.map((file) => (file?.isFile() ? file.size : 0)));
 }

@@ -59,7 +59,7 @@ interface Place {
 
 async function prepare(lab: Lab, cell: Cell): Promise<Place> {
   const { phase } = cell;
-  await mkdir(join(lab.folder, 'run'), { mode: 0o700 });
+  await mkdir(join(lab.directory, 'run'), { mode: 0o700 });
   await lab.write('target', Buffer.from(OLD_CONTENT));
   const waits = sourceWaits(cell);
   if (!waits) await lab.write('source', sourceBytes(cell));
@@ -70,7 +70,7 @@ async function prepare(lab: Lab, cell: Cell): Promise<Place> {
 
 /** A write that finds it full fails with EAGAIN: one that waited for a reader who is gone could not be taken back. */
 async function openFifo(lab: Lab, name: string): Promise<FileHandle> {
-  const path = join(lab.folder, name);
+  const path = join(lab.directory, name);
   execaSync('mkfifo', [path]);
   return open(path, constants.O_RDWR | constants.O_NONBLOCK);
 }
@@ -78,11 +78,11 @@ async function openFifo(lab: Lab, name: string): Promise<FileHandle> {
 function begin(lab: Lab, cell: Cell): Running {
   const { shape, session } = cell;
   const client = session === 'ssh2' ? '--ssh ssh2' : '';
-  const stages = stageWords(cell, lab.folder);
+  const stages = stageWords(cell, lab.directory);
   const output = shape.stdout ? '' : '> /dev/null';
   return lab.start(`exec rdpipe ${limitWords(limitsOf(cell))} --stderr off ${client} ${stages} ${output}`, {
     stdin: shape.stdin ? 'open' : 'empty',
-    env: { XDG_RUNTIME_DIR: join(lab.folder, 'run') },
+    env: { XDG_RUNTIME_DIR: join(lab.directory, 'run') },
   });
 }
 

@@ -87,21 +87,21 @@ export function endSeenBy(stage: number, shape: Shape): string {
   return `${LAST}${before.map((number) => `end ${number}\n`).join('')}`;
 }
 
-/** The pipeline as a user types it: files are in `folder`, on each host. */
-export function stageWords(flow: Flow, folder: string): string {
+/** The pipeline as a user types it: files are in `directory`, on each host. */
+export function stageWords(flow: Flow, directory: string): string {
   const textOf = ({ kind }: ShapeStage, stage: number) => {
-    if (kind === 'source') return `< ${folder}/source`;
-    return kind === 'sink' ? `> ${folder}/target` : commandLine(flow, stage, folder);
+    if (kind === 'source') return `< ${directory}/source`;
+    return kind === 'sink' ? `> ${directory}/target` : commandLine(flow, stage, directory);
   };
   return flow.shape.stages.map((stage, index) => `'${stage.host}:${textOf(stage, index + 1)}'`).join(' ');
 }
 
-/** The line of a command's shell. `folder` holds the gate, and what the stage tells of itself. */
-function commandLine(flow: Flow, stage: number, folder: string): string {
+/** The line of a command's shell. `directory` holds the gate, and what the stage tells of itself. */
+function commandLine(flow: Flow, stage: number, directory: string): string {
   const { shape, phase } = flow;
   const hidden = `setsid sleep 90${stage} < /dev/null > /dev/null 2>&1 &`;
   const work = stage === 1 && !shape.stdin ? producer(flow) : reader(phase, stage, slowStageOf(shape) === stage);
-  return `: stage ${stage}; cd ${folder}; ${hidden} touch started.${stage}; ${work} && echo end ${stage}`;
+  return `: stage ${stage}; cd ${directory}; ${hidden} touch started.${stage}; ${work} && echo end ${stage}`;
 }
 
 function producer(flow: Flow): string {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define ALIGN_MOST_BYTES 4096u // the alignment of our buffers
+#define ALIGN_MAX_BYTES 4096u // the alignment of our buffers
 
 bool rd_direct_io_needs(int fd, struct rd_direct_io *needs) {
 #ifdef STATX_DIOALIGN // Linux 6.1
@@ -13,8 +13,8 @@ bool rd_direct_io_needs(int fd, struct rd_direct_io *needs) {
   if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) < 0 || (status.stx_mask & STATX_DIOALIGN) == 0)
     return false;
   *needs = (struct rd_direct_io){status.stx_dio_mem_align, status.stx_dio_offset_align};
-  return needs->memory_align > 0 && needs->memory_align <= ALIGN_MOST_BYTES && needs->offset_align > 0 &&
-         needs->offset_align <= ALIGN_MOST_BYTES;
+  return needs->memory_align > 0 && needs->memory_align <= ALIGN_MAX_BYTES && needs->offset_align > 0 &&
+         needs->offset_align <= ALIGN_MAX_BYTES;
 #else
   (void)fd, (void)needs;
   return false;

@@ -7,7 +7,7 @@
 
 #include <sys/socket.h>
 
-#define OUT_MOST_BYTES (256u << 10)
+#define OUT_MAX_BYTES (256u << 10)
 #define OUT_BUSY_BYTES 4096u // while so much waits, droppable lines are left out
 
 struct rd_json_lines {
@@ -15,8 +15,8 @@ struct rd_json_lines {
   size_t in_bytes, out_bytes;
   bool ended; // nothing more comes in
   bool lost;  // nothing more goes out
-  char in[RD_JSON_LINE_MOST_BYTES];
-  char out[OUT_MOST_BYTES];
+  char in[RD_JSON_LINE_MAX_BYTES];
+  char out[OUT_MAX_BYTES];
 };
 
 static bool fill(struct rd_json_lines *lines);

@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <poll.h>
 
-#define RD_JSON_LINE_MOST_BYTES (64u << 10)
+#define RD_JSON_LINE_MAX_BYTES (64u << 10)
 
 struct rd_json_lines; // opaque
 

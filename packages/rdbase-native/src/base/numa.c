@@ -13,24 +13,24 @@
 #include <unistd.h>
 
 #define LINE_BYTES 4096u
-#define NODES_MOST 1024
+#define NODES_MAX 1024
 
-static bool node_in(const char *folder, int *node);
+static bool node_in(const char *directory, int *node);
 static bool read_list(const char *text, cpu_set_t *set);
 static void prefer_memory_of(int node);
 
 bool rd_numa_node_of(const char *sys, const char *device, int *node) {
-  char folder[PATH_MAX], parent[LINE_BYTES];
-  snprintf(folder, sizeof folder, "%s/class/infiniband/%s/device", sys, device);
-  if (node_in(folder, node)) return true;
+  char directory[PATH_MAX], parent[LINE_BYTES];
+  snprintf(directory, sizeof directory, "%s/class/infiniband/%s/device", sys, device);
+  if (node_in(directory, node)) return true;
   if (!rd_sysfs_line(parent, sizeof parent, "%s/class/infiniband/%s/parent", sys, device) ||
       strchr(parent, '/') != NULL)
     return false;
-  snprintf(folder, sizeof folder, "%s/class/net/%.64s/device", sys, parent);
-  if (node_in(folder, node)) return true;
+  snprintf(directory, sizeof directory, "%s/class/net/%.64s/device", sys, parent);
+  if (node_in(directory, node)) return true;
   // A virtual network card is a device on a virtual bus, whose parent is a device on a physical bus.
-  snprintf(folder, sizeof folder, "%s/class/net/%.64s/device/..", sys, parent);
-  return node_in(folder, node);
+  snprintf(directory, sizeof directory, "%s/class/net/%.64s/device/..", sys, parent);
+  return node_in(directory, node);
 }
 
 bool rd_numa_choose(const char *sys, const char *device, const cpu_set_t *allowed, struct rd_numa_place *place) {
@@ -50,7 +50,7 @@ bool rd_numa_go_to(const char *device, int *node) {
   struct rd_numa_place place;
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) < 0) return false;
-  if (!rd_numa_choose(RD_SYS_FOLDER, device, &allowed, &place)) return false;
+  if (!rd_numa_choose(RD_SYS_DIRECTORY, device, &allowed, &place)) return false;
   if (sched_setaffinity(0, sizeof place.processors, &place.processors) < 0) return false;
   prefer_memory_of(place.node);
   *node = place.node;
@@ -58,12 +58,12 @@ bool rd_numa_go_to(const char *device, int *node) {
 }
 
 // The kernel writes -1 if there is no node.
-static bool node_in(const char *folder, int *node) {
+static bool node_in(const char *directory, int *node) {
   char line[LINE_BYTES], *end;
-  if (!rd_sysfs_line(line, sizeof line, "%s/numa_node", folder) || line[0] == '\0') return false;
+  if (!rd_sysfs_line(line, sizeof line, "%s/numa_node", directory) || line[0] == '\0') return false;
   long number = strtol(line, &end, 10);
   *node = (int)number;
-  return *end == '\0' && number >= 0 && number < NODES_MOST;
+  return *end == '\0' && number >= 0 && number < NODES_MAX;
 }
 
 // The kernel's format of lists: 0-3,8,10-11.
@@ -84,8 +84,8 @@ static bool read_list(const char *text, cpu_set_t *set) {
 // Where set_mempolicy() is forbidden, as in some containers, a page comes from the node of the processor that touches
 // it first. That is the same node, except for pages that other processes have put into the page cache.
 static void prefer_memory_of(int node) {
-  unsigned long mask[NODES_MOST / (8 * sizeof(unsigned long))] = {0};
+  unsigned long mask[NODES_MAX / (8 * sizeof(unsigned long))] = {0};
   size_t bits = 8 * sizeof mask[0];
   mask[(size_t)node / bits] = 1ul << ((size_t)node % bits);
-  syscall(SYS_set_mempolicy, MPOL_PREFERRED, mask, (unsigned long)NODES_MOST);
+  syscall(SYS_set_mempolicy, MPOL_PREFERRED, mask, (unsigned long)NODES_MAX);
 }

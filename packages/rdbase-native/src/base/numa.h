@@ -6,14 +6,14 @@
 #include <sched.h>
 #include <stdbool.h>
 
-#define RD_SYS_FOLDER "/sys"
+#define RD_SYS_DIRECTORY "/sys"
 
 struct rd_numa_place {
   int node;
   cpu_set_t processors;
 };
 
-// The node of an RDMA device, read from `sys` (RD_SYS_FOLDER); for a software device, the node of the network card
+// The node of an RDMA device, read from `sys` (RD_SYS_DIRECTORY); for a software device, the node of the network card
 // under it. False: it has none.
 bool rd_numa_node_of(const char *sys, const char *device, int *node);
 

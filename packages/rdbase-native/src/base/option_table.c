@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MOST 48
+#define ROWS_MAX 48
 #define LONG_ONLY 256 // what getopt_long() returns for the first row; a letter is less
 #define HELP_COLUMN 27
 
 // The rows of all groups, one after another, as getopt_long() wants them.
 struct flat {
-  const struct rd_option_row *rows[ROWS_MOST];
+  const struct rd_option_row *rows[ROWS_MAX];
   size_t count, first_other;
-  struct option names[ROWS_MOST + 1];
-  char letters[ROWS_MOST + 3];
+  struct option names[ROWS_MAX + 1];
+  char letters[ROWS_MAX + 3];
 };
 
 static void flatten(const struct rd_option_table *table, struct flat *flat);
@@ -64,7 +64,7 @@ static void flatten(const struct rd_option_table *table, struct flat *flat) {
 
 static void add_group(struct flat *flat, const struct rd_option_row *rows) {
   for (const struct rd_option_row *row = rows; row != NULL && row->name != NULL; row++) {
-    if (flat->count == ROWS_MOST) abort(); // a table of this program is longer
+    if (flat->count == ROWS_MAX) abort(); // a table of this program is longer
     if (row->letter != 0) flat->letters[strlen(flat->letters)] = row->letter;
     flat->names[flat->count] = (struct option){.name = row->name,
                                                .has_arg = row->value != NULL ? required_argument : no_argument,

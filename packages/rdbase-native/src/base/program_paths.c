@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool rd_program_paths_folder(char *path, size_t path_bytes, struct rd_error *error) {
+bool rd_program_paths_directory(char *path, size_t path_bytes, struct rd_error *error) {
   ssize_t length = readlink("/proc/self/exe", path, path_bytes - 1);
   if (length < 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find the directory of this program");
@@ -18,11 +18,11 @@ bool rd_program_paths_folder(char *path, size_t path_bytes, struct rd_error *err
 }
 
 bool rd_program_paths_find(const char *name, char *path, size_t path_bytes, struct rd_error *error) {
-  static const char *const folders[] = {"/dynamic", ""};
+  static const char *const directories[] = {"/dynamic", ""};
   char here[PATH_MAX];
-  if (!rd_program_paths_folder(here, sizeof here, error)) return false;
-  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], name);
+  if (!rd_program_paths_directory(here, sizeof here, error)) return false;
+  for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+    int written = snprintf(path, path_bytes, "%s%s/%s", here, directories[i], name);
     if (written > 0 && (size_t)written < path_bytes && access(path, X_OK) == 0) return true;
   }
   rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", name, here);

@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-// The folder of this program. False (RD_CODE_INTERNAL) when it cannot be found out.
-bool rd_program_paths_folder(char *path, size_t path_bytes, struct rd_error *error);
+// The directory of this program. False (RD_CODE_INTERNAL) when it cannot be found out.
+bool rd_program_paths_directory(char *path, size_t path_bytes, struct rd_error *error);
 // The path of `name`, `rdsend`, `rdrecv` or `rdtree`: in dynamic/ first, the build that can use the libraries of the
-// host, else in the folder itself. False (RD_CODE_INTERNAL): there is none.
+// host, else in the directory itself. False (RD_CODE_INTERNAL): there is none.
 bool rd_program_paths_find(const char *name, char *path, size_t path_bytes, struct rd_error *error);
 
 #endif

@@ -12,11 +12,11 @@
 
 static bool is_active(const char *path);
 
-bool rd_rdma_port_is_active(const char *folder) {
+bool rd_rdma_port_is_active(const char *directory) {
   char pattern[PATH_MAX];
   glob_t states;
   bool active = false;
-  snprintf(pattern, sizeof pattern, "%s/*/ports/*/state", folder);
+  snprintf(pattern, sizeof pattern, "%s/*/ports/*/state", directory);
   if (glob(pattern, GLOB_NOSORT, NULL, &states) != 0) return false;
   for (size_t i = 0; i < states.gl_pathc && !active; i++) active = is_active(states.gl_pathv[i]);
   globfree(&states);

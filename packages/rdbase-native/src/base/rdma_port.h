@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#define RD_RDMA_FOLDER "/sys/class/infiniband"
+#define RD_RDMA_DIRECTORY "/sys/class/infiniband"
 
-// Whether a device in `folder` (RD_RDMA_FOLDER) has an active port.
-bool rd_rdma_port_is_active(const char *folder);
+// Whether a device in `directory` (RD_RDMA_DIRECTORY) has an active port.
+bool rd_rdma_port_is_active(const char *directory);
 
 #endif

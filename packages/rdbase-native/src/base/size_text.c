@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHOLE_BYTES_MOST 1e18
+#define WHOLE_BYTES_MAX 1e18
 
 static bool read_units(const char *text, bool is_rate, double *bytes);
 static const char *skip_number(const char *text);
@@ -60,7 +60,7 @@ static bool read_units(const char *text, bool is_rate, double *bytes) {
     at++;
   }
   if (is_rate && strcmp(at, "/s") == 0) at += 2;
-  *bytes = value < WHOLE_BYTES_MOST ? (double)(int64_t)(value + 0.5) : value;
+  *bytes = value < WHOLE_BYTES_MAX ? (double)(int64_t)(value + 0.5) : value;
   return *at == '\0';
 }
 

@@ -62,16 +62,16 @@ int rd_spawn_signals(struct rd_error *error) {
 }
 
 bool rd_spawn_protect_descriptors(struct rd_error *error) {
-  DIR *folder = opendir("/proc/self/fd");
-  if (folder == NULL) {
+  DIR *directory = opendir("/proc/self/fd");
+  if (directory == NULL) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot read /proc/self/fd");
     return false;
   }
-  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+  for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
     int fd = atoi(entry->d_name);
     if (fd > 2) fcntl(fd, F_SETFD, FD_CLOEXEC);
   }
-  closedir(folder);
+  closedir(directory);
   return true;
 }
 

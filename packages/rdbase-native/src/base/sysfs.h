@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers for the kernel's one-line files and their folders.
+// Readers for the kernel's one-line files and their directories.
 #ifndef RD_BASE_SYSFS_H
 #define RD_BASE_SYSFS_H
 
@@ -17,13 +17,13 @@ bool rd_sysfs_number(int64_t *number, const char *path, ...) __attribute__((form
 
 bool rd_sysfs_exists(const char *path, ...) __attribute__((format(printf, 1, 2)));
 
-// The names in a folder, numbers in them sorted by value: eth2 before eth10.
+// The names in a directory, numbers in them sorted by value: eth2 before eth10.
 struct rd_sysfs_names {
   struct dirent **entries; // entries[i]->d_name
   size_t count;
 };
 
-// Empty when there is no such folder. Free with rd_sysfs_names_clear().
+// Empty when there is no such directory. Free with rd_sysfs_names_clear().
 void rd_sysfs_list(struct rd_sysfs_names *names, const char *path, ...) __attribute__((format(printf, 2, 3)));
 void rd_sysfs_names_clear(struct rd_sysfs_names *names);
 

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #define PAUSE_LEAST_NS 50000L
-#define PAUSE_MOST_NS 5000000L
-#define STOP_MOST_NS 2000000000
+#define PAUSE_MAX_NS 5000000L
+#define STOP_MAX_NS 2000000000
 
 static bool catch_interrupts(void);
 static void interrupted(int signal);
@@ -31,12 +31,12 @@ bool rd_worker_start(struct rd_worker *worker, void *(*run)(void *), void *conte
 // alternate, because pthread_timedjoin_np() uses a clock that may jump.
 bool rd_worker_stop(struct rd_worker *worker) {
   long pause_ns = PAUSE_LEAST_NS;
-  for (int64_t paused_ns = 0; worker->running && paused_ns < STOP_MOST_NS; paused_ns += pause_ns) {
+  for (int64_t paused_ns = 0; worker->running && paused_ns < STOP_MAX_NS; paused_ns += pause_ns) {
     pthread_kill(worker->thread, SIGURG);
     worker->running = pthread_tryjoin_np(worker->thread, NULL) != 0;
     if (!worker->running) break;
     nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
-    pause_ns = 2 * pause_ns < PAUSE_MOST_NS ? 2 * pause_ns : PAUSE_MOST_NS;
+    pause_ns = 2 * pause_ns < PAUSE_MAX_NS ? 2 * pause_ns : PAUSE_MAX_NS;
   }
   return !worker->running;
 }

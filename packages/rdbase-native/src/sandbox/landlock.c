@@ -153,7 +153,7 @@ static bool enforce(int ruleset_fd) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(RESTRICT_SELF, ruleset_fd, 0) == 0;
 }
 
-// RDMA libraries may also be in the folders of LD_LIBRARY_PATH.
+// RDMA libraries may also be in the directories of LD_LIBRARY_PATH.
 static void allow_library_path(int ruleset_fd, uint64_t known) {
   const char *all = getenv("LD_LIBRARY_PATH");
   RD_AUTO_FREE char *text = all != NULL ? strdup(all) : NULL;

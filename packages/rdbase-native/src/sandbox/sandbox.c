@@ -11,7 +11,7 @@ void rd_sandbox_enter(const struct rd_syscall_profile *profile) {
   if (!RD_SANDBOX_IS_POSSIBLE) return;
   struct rd_syscall_profile own = *profile;
   // A device that appears later is not used.
-  own.rdma = over_rdma = profile->rdma && access(RD_RDMA_FOLDER, F_OK) == 0;
+  own.rdma = over_rdma = profile->rdma && access(RD_RDMA_DIRECTORY, F_OK) == 0;
   entered = true;
   rd_landlock_restrict_process(!own.kills && own.group <= 0);
   // The source or sink of a command is a pipe that is already open.

@@ -116,7 +116,7 @@ static const uint32_t ioctls[] = {TCGETS,        TIOCGWINSZ,  FIONREAD,      FIO
                                   SIOCGIFHWADDR, SIOCGIFMTU,  SIOCGIFNETMASK};
 
 struct filter {
-  struct sock_filter *code; // RD_SYSCALL_FILTER_MOST
+  struct sock_filter *code; // RD_SYSCALL_FILTER_MAX
   size_t count;
 };
 
@@ -140,7 +140,7 @@ static void append(struct filter *filter, uint16_t code, uint8_t if_true, uint8_
 
 bool rd_syscall_filter_install(const struct rd_syscall_profile *profile) {
   if (ARCHITECTURE == 0) return false;
-  struct sock_filter code[RD_SYSCALL_FILTER_MOST];
+  struct sock_filter code[RD_SYSCALL_FILTER_MAX];
   struct sock_fprog program = {.len = (unsigned short)rd_syscall_filter_write(profile, code), .filter = code};
   // Without SPEC_ALLOW a filter turns speculation mitigations on for this process. They slow down every system call,
   // and protect only from other code in the same process: there is none.
@@ -308,6 +308,6 @@ static void return_result(struct filter *filter, uint32_t result) {
 
 // A filter that does not fit ends without a return: the kernel rejects it, and the suite fails.
 static void append(struct filter *filter, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value) {
-  if (filter->count == RD_SYSCALL_FILTER_MOST) return;
+  if (filter->count == RD_SYSCALL_FILTER_MAX) return;
   filter->code[filter->count++] = (struct sock_filter){code, if_true, if_false, value};
 }

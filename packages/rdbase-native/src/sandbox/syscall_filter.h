@@ -21,9 +21,9 @@ struct rd_syscall_profile {
 // For all threads, irrevocably. False: no seccomp filters on this kernel or processor.
 bool rd_syscall_filter_install(const struct rd_syscall_profile *profile);
 
-#define RD_SYSCALL_FILTER_MOST 1024u
+#define RD_SYSCALL_FILTER_MAX 1024u
 
-// The filter's instructions, in room for RD_SYSCALL_FILTER_MOST of them. Returns their count; so many do not fit.
+// The filter's instructions, in room for RD_SYSCALL_FILTER_MAX of them. Returns their count; so many do not fit.
 size_t rd_syscall_filter_write(const struct rd_syscall_profile *profile, struct sock_filter *code);
 
 #endif

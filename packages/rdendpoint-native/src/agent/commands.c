@@ -70,7 +70,7 @@ static const char *decode_open(json_t *message, struct rd_command *command) {
   if (!get_text(json_object_get(message, "run"), settings->run, sizeof settings->run)) return "run";
   if (!get_number(json_object_get(message, "hop"), 0, INT_MAX, &hop)) return "hop";
   if (!decode_encrypt(json_object_get(message, "encrypt"), &settings->encrypt)) return "encrypt";
-  if (!get_number(json_object_get(message, "buffer"), RD_BUFFER_LEAST_BYTES, RD_BUFFER_MOST_BYTES, &buffer))
+  if (!get_number(json_object_get(message, "buffer"), RD_BUFFER_LEAST_BYTES, RD_BUFFER_MAX_BYTES, &buffer))
     return "buffer";
   if (!get_number(json_object_get(message, "connect_timeout_ms"), 1, INT_MAX, &connect_ms)) return "connect_timeout_ms";
   if (!get_number(json_object_get(message, "stall_timeout_ms"), RD_STALL_TIMEOUT_LEAST_MS, INT_MAX, &stall_ms))
@@ -102,9 +102,9 @@ static const char *decode_ports(const json_t *message, struct rd_settings *setti
 static const char *decode_stream(const json_t *message, struct rd_settings *settings) {
   const json_t *poll = json_object_get(message, "poll"), *numa = json_object_get(message, "numa");
   json_int_t level, jobs, limit;
-  if (!get_count(json_object_get(message, "compress"), RD_COMPRESS_LEVEL_MOST, &level)) return "compress";
-  if (!get_count(json_object_get(message, "jobs"), RD_JOBS_MOST, &jobs)) return "jobs";
-  if (!get_count(json_object_get(message, "limit"), RD_LIMIT_MOST_BYTES_PER_S, &limit)) return "limit";
+  if (!get_count(json_object_get(message, "compress"), RD_COMPRESS_LEVEL_MAX, &level)) return "compress";
+  if (!get_count(json_object_get(message, "jobs"), RD_JOBS_MAX, &jobs)) return "jobs";
+  if (!get_count(json_object_get(message, "limit"), RD_LIMIT_MAX_BYTES_PER_S, &limit)) return "limit";
   if (poll != NULL && !json_is_boolean(poll)) return "poll";
   if (numa != NULL && !json_is_boolean(numa)) return "numa";
   settings->poll = json_is_true(poll);
@@ -122,7 +122,7 @@ static const char *decode_chain(const json_t *message, struct rd_settings *setti
   struct rd_signing *signing = &settings->signing;
   json_int_t behind;
   if (chain != NULL && !json_is_boolean(chain)) return "chain";
-  if (!get_count(json_object_get(message, "behind"), RD_BEHIND_MOST, &behind)) return "behind";
+  if (!get_count(json_object_get(message, "behind"), RD_BEHIND_MAX, &behind)) return "behind";
   settings->behind = (unsigned)behind;
   settings->chain = json_is_true(chain);
   memcpy(signing->run, settings->run, sizeof signing->run);
@@ -192,7 +192,7 @@ static const char *decode_listen(json_t *message, struct rd_command *command) {
 static const char *decode_dial(json_t *message, struct rd_command *command) {
   const json_t *addresses = json_object_get(message, "addresses");
   size_t count = json_array_size(addresses);
-  if (count == 0 || count > RD_DIALER_MOST) return "addresses";
+  if (count == 0 || count > RD_DIALER_MAX) return "addresses";
   command->address_count = count;
   for (size_t i = 0; i < count; i++)
     if (!decode_address(json_array_get(addresses, i), &command->addresses[i])) return "addresses";

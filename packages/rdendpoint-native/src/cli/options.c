@@ -10,7 +10,7 @@
 
 #define CONNECT_TIMEOUT_MS 10000 // of a dial, and of a standalone listener
 #define STALL_TIMEOUT_MS 60000
-#define SECONDS_MOST 1000000.0
+#define SECONDS_MAX 1000000.0
 
 // Versions of clang-format differ here.
 // clang-format off
@@ -134,7 +134,7 @@ bool rd_options_seconds(const char *text, int64_t least_ms, int64_t *out_ms) {
   char *end;
   double seconds = strtod(text, &end);
   if (end == text || *end != '\0' || !isfinite(seconds)) return false;
-  if (seconds * 1000 < (double)least_ms || seconds > SECONDS_MOST) return false;
+  if (seconds * 1000 < (double)least_ms || seconds > SECONDS_MAX) return false;
   *out_ms = (int64_t)(seconds * 1000);
   return true;
 }
@@ -210,7 +210,7 @@ static int index_of(const char *text, const char *const *names) {
 static bool parse_jobs(void *to, const char *text) {
   struct rd_options *options = to;
   long jobs;
-  if (!rd_option_number(text, 0, RD_JOBS_MOST, &jobs)) return false;
+  if (!rd_option_number(text, 0, RD_JOBS_MAX, &jobs)) return false;
   options->settings.jobs = (unsigned)jobs;
   return true;
 }
@@ -218,7 +218,7 @@ static bool parse_jobs(void *to, const char *text) {
 static bool parse_buffer(void *to, const char *text) {
   struct rd_options *options = to;
   double bytes;
-  if (!rd_read_size(text, &bytes) || bytes < RD_BUFFER_LEAST_BYTES || bytes > RD_BUFFER_MOST_BYTES) return false;
+  if (!rd_read_size(text, &bytes) || bytes < RD_BUFFER_LEAST_BYTES || bytes > RD_BUFFER_MAX_BYTES) return false;
   options->settings.buffer_bytes = (size_t)bytes;
   return true;
 }

@@ -90,7 +90,7 @@ static void choose_transports(struct rd_standalone *standalone) {
   enum rd_transport_choice choice = standalone->options->transport;
   standalone->over_tcp = choice != RD_TRANSPORT_RDMA;
   standalone->over_rdma =
-      choice == RD_TRANSPORT_RDMA || (choice == RD_TRANSPORT_AUTO && rd_rdma_port_is_active(RD_RDMA_FOLDER));
+      choice == RD_TRANSPORT_RDMA || (choice == RD_TRANSPORT_AUTO && rd_rdma_port_is_active(RD_RDMA_DIRECTORY));
 }
 
 static bool open_signals(struct rd_standalone *standalone, struct rd_error *error) {

@@ -8,8 +8,8 @@
 #include <zstd.h>
 
 #define WORTH_ONE_IN 16u // a block is to lose that part of itself
-#define FAILED_MOST 3u   // that many in a row are borne
-#define SKIP_MOST 64u
+#define FAILED_MAX 3u    // that many in a row are borne
+#define SKIP_MAX 64u
 
 struct rd_packer {
   ZSTD_CCtx *context;
@@ -82,20 +82,20 @@ static bool fail(struct rd_error *error) {
   return false;
 }
 
-bool rd_shrinking_tries(struct rd_shrinking *shrinking) {
+bool rd_compress_policy_tries(struct rd_compress_policy *shrinking) {
   if (shrinking->to_skip == 0) return true;
   shrinking->to_skip--;
   return false;
 }
 
-void rd_shrinking_tried(struct rd_shrinking *shrinking, bool shrank) {
+void rd_compress_policy_tried(struct rd_compress_policy *shrinking, bool shrank) {
   if (shrank) {
-    *shrinking = (struct rd_shrinking){0};
+    *shrinking = (struct rd_compress_policy){0};
     return;
   }
   shrinking->failed++;
-  if (shrinking->failed < FAILED_MOST) return;
+  if (shrinking->failed < FAILED_MAX) return;
   // 2, 4, 8 ... blocks are left alone.
-  unsigned doublings = shrinking->failed - FAILED_MOST;
-  shrinking->to_skip = doublings < 5 ? 2u << doublings : SKIP_MOST;
+  unsigned doublings = shrinking->failed - FAILED_MAX;
+  shrinking->to_skip = doublings < 5 ? 2u << doublings : SKIP_MAX;
 }

@@ -27,11 +27,11 @@ bool rd_unpack(struct rd_unpacker *unpacker, const unsigned char *payload, size_
 
 // Whether to try compression: after several blocks in a row that did not shrink, tries become rarer until a block
 // shrinks. For one thread.
-struct rd_shrinking {
+struct rd_compress_policy {
   unsigned failed;  // in a row
   unsigned to_skip; // blocks, before the next try
 };
-bool rd_shrinking_tries(struct rd_shrinking *shrinking);
-void rd_shrinking_tried(struct rd_shrinking *shrinking, bool shrank);
+bool rd_compress_policy_tries(struct rd_compress_policy *shrinking);
+void rd_compress_policy_tried(struct rd_compress_policy *shrinking, bool shrank);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#define THREADS_AUTO_MOST 8u
+#define THREADS_AUTO_MAX 8u
 // Waking a thread takes longer than the work on so much.
 #define INLINE_SEALED_BYTES (32u << 10)
 #define INLINE_PACKED_BYTES (4u << 10)
@@ -18,9 +18,9 @@ static void destroy_context(struct rd_codec_context *context);
 
 unsigned rd_codec_threads_count(unsigned jobs) {
   cpu_set_t allowed;
-  if (jobs > 0) return jobs < RD_POOL_THREADS_MOST ? jobs : RD_POOL_THREADS_MOST;
+  if (jobs > 0) return jobs < RD_POOL_THREADS_MAX ? jobs : RD_POOL_THREADS_MAX;
   unsigned processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? (unsigned)CPU_COUNT(&allowed) : 1;
-  return processors < THREADS_AUTO_MOST ? processors : THREADS_AUTO_MOST;
+  return processors < THREADS_AUTO_MAX ? processors : THREADS_AUTO_MAX;
 }
 
 bool rd_codec_threads_create(struct rd_codec_threads *threads, unsigned jobs, const struct rd_seal *seal, int level,

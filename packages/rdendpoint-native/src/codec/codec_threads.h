@@ -15,9 +15,9 @@ struct rd_codec_context {
 
 struct rd_codec_threads {
   unsigned count;
-  bool seals_inline;                                           // so that the threads only compress and decompress
-  struct rd_codec_context *contexts[RD_POOL_THREADS_MOST + 1]; // the last one is the calling thread's
-  struct rd_pool *pool;                                        // NULL: stopped
+  bool seals_inline;                                          // so that the threads only compress and decompress
+  struct rd_codec_context *contexts[RD_POOL_THREADS_MAX + 1]; // the last one is the calling thread's
+  struct rd_pool *pool;                                       // NULL: stopped
 };
 
 // The number of threads for `jobs`: as asked for, or (0) the number of processors, 8 at most.

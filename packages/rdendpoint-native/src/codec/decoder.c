@@ -8,7 +8,7 @@
 
 // Blocks that are done, or being written.
 #define PLAINS_BESIDE_THREADS 3u
-#define PLAINS_MOST (RD_POOL_THREADS_MOST + PLAINS_BESIDE_THREADS)
+#define PLAINS_MAX (RD_POOL_THREADS_MAX + PLAINS_BESIDE_THREADS)
 
 struct entry {
   struct rd_pool_job job;
@@ -25,8 +25,8 @@ struct rd_decoder {
   struct rd_decoder_config config;
   struct rd_codec_threads threads;
   // Each is allocated at its first use.
-  unsigned char *plains[PLAINS_MOST];
-  bool plain_used[PLAINS_MOST];
+  unsigned char *plains[PLAINS_MAX];
+  bool plain_used[PLAINS_MAX];
   uint64_t put, submitted, taken; // in all: [submitted, put) wait for memory to be decompressed into
   struct entry entries[];         // of frame n: n % config.frames
 };
@@ -56,7 +56,7 @@ void rd_decoder_stop(struct rd_decoder *decoder) {
 void rd_decoder_destroy(struct rd_decoder *decoder) {
   if (decoder == NULL) return;
   rd_codec_threads_destroy(&decoder->threads);
-  for (unsigned i = 0; i < PLAINS_MOST; i++) free(decoder->plains[i]);
+  for (unsigned i = 0; i < PLAINS_MAX; i++) free(decoder->plains[i]);
   explicit_bzero(decoder->entries, decoder->config.frames * sizeof *decoder->entries);
   free(decoder);
 }
@@ -107,7 +107,7 @@ void rd_decoder_woken(struct rd_decoder *decoder) {
 
 // Frames that have, or need no, memory to be decompressed into.
 static bool submit(struct rd_decoder *decoder, struct rd_error *error) {
-  while (decoder->submitted != decoder->put && rd_pool_pending(decoder->threads.pool) < RD_POOL_JOBS_MOST) {
+  while (decoder->submitted != decoder->put && rd_pool_pending(decoder->threads.pool) < RD_POOL_JOBS_MAX) {
     struct entry *entry = entry_of(decoder, decoder->submitted);
     enum rd_outcome plain = entry->packed ? take_plain(decoder, entry, error) : RD_OUTCOME_DONE;
     if (plain != RD_OUTCOME_DONE) return plain == RD_OUTCOME_AGAIN;

@@ -33,7 +33,7 @@ struct block {
 
 struct rd_encoder {
   struct rd_encoder_config config;
-  struct rd_shrinking shrinking;
+  struct rd_compress_policy shrinking;
   struct rd_codec_threads threads;
   struct block *next; // came out of the pool and is not sent; NULL: none
   unsigned count;
@@ -83,7 +83,7 @@ enum rd_outcome rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame
   block->bytes = bytes;
   block->count = count;
   block->protection = encoder->config.protection;
-  block->packs = encoder->config.level > 0 && rd_shrinking_tries(&encoder->shrinking);
+  block->packs = encoder->config.level > 0 && rd_compress_policy_tries(&encoder->shrinking);
   block->shrank = false;
   block->free_at = UINT64_MAX;
   bool protects = block->protection != RD_PROTECTION_NONE;
@@ -99,7 +99,7 @@ enum rd_outcome rd_encoder_next(struct rd_encoder *encoder, struct iovec parts[R
     struct rd_pool_job *job = rd_pool_take(encoder->threads.pool);
     if (job == NULL) return RD_OUTCOME_AGAIN;
     struct block *block = (struct block *)(void *)job;
-    if (block->packs) rd_shrinking_tried(&encoder->shrinking, block->shrank);
+    if (block->packs) rd_compress_policy_tried(&encoder->shrinking, block->shrank);
     if (!block->good) *error = block->error;
     if (!block->good) return RD_OUTCOME_FAILED;
     encoder->next = block;

@@ -23,7 +23,7 @@ struct rd_pool {
 
   pthread_mutex_t lock; // of everything below
   pthread_cond_t changed;
-  struct rd_pool_job *jobs[RD_POOL_JOBS_MOST]; // a ring: [taken, begun) run or are done, [begun, submitted) wait
+  struct rd_pool_job *jobs[RD_POOL_JOBS_MAX]; // a ring: [taken, begun) run or are done, [begun, submitted) wait
   unsigned begun, submitted;
   struct rd_pool_job *awaited; // the oldest one, which rd_pool_take() found not yet done
   unsigned idle;               // threads that wait
@@ -68,7 +68,7 @@ void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once)
   bool all_busy = pool->submitted - pool->begun >= pool->idle;
   if (!here && all_busy) start_thread(pool);
   here = here || pool->started == 0;
-  pool->jobs[pool->submitted++ % RD_POOL_JOBS_MOST] = job;
+  pool->jobs[pool->submitted++ % RD_POOL_JOBS_MAX] = job;
   if (here)
     pool->begun++;
   else
@@ -81,7 +81,7 @@ void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once)
 
 struct rd_pool_job *rd_pool_take(struct rd_pool *pool) {
   if (rd_pool_pending(pool) == 0) return NULL;
-  struct rd_pool_job *oldest = pool->jobs[pool->taken % RD_POOL_JOBS_MOST];
+  struct rd_pool_job *oldest = pool->jobs[pool->taken % RD_POOL_JOBS_MAX];
   if (!atomic_load(&oldest->done)) {
     pthread_mutex_lock(&pool->lock);
     bool done = atomic_load(&oldest->done);
@@ -133,7 +133,7 @@ static struct rd_pool_job *next_job(struct rd_pool *pool) {
   pool->idle++;
   while (pool->begun == pool->submitted && !pool->stop) pthread_cond_wait(&pool->changed, &pool->lock);
   pool->idle--;
-  if (!pool->stop) job = pool->jobs[pool->begun++ % RD_POOL_JOBS_MOST];
+  if (!pool->stop) job = pool->jobs[pool->begun++ % RD_POOL_JOBS_MAX];
   pthread_mutex_unlock(&pool->lock);
   return job;
 }

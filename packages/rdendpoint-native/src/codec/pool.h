@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define RD_POOL_THREADS_MOST 64u
-#define RD_POOL_JOBS_MOST 256u
+#define RD_POOL_THREADS_MAX 64u
+#define RD_POOL_JOBS_MAX 256u
 
 struct rd_pool; // opaque
 
@@ -25,7 +25,7 @@ struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job 
 // Waits for running jobs; jobs that are not begun are dropped. NULL-safe.
 void rd_pool_destroy(struct rd_pool *pool);
 
-// Submits a job; at most RD_POOL_JOBS_MOST may be pending. With `at_once` the owner runs it itself if no other job is
+// Submits a job; at most RD_POOL_JOBS_MAX may be pending. With `at_once` the owner runs it itself if no other job is
 // pending, because waking a thread takes longer than a small job.
 void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once);
 // The oldest job if it is done, else NULL.

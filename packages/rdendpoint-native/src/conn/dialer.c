@@ -12,7 +12,7 @@
 #define RETRY_MS 200
 // The time of an attempt when redialing, doubled each time: TCP would retransmit a lost packet too late.
 #define ATTEMPT_LEAST_MS 250
-#define ATTEMPT_MOST_MS 3000
+#define ATTEMPT_MAX_MS 3000
 
 static void begin(struct rd_dialer *dialer, struct rd_attempt *attempt);
 static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *attempt,
@@ -25,7 +25,7 @@ static bool is_under_way(const struct rd_attempt *attempt);
 static int64_t until_ms(const struct rd_dialer *dialer, const struct rd_attempt *attempt);
 
 bool rd_dialer_add(struct rd_dialer *dialer, const struct rd_address *addresses, size_t count, struct rd_error *error) {
-  if (count == 0 || count > RD_DIALER_MOST - dialer->count) {
+  if (count == 0 || count > RD_DIALER_MAX - dialer->count) {
     rd_error_set(error, RD_CODE_USAGE, "%zu addresses cannot be dialled at once", dialer->count + count);
     return false;
   }
@@ -49,7 +49,7 @@ void rd_dialer_redial(struct rd_dialer *dialer, const struct rd_address *address
   rd_dialer_clear(dialer);
   dialer->failure = (struct rd_error){.code = RD_CODE_OK};
   dialer->redials = true;
-  dialer->attempt_ms = address->rdma ? ATTEMPT_MOST_MS : ATTEMPT_LEAST_MS;
+  dialer->attempt_ms = address->rdma ? ATTEMPT_MAX_MS : ATTEMPT_LEAST_MS;
   dialer->each[0] = attempt;
   dialer->count = 1;
   begin(dialer, &dialer->each[0]);
@@ -161,7 +161,7 @@ static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *
 
 // Replaces the attempt by a longer one.
 static enum rd_outcome try_longer(struct rd_dialer *dialer, struct rd_attempt *attempt) {
-  dialer->attempt_ms = 2 * dialer->attempt_ms < ATTEMPT_MOST_MS ? 2 * dialer->attempt_ms : ATTEMPT_MOST_MS;
+  dialer->attempt_ms = 2 * dialer->attempt_ms < ATTEMPT_MAX_MS ? 2 * dialer->attempt_ms : ATTEMPT_MAX_MS;
   rd_connector_destroy(attempt->connector);
   attempt->connector = NULL;
   begin(dialer, attempt);

@@ -8,7 +8,7 @@
 
 #include <poll.h>
 
-#define RD_DIALER_MOST 32u       // addresses dialed at once
+#define RD_DIALER_MAX 32u        // addresses dialed at once
 #define RD_DIALER_EXTRA_TRIES 3u // see rd_dialer_try_once_more()
 
 struct rd_dialer_config {
@@ -30,7 +30,7 @@ struct rd_attempt {
 // All zeros but the config: nothing is dialed.
 struct rd_dialer {
   struct rd_dialer_config config;
-  struct rd_attempt each[RD_DIALER_MOST];
+  struct rd_attempt each[RD_DIALER_MAX];
   size_t count;
   int64_t until_ms;
   bool redials;            // see rd_dialer_redial()
@@ -58,7 +58,7 @@ void rd_dialer_add_failure(struct rd_dialer *dialer, const struct rd_error *erro
 // Drops all attempts. The reasons stay.
 void rd_dialer_clear(struct rd_dialer *dialer);
 
-// Fills in the descriptors to poll, at most RD_DIALER_MOST, and returns their number.
+// Fills in the descriptors to poll, at most RD_DIALER_MAX, and returns their number.
 size_t rd_dialer_polls(const struct rd_dialer *dialer, struct pollfd *polls);
 // When it is due without an event, on the clock of rd_now_ms(); INT64_MAX: never.
 int64_t rd_dialer_due_ms(const struct rd_dialer *dialer);

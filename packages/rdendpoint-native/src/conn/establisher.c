@@ -16,7 +16,7 @@ struct rd_establisher {
   struct rd_establisher_config config;
   struct rd_listener listeners[2]; // TCP, RDMA
   struct rd_dialer dialer;
-  struct rd_offer offer;
+  struct rd_hello_params offer;
   bool adopted;
   struct rd_pending_list pending_list;
   size_t ready;      // index of the entry to take
@@ -53,11 +53,11 @@ struct rd_establisher *rd_establisher_create(const struct rd_establisher_config 
   struct rd_establisher *establisher = rd_memory_new(1, sizeof *establisher);
   establisher->config = *config;
   establisher->dialer.config = config->dialer;
-  establisher->offer = (struct rd_offer){.role = config->role,
-                                         .encrypt = config->encrypt,
-                                         .compress_level = config->compress_level,
-                                         .chain = config->chain,
-                                         .buffer_bytes = config->buffer_bytes};
+  establisher->offer = (struct rd_hello_params){.role = config->role,
+                                                .encrypt = config->encrypt,
+                                                .compress_level = config->compress_level,
+                                                .chain = config->chain,
+                                                .buffer_bytes = config->buffer_bytes};
   establisher->tried_epoch = 1;
   return establisher;
 }
@@ -199,7 +199,7 @@ static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, 
   const struct rd_establisher_config *config = &establisher->config;
   struct rd_hello mine;
   bool rdma = rd_transport_is_rdma(transport);
-  if (!rd_offer_hello(&establisher->offer, transport, next_epoch(establisher, is_dialer), &mine, error)) {
+  if (!rd_hello_params_hello(&establisher->offer, transport, next_epoch(establisher, is_dialer), &mine, error)) {
     rd_transport_destroy(transport);
     return NULL;
   }

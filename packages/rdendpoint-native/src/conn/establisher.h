@@ -12,7 +12,7 @@
 #include "conn/offer.h"
 #include "conn/pending_list.h"
 
-#define RD_ESTABLISHER_POLLS_MOST (2u + RD_DIALER_MOST + RD_PENDING_MOST)
+#define RD_ESTABLISHER_POLLS_MAX (2u + RD_DIALER_MAX + RD_PENDING_MAX)
 
 struct rd_establisher_config {
   struct rd_identity identity;
@@ -63,7 +63,7 @@ bool rd_establisher_reconnect(struct rd_establisher *establisher);
 // The connection is alive after all: cancels rd_establisher_reconnect().
 void rd_establisher_cancel(struct rd_establisher *establisher);
 
-// Fills in the descriptors to poll, at most RD_ESTABLISHER_POLLS_MOST, and returns their number.
+// Fills in the descriptors to poll, at most RD_ESTABLISHER_POLLS_MAX, and returns their number.
 size_t rd_establisher_polls(const struct rd_establisher *establisher, struct pollfd *polls);
 int rd_establisher_timeout_ms(const struct rd_establisher *establisher); // -1: none
 

@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-static bool grant_window(const struct rd_offer *offer, const struct rd_transport *transport, struct rd_hello *hello,
-                         struct rd_error *error);
+static bool grant_window(const struct rd_hello_params *offer, const struct rd_transport *transport,
+                         struct rd_hello *hello, struct rd_error *error);
 static enum rd_protection wanted_protection(enum rd_encrypt encrypt, const struct rd_transport *transport);
 static bool is_local(const char *peer);
 
-bool rd_offer_hello(const struct rd_offer *offer, const struct rd_transport *transport, uint32_t epoch,
-                    struct rd_hello *hello, struct rd_error *error) {
+bool rd_hello_params_hello(const struct rd_hello_params *offer, const struct rd_transport *transport, uint32_t epoch,
+                           struct rd_hello *hello, struct rd_error *error) {
   bool sends = offer->role == RD_ROLE_SENDER;
   *hello = (struct rd_hello){
       .version = RD_PROTOCOL_VERSION,
@@ -27,8 +27,8 @@ bool rd_offer_hello(const struct rd_offer *offer, const struct rd_transport *tra
 }
 
 // Later connections have the window of the first one.
-static bool grant_window(const struct rd_offer *offer, const struct rd_transport *transport, struct rd_hello *hello,
-                         struct rd_error *error) {
+static bool grant_window(const struct rd_hello_params *offer, const struct rd_transport *transport,
+                         struct rd_hello *hello, struct rd_error *error) {
   bool small = hello->wants == RD_PROTECTION_SEAL || offer->compress_level > 0 || offer->chain;
   struct rd_window window = offer->window.slots > 0 ? offer->window : rd_window_of(offer->buffer_bytes, small);
   bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);

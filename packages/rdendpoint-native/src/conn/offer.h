@@ -15,7 +15,7 @@ enum rd_encrypt {
   RD_ENCRYPT_TCP,   // sealed over TCP, with a MAC over RDMA
 };
 
-struct rd_offer {
+struct rd_hello_params {
   enum rd_role role;
   enum rd_encrypt encrypt;
   int compress_level;      // 0: none
@@ -25,7 +25,7 @@ struct rd_offer {
 };
 
 // Makes the HELLO for a connection over this transport. False: the transport has no memory for a window.
-bool rd_offer_hello(const struct rd_offer *offer, const struct rd_transport *transport, uint32_t epoch,
-                    struct rd_hello *hello, struct rd_error *error);
+bool rd_hello_params_hello(const struct rd_hello_params *offer, const struct rd_transport *transport, uint32_t epoch,
+                           struct rd_hello *hello, struct rd_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAYLOAD_MOST_BYTES (RD_HANDSHAKE_MESSAGE_MAX_BYTES - RD_HEADER_BYTES)
+#define PAYLOAD_MAX_BYTES (RD_HANDSHAKE_MESSAGE_MAX_BYTES - RD_HEADER_BYTES)
 
 struct rd_pending {
   struct rd_transport *transport;
@@ -18,7 +18,7 @@ struct rd_pending {
 
   // The one message on its way; the transport uses its memory until it is released.
   unsigned char header[RD_HEADER_BYTES];
-  unsigned char payload[PAYLOAD_MOST_BYTES];
+  unsigned char payload[PAYLOAD_MAX_BYTES];
   size_t unsent_bytes; // of a payload that the transport did not accept yet
   uint64_t sent;
 };

@@ -12,9 +12,9 @@ static size_t least_advanced(const struct rd_pending_list *pending_list, bool on
 static enum progress progress_of(const struct rd_pending_entry *entry);
 
 void rd_pending_list_make_room(struct rd_pending_list *pending_list, bool rdma) {
-  if (rdma && count_rdma(pending_list) >= RD_PENDING_RDMA_MOST)
+  if (rdma && count_rdma(pending_list) >= RD_PENDING_RDMA_MAX)
     rd_pending_list_drop(pending_list, least_advanced(pending_list, true));
-  if (pending_list->count >= RD_PENDING_MOST) rd_pending_list_drop(pending_list, least_advanced(pending_list, false));
+  if (pending_list->count >= RD_PENDING_MAX) rd_pending_list_drop(pending_list, least_advanced(pending_list, false));
 }
 
 struct rd_pending_entry *rd_pending_list_add(struct rd_pending_list *pending_list, struct rd_pending *pending,

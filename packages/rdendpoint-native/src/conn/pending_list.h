@@ -7,8 +7,8 @@
 
 // Limits of all pending connections, and of those over RDMA, whose memory is locked; a further one evicts the oldest of
 // the least advanced.
-#define RD_PENDING_MOST 64u
-#define RD_PENDING_RDMA_MOST 16u
+#define RD_PENDING_MAX 64u
+#define RD_PENDING_RDMA_MAX 16u
 
 #define RD_PENDING_PEER_BYTES 320u
 
@@ -24,7 +24,7 @@ struct rd_pending_entry {
 };
 
 struct rd_pending_list {
-  struct rd_pending_entry each[RD_PENDING_MOST]; // the oldest first
+  struct rd_pending_entry each[RD_PENDING_MAX]; // the oldest first
   size_t count;
 };
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 // Messages on their way at a time.
-#define OUTGOING_MOST 64u
+#define OUTGOING_MAX 64u
 // Pieces of scratch memory where a device has little.
-#define SCRATCH_LEAST 2u
+#define SCRATCH_MIN 2u
 #define SCRATCH_GOOD_BYTES (64u << 10)
 
 struct rd_outgoing {
@@ -51,7 +51,7 @@ void rd_tx_free(struct rd_tx *tx) {
 }
 
 size_t rd_tx_own_bytes(void) {
-  return rd_pages_round(OUTGOING_MOST * sizeof(struct rd_outgoing));
+  return rd_pages_round(OUTGOING_MAX * sizeof(struct rd_outgoing));
 }
 
 enum rd_outcome rd_tx_send(struct rd_tx *tx, enum rd_frame_type type, uint64_t offset, const unsigned char *payload,
@@ -118,7 +118,7 @@ static bool make_scratch(struct rd_tx *tx, struct rd_registered *registered, boo
                          struct rd_encoder_config *config, struct rd_error *error) {
   size_t bytes = tx->data_most_bytes;
   size_t for_all_bytes = seals ? registered->left_bytes : registered->left_bytes / 2;
-  size_t fit = for_all_bytes / SCRATCH_GOOD_BYTES > SCRATCH_LEAST ? for_all_bytes / SCRATCH_GOOD_BYTES : SCRATCH_LEAST;
+  size_t fit = for_all_bytes / SCRATCH_GOOD_BYTES > SCRATCH_MIN ? for_all_bytes / SCRATCH_GOOD_BYTES : SCRATCH_MIN;
   if (fit < config->scratch_count) config->scratch_count = (unsigned)fit;
   size_t page = rd_page_bytes(), most_bytes = for_all_bytes / config->scratch_count / page * page;
   if (bytes + RD_TAG_BYTES > most_bytes) bytes = most_bytes >= 2 * page ? most_bytes - page : page;
@@ -139,8 +139,8 @@ static enum rd_outcome send_data(struct rd_tx *tx, const struct rd_frame *frame,
 
 static struct rd_outgoing *free_outgoing(const struct rd_tx *tx) {
   uint64_t released = tx->transport->ops->released(tx->transport);
-  if (tx->accepted - released >= OUTGOING_MOST) return NULL;
-  return &tx->outgoing[tx->accepted % OUTGOING_MOST];
+  if (tx->accepted - released >= OUTGOING_MAX) return NULL;
+  return &tx->outgoing[tx->accepted % OUTGOING_MAX];
 }
 
 static void stage(struct rd_tx *tx, struct rd_outgoing *outgoing, const unsigned char *body, size_t bytes) {

@@ -12,11 +12,11 @@
 #include <sys/types.h>
 
 #define RD_BUFFER_LEAST_BYTES (64u << 10)
-#define RD_BUFFER_MOST_BYTES (1u << 30)
+#define RD_BUFFER_MAX_BYTES (1u << 30)
 #define RD_BUFFER_DEFAULT_BYTES (8u << 20)
-#define RD_COMPRESS_LEVEL_MOST 19
-#define RD_JOBS_MOST 64
-#define RD_LIMIT_MOST_BYTES_PER_S (INT64_C(1) << 50)
+#define RD_COMPRESS_LEVEL_MAX 19
+#define RD_JOBS_MAX 64
+#define RD_LIMIT_MAX_BYTES_PER_S (INT64_C(1) << 50)
 
 enum rd_command_type {
   RD_COMMAND_OPEN,    // settings; first, once
@@ -41,14 +41,14 @@ struct rd_settings {
   char run[64];
   unsigned hop;
   enum rd_encrypt encrypt;
-  int compress_level; // of zstd, 1 to RD_COMPRESS_LEVEL_MOST; 0: no compression
-  unsigned jobs;      // threads that compress and encrypt, at most RD_JOBS_MOST; 0: as many as there are processors
-  int64_t limit_bytes_per_s; // of the stream, at most RD_LIMIT_MOST_BYTES_PER_S; 0: none
+  int compress_level; // of zstd, 1 to RD_COMPRESS_LEVEL_MAX; 0: no compression
+  unsigned jobs;      // threads that compress and encrypt, at most RD_JOBS_MAX; 0: as many as there are processors
+  int64_t limit_bytes_per_s; // of the stream, at most RD_LIMIT_MAX_BYTES_PER_S; 0: none
   bool chain;                // the hop is one of a chain: a lost peer is replaced by another one
-  unsigned behind;           // of a chain: hosts behind this end, at most RD_BEHIND_MOST
+  unsigned behind;           // of a chain: hosts behind this end, at most RD_BEHIND_MAX
   struct rd_signing signing; // of a chain's stream
   bool numa;                 // over RDMA, run on the device's NUMA node
-  size_t buffer_bytes;       // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MOST_BYTES
+  size_t buffer_bytes;       // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MAX_BYTES
   int64_t connect_timeout_ms;
   int64_t stall_timeout_ms; // RD_STALL_TIMEOUT_LEAST_MS at least
   bool retry_refused;       // see dialer.h, as the next one
@@ -81,7 +81,7 @@ struct rd_command {
   uint32_t status;
   enum rd_code code;
   char reason[512];
-  struct rd_address addresses[RD_DIALER_MOST];
+  struct rd_address addresses[RD_DIALER_MAX];
   size_t address_count;
 };
 

@@ -16,7 +16,7 @@ enum rd_poll_source {
   RD_POLL_WIRE,       // the connection
   RD_POLL_WORK,       // its threads
   RD_POLL_CONNECTING, // this one and those after it: listeners, dials, pending connections
-  RD_POLLS_MOST = RD_POLL_CONNECTING + RD_ESTABLISHER_POLLS_MOST
+  RD_POLLS_MAX = RD_POLL_CONNECTING + RD_ESTABLISHER_POLLS_MAX
 };
 
 // How far the present connection has carried the stream (docs/protocol.md, section 1.6). Each phase follows the one
@@ -46,9 +46,9 @@ struct rd_loop_ops {
   bool (*transmit)(void *context, struct rd_error *error);
   // Fills in the role's own sources of `polls`, and `*wait` with the account that the waiting goes on. Returns for how
   // many nanoseconds to wait at most; -1: no limit.
-  int64_t (*wait_for)(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait);
+  int64_t (*wait_for)(void *context, struct pollfd polls[RD_POLLS_MAX], enum rd_wait *wait);
   // `polls` have their revents.
-  void (*woken)(void *context, const struct pollfd polls[RD_POLLS_MOST]);
+  void (*woken)(void *context, const struct pollfd polls[RD_POLLS_MAX]);
 };
 
 struct rd_endpoint {

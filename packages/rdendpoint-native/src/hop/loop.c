@@ -19,7 +19,7 @@ static bool receive(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool take_frame(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static void wait(struct rd_endpoint *endpoint);
-static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait,
+static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS_MAX], enum rd_wait *wait,
                       int64_t *timeout_ns);
 static int64_t sooner(int64_t timeout_ns, int other_ms);
 
@@ -129,7 +129,7 @@ static bool take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *r
 
 // Waits for commands, the peer, the role's own sources, or until a keepalive or the counters are due.
 static void wait(struct rd_endpoint *endpoint) {
-  struct pollfd polls[RD_POLLS_MOST];
+  struct pollfd polls[RD_POLLS_MAX];
   enum rd_wait wait = RD_WAIT_NONE;
   int64_t timeout_ns;
   size_t count = fill_in(endpoint, polls, &wait, &timeout_ns);
@@ -148,7 +148,7 @@ static void wait(struct rd_endpoint *endpoint) {
 }
 
 // Returns the number of sources.
-static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait,
+static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS_MAX], enum rd_wait *wait,
                       int64_t *timeout_ns) {
   struct rd_control *control = endpoint->control;
   const struct rd_connection *connection = endpoint->connection;

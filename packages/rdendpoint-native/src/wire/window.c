@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define SLOTS_LEAST 4u // of a small buffer: one end fills while the other empties
+#define SLOTS_MIN 4u // of a small buffer: one end fills while the other empties
 #define SLOTS_GOOD 8u
-#define FIT_SLOTS_LEAST 2u
-#define FIT_BYTES_LEAST 4096u
+#define FIT_SLOTS_MIN 2u
+#define FIT_BYTES_MIN 4096u
 // Two for frames other than DATA (conn/rx.c), and two of the transport's own.
 #define SLOTS_BESIDE 4u
 // Of a chain. A host has a frame on the wire and one that it is taking from there, or waits for an acknowledgement.
@@ -25,7 +25,7 @@ static size_t slot_memory_bytes(size_t slot_bytes);
 
 struct rd_window rd_window_of(size_t buffer_bytes, bool small) {
   uint32_t most = small ? RD_WINDOW_CODEC_SLOT_BYTES : RD_SLOT_MAX_BYTES;
-  size_t each = buffer_bytes / SLOTS_LEAST;
+  size_t each = buffer_bytes / SLOTS_MIN;
   uint32_t slot_bytes = each < most ? (uint32_t)each : most;
   return (struct rd_window){.slots = (uint32_t)(buffer_bytes / slot_bytes), .slot_bytes = slot_bytes};
 }
@@ -40,7 +40,7 @@ struct rd_window rd_window_for_codec(const struct rd_window *window) {
 
 size_t rd_window_ring_bytes(size_t buffer_bytes, unsigned behind) {
   size_t wanted = ((size_t)behind * RING_FRAMES_EACH + RING_FRAMES_BESIDE) * RD_WINDOW_CODEC_SLOT_BYTES;
-  size_t bounded = wanted < RD_WINDOW_RING_MOST_BYTES ? wanted : RD_WINDOW_RING_MOST_BYTES;
+  size_t bounded = wanted < RD_WINDOW_RING_MAX_BYTES ? wanted : RD_WINDOW_RING_MAX_BYTES;
   return behind > 0 && bounded > buffer_bytes ? bounded : buffer_bytes;
 }
 
@@ -62,11 +62,11 @@ bool rd_window_fit(struct rd_window *window, size_t most_bytes, struct rd_error 
     slots = good_slots;
     size_t page = rd_page_bytes(), each = most_bytes > page ? (most_bytes - page) / (slots + SLOTS_BESIDE) : 0;
     size_t stride_bytes = each / page * page;
-    window->slot_bytes = stride_bytes >= 2 * page ? (uint32_t)(stride_bytes - page) : FIT_BYTES_LEAST;
+    window->slot_bytes = stride_bytes >= 2 * page ? (uint32_t)(stride_bytes - page) : FIT_BYTES_MIN;
     if (slots_that_fit(most_bytes, window->slot_bytes) < slots) slots = slots_that_fit(most_bytes, window->slot_bytes);
   }
   window->slots = (uint32_t)slots;
-  if (slots >= FIT_SLOTS_LEAST) return true;
+  if (slots >= FIT_SLOTS_MIN) return true;
   rd_window_too_small(error);
   return false;
 }

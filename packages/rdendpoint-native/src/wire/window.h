@@ -30,9 +30,9 @@ struct rd_window rd_window_of(size_t buffer_bytes, bool small);
 // memory.
 struct rd_window rd_window_for_codec(const struct rd_window *window);
 // The ring that keeps what `behind` hosts of a chain may lack, beside a window of `buffer_bytes`: as many bytes, and in
-// a long chain two frames for each host and 8 more; at most RD_WINDOW_RING_MOST_BYTES.
-#define RD_BEHIND_MOST 65535u
-#define RD_WINDOW_RING_MOST_BYTES ((size_t)1 << 30)
+// a long chain two frames for each host and 8 more; at most RD_WINDOW_RING_MAX_BYTES.
+#define RD_BEHIND_MAX 65535u
+#define RD_WINDOW_RING_MAX_BYTES ((size_t)1 << 30)
 size_t rd_window_ring_bytes(size_t buffer_bytes, unsigned behind);
 size_t rd_window_bytes(const struct rd_window *window);
 

@@ -60,20 +60,20 @@ bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame
   return false;
 }
 
-size_t rd_end_encode(const struct rd_end *end, unsigned char out[RD_END_MOST_BYTES]) {
+size_t rd_end_encode(const struct rd_end *end, unsigned char out[RD_END_MAX_BYTES]) {
   memcpy(out, end->digest, RD_DIGEST_BYTES);
   rd_put_u32(out + RD_DIGEST_BYTES, end->producer_status);
   if (!end->is_signed) return RD_END_BYTES;
   memcpy(out + RD_END_BYTES, end->signature, RD_SIGNATURE_BYTES);
-  return RD_END_MOST_BYTES;
+  return RD_END_MAX_BYTES;
 }
 
 bool rd_end_decode(const unsigned char *payload, size_t bytes, struct rd_end *end, struct rd_error *error) {
-  if (bytes != RD_END_BYTES && bytes != RD_END_MOST_BYTES) {
+  if (bytes != RD_END_BYTES && bytes != RD_END_MAX_BYTES) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a malformed END");
     return false;
   }
-  *end = (struct rd_end){.is_signed = bytes == RD_END_MOST_BYTES};
+  *end = (struct rd_end){.is_signed = bytes == RD_END_MAX_BYTES};
   memcpy(end->digest, payload, RD_DIGEST_BYTES);
   end->producer_status = rd_get_u32(payload + RD_DIGEST_BYTES);
   if (end->is_signed) memcpy(end->signature, payload + RD_END_BYTES, RD_SIGNATURE_BYTES);
@@ -187,7 +187,7 @@ static void payload_range(const struct rd_frame *frame, size_t *least, size_t *m
   if (type == RD_FRAME_HANDSHAKE) *least = 1, *most = RD_HANDSHAKE_MESSAGE_MAX_BYTES - RD_HEADER_BYTES;
   if (type == RD_FRAME_DATA) *least = 1, *most = RD_SLOT_MAX_BYTES;
   if ((frame->flags & RD_FLAG_COMPRESSED) != 0) *least = RD_BLOCK_HEAD_BYTES + 1;
-  if (type == RD_FRAME_END) *least = RD_END_BYTES, *most = RD_END_MOST_BYTES;
+  if (type == RD_FRAME_END) *least = RD_END_BYTES, *most = RD_END_MAX_BYTES;
   if (type == RD_FRAME_ABORT) *least = 4, *most = RD_CONTROL_PAYLOAD_MAX_BYTES;
   if (type == RD_FRAME_ACK) *least = *most = RD_ACK_BYTES;
 }

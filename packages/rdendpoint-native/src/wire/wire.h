@@ -65,9 +65,9 @@ struct rd_end {
   unsigned char signature[RD_SIGNATURE_BYTES];
 };
 #define RD_END_BYTES (RD_DIGEST_BYTES + 4u)
-#define RD_END_MOST_BYTES (RD_END_BYTES + RD_SIGNATURE_BYTES)
+#define RD_END_MAX_BYTES (RD_END_BYTES + RD_SIGNATURE_BYTES)
 // Returns the payload's length.
-size_t rd_end_encode(const struct rd_end *end, unsigned char out[RD_END_MOST_BYTES]);
+size_t rd_end_encode(const struct rd_end *end, unsigned char out[RD_END_MAX_BYTES]);
 bool rd_end_decode(const unsigned char *payload, size_t bytes, struct rd_end *end, struct rd_error *error);
 
 #define RD_ACK_BYTES 8u

@@ -7,7 +7,7 @@
 static void resize(struct rd_allowance *allowance, int64_t took_ms, uint32_t *budget);
 
 void rd_allowance_begin(struct rd_allowance *allowance, int64_t now_ms) {
-  *allowance = (struct rd_allowance){.window = RD_ALLOWANCE_LEAST, .granted = RD_ALLOWANCE_LEAST, .last_ms = now_ms};
+  *allowance = (struct rd_allowance){.window = RD_ALLOWANCE_MIN, .granted = RD_ALLOWANCE_MIN, .last_ms = now_ms};
 }
 
 bool rd_allowance_arrived(struct rd_allowance *allowance, uint32_t bytes) {
@@ -31,17 +31,17 @@ uint32_t rd_allowance_taken(struct rd_allowance *allowance, uint32_t bytes, int6
 }
 
 void rd_allowance_end(struct rd_allowance *allowance, uint32_t *budget) {
-  *budget += allowance->window - RD_ALLOWANCE_LEAST;
-  allowance->window = RD_ALLOWANCE_LEAST;
+  *budget += allowance->window - RD_ALLOWANCE_MIN;
+  allowance->window = RD_ALLOWANCE_MIN;
 }
 
 // A reader that has left something is not one that keeps up.
 static void resize(struct rd_allowance *allowance, int64_t took_ms, uint32_t *budget) {
   uint32_t window = allowance->window;
-  if (took_ms < FAST_MS && allowance->waiting == 0 && window < RD_ALLOWANCE_MOST && *budget >= window) {
+  if (took_ms < FAST_MS && allowance->waiting == 0 && window < RD_ALLOWANCE_MAX && *budget >= window) {
     *budget -= window;
     allowance->window = 2 * window;
-  } else if (took_ms > SLOW_MS && window > RD_ALLOWANCE_LEAST) {
+  } else if (took_ms > SLOW_MS && window > RD_ALLOWANCE_MIN) {
     *budget += window / 2;
     allowance->window = window / 2;
   }

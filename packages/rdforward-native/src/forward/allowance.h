@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RD_ALLOWANCE_LEAST (64u << 10)
-#define RD_ALLOWANCE_MOST (2u << 20)
+#define RD_ALLOWANCE_MIN (64u << 10)
+#define RD_ALLOWANCE_MAX (2u << 20)
 // The windows of all connections of this end may have so much beyond their least.
 #define RD_ALLOWANCE_BUDGET (64u << 20)
 

@@ -14,17 +14,17 @@ struct shape {
 static const struct shape shapes[] = {
     [RD_FORWARD_HELLO] = {.name = "HELLO", .number = true},
     [RD_FORWARD_TARGET] =
-        {.name = "TARGET", .index = true, .port = true, .text_least = 1, .text_most = RD_FORWARD_TEXT_MOST},
-    [RD_FORWARD_LISTEN] = {.name = "LISTEN", .index = true, .port = true, .text_most = RD_FORWARD_TEXT_MOST},
+        {.name = "TARGET", .index = true, .port = true, .text_least = 1, .text_most = RD_FORWARD_TEXT_MAX},
+    [RD_FORWARD_LISTEN] = {.name = "LISTEN", .index = true, .port = true, .text_most = RD_FORWARD_TEXT_MAX},
     [RD_FORWARD_START] = {.name = "START"},
     [RD_FORWARD_BOUND] = {.name = "BOUND", .index = true, .port = true},
-    [RD_FORWARD_FAILED] = {.name = "FAILED", .index = true, .text_most = RD_FORWARD_TEXT_MOST},
+    [RD_FORWARD_FAILED] = {.name = "FAILED", .index = true, .text_most = RD_FORWARD_TEXT_MAX},
     [RD_FORWARD_READY] = {.name = "READY"},
     [RD_FORWARD_OPEN] =
-        {.name = "OPEN", .stream = true, .index = true, .number = true, .text_most = RD_FORWARD_TEXT_MOST},
+        {.name = "OPEN", .stream = true, .index = true, .number = true, .text_most = RD_FORWARD_TEXT_MAX},
     [RD_FORWARD_OPENED] = {.name = "OPENED", .stream = true, .number = true},
-    [RD_FORWARD_REFUSED] = {.name = "REFUSED", .stream = true, .text_most = RD_FORWARD_TEXT_MOST},
-    [RD_FORWARD_DATA] = {.name = "DATA", .stream = true, .text_least = 1, .text_most = RD_FORWARD_DATA_MOST},
+    [RD_FORWARD_REFUSED] = {.name = "REFUSED", .stream = true, .text_most = RD_FORWARD_TEXT_MAX},
+    [RD_FORWARD_DATA] = {.name = "DATA", .stream = true, .text_least = 1, .text_most = RD_FORWARD_DATA_MAX},
     [RD_FORWARD_CREDIT] = {.name = "CREDIT", .stream = true, .number = true},
     [RD_FORWARD_END] = {.name = "END", .stream = true},
     [RD_FORWARD_RESET] = {.name = "RESET", .stream = true},

@@ -11,10 +11,10 @@
 
 #define RD_FORWARD_VERSION 1u
 #define RD_FORWARD_HEAD_BYTES 16u
-#define RD_FORWARD_TEXT_MOST 1024u
-#define RD_FORWARD_DATA_MOST (64u << 10)
+#define RD_FORWARD_TEXT_MAX 1024u
+#define RD_FORWARD_DATA_MAX (64u << 10)
 // Of any record but DATA.
-#define RD_FORWARD_CONTROL_MOST (RD_FORWARD_HEAD_BYTES + 8u + RD_FORWARD_TEXT_MOST)
+#define RD_FORWARD_CONTROL_MAX (RD_FORWARD_HEAD_BYTES + 8u + RD_FORWARD_TEXT_MAX)
 
 enum rd_forward_frame_type {
   RD_FORWARD_HELLO = 1, // number: the version
@@ -48,7 +48,7 @@ struct rd_forward_frame {
 enum rd_outcome rd_forward_frame_decode(const unsigned char *bytes, size_t count, struct rd_forward_frame *frame,
                                         size_t *used, struct rd_error *error);
 
-// Into room for RD_FORWARD_CONTROL_MOST bytes; a longer text is cut. Returns the bytes. Not for DATA.
+// Into room for RD_FORWARD_CONTROL_MAX bytes; a longer text is cut. Returns the bytes. Not for DATA.
 size_t rd_forward_frame_encode(const struct rd_forward_frame *frame, unsigned char *bytes);
 
 // The head of a DATA record with `count` bytes, which come behind it.

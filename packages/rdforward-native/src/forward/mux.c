@@ -171,7 +171,7 @@ static void accept_all(struct mux *mux, struct rd_forward_listener_socket *socke
   for (int i = 0; i < EVENTS; i++) {
     char peer[RD_PEER_TEXT_BYTES];
     int fd;
-    bool has_room = mux->streams.count < RD_STREAMS_MOST && mux->accepts;
+    bool has_room = mux->streams.count < RD_STREAMS_MAX && mux->accepts;
     enum rd_outcome outcome = has_room ? rd_forward_listener_accept(socket, &fd, peer) : RD_OUTCOME_FAILED;
     if (outcome == RD_OUTCOME_DONE) {
       offer(mux, socket->listener, fd, peer);
@@ -195,7 +195,7 @@ static void offer(struct mux *mux, const struct rd_forward_listener *listener, i
   struct rd_forward_frame frame = {.type = RD_FORWARD_OPEN,
                                    .stream = stream->id,
                                    .index = listener->index,
-                                   .number = RD_ALLOWANCE_LEAST,
+                                   .number = RD_ALLOWANCE_MIN,
                                    .text = (const unsigned char *)peer,
                                    .text_bytes = strlen(peer)};
   rd_outbox_put(&mux->shared.outbox, &frame);
@@ -244,7 +244,7 @@ static enum step on_frame(struct mux *mux, const struct rd_forward_frame *frame,
 // Only what the command line named is dialled.
 static bool on_open(struct mux *mux, const struct rd_forward_frame *frame, struct rd_error *error) {
   if (frame->stream != mux->next_theirs || frame->index >= mux->settings->target_count ||
-      frame->number > RD_ALLOWANCE_MOST) {
+      frame->number > RD_ALLOWANCE_MAX) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end opened a connection that it may not open");
     return false;
   }
@@ -254,7 +254,7 @@ static bool on_open(struct mux *mux, const struct rd_forward_frame *frame, struc
   stream->credit = frame->number;
   const struct rd_place *target = &mux->settings->targets[frame->index];
   struct rd_error reason = {0};
-  if (mux->streams.count > 2 * RD_STREAMS_MOST) {
+  if (mux->streams.count > 2 * RD_STREAMS_MAX) {
     rd_stream_cut(stream, &mux->shared, RD_FORWARD_REFUSED, "too many connections");
   } else {
     enum rd_outcome outcome = rd_resolver_find(mux->resolver, stream->id, target, &stream->dial, &reason);
@@ -266,7 +266,7 @@ static bool on_open(struct mux *mux, const struct rd_forward_frame *frame, struc
 
 static bool on_answer(struct mux *mux, struct rd_stream *stream, const struct rd_forward_frame *frame,
                       struct rd_error *error) {
-  if (stream->state != RD_STREAM_OFFERED || frame->number > RD_ALLOWANCE_MOST) {
+  if (stream->state != RD_STREAM_OFFERED || frame->number > RD_ALLOWANCE_MAX) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end answered for a connection out of place");
     return false;
   }
@@ -322,7 +322,7 @@ static void finish_dial(struct mux *mux, struct rd_stream *stream) {
     dial(mux, stream, &error);
   } else {
     rd_stream_begin(stream, stream->credit);
-    struct rd_forward_frame frame = {.type = RD_FORWARD_OPENED, .stream = stream->id, .number = RD_ALLOWANCE_LEAST};
+    struct rd_forward_frame frame = {.type = RD_FORWARD_OPENED, .stream = stream->id, .number = RD_ALLOWANCE_MIN};
     rd_outbox_put(&mux->shared.outbox, &frame);
   }
   rd_streams_note(&mux->streams, stream);
@@ -356,7 +356,7 @@ static enum step send_all(struct mux *mux, struct rd_error *error) {
       rd_stream_send(stream, &mux->shared);
       rd_streams_note(&mux->streams, stream);
     }
-    if (rd_byte_queue_count(&mux->shared.outbox.queue) > RD_OUTBOX_MOST_BYTES) {
+    if (rd_byte_queue_count(&mux->shared.outbox.queue) > RD_OUTBOX_MAX_BYTES) {
       rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end does not read the answers that it asks for");
       return STEP_FAILED;
     }

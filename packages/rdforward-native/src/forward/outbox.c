@@ -6,7 +6,7 @@
 #include <errno.h>
 
 void rd_outbox_put(struct rd_outbox *outbox, const struct rd_forward_frame *frame) {
-  unsigned char *room = rd_byte_queue_reserve(&outbox->queue, RD_FORWARD_CONTROL_MOST);
+  unsigned char *room = rd_byte_queue_reserve(&outbox->queue, RD_FORWARD_CONTROL_MAX);
   rd_byte_queue_fill(&outbox->queue, rd_forward_frame_encode(frame, room));
 }
 
@@ -19,7 +19,7 @@ bool rd_outbox_is_empty(const struct rd_outbox *outbox) {
 }
 
 unsigned char *rd_outbox_data_room(struct rd_outbox *outbox) {
-  return rd_byte_queue_reserve(&outbox->queue, RD_FORWARD_HEAD_BYTES + RD_FORWARD_DATA_MOST) + RD_FORWARD_HEAD_BYTES;
+  return rd_byte_queue_reserve(&outbox->queue, RD_FORWARD_HEAD_BYTES + RD_FORWARD_DATA_MAX) + RD_FORWARD_HEAD_BYTES;
 }
 
 void rd_outbox_put_data(struct rd_outbox *outbox, uint64_t stream, size_t count) {

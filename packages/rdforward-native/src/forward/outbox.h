@@ -11,7 +11,7 @@
 // No more DATA goes in while so much waits.
 #define RD_OUTBOX_DATA_BYTES (256u << 10)
 // So much waits only where the other end asks for answers and does not read them.
-#define RD_OUTBOX_MOST_BYTES (16u << 20)
+#define RD_OUTBOX_MAX_BYTES (16u << 20)
 
 struct rd_outbox {
   struct rd_byte_queue queue;
@@ -21,7 +21,7 @@ void rd_outbox_put(struct rd_outbox *outbox, const struct rd_forward_frame *fram
 bool rd_outbox_has_room(const struct rd_outbox *outbox);
 bool rd_outbox_is_empty(const struct rd_outbox *outbox);
 
-// Room for the bytes of a DATA record, at most RD_FORWARD_DATA_MOST; rd_outbox_put_data() makes a record of `count`
+// Room for the bytes of a DATA record, at most RD_FORWARD_DATA_MAX; rd_outbox_put_data() makes a record of `count`
 // bytes that are there.
 unsigned char *rd_outbox_data_room(struct rd_outbox *outbox);
 void rd_outbox_put_data(struct rd_outbox *outbox, uint64_t stream, size_t count);

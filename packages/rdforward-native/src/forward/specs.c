@@ -9,7 +9,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
-#define FIELDS_MOST 4u
+#define FIELDS_MAX 4u
 
 struct field {
   char *text;
@@ -26,15 +26,15 @@ static bool read_port(const char *text, uint16_t *port);
 
 bool rd_specs_add(struct rd_specs *specs, const char *text, bool is_remote, struct rd_error *error) {
   RD_AUTO_FREE char *copy = rd_memory_copy(text, strlen(text));
-  struct field fields[FIELDS_MOST];
+  struct field fields[FIELDS_MAX];
   struct rd_spec spec = {0};
   size_t count = 0;
   bool is_good = split(copy, fields, &count) && read_fields(fields, count, &spec);
   bool has_port = is_remote || rd_place_is_path(&spec.listen) || spec.listen.port != 0;
-  if (!is_good || !has_port || specs->count == RD_SPECS_MOST) {
+  if (!is_good || !has_port || specs->count == RD_SPECS_MAX) {
     rd_error_set(error, RD_CODE_USAGE, "-%c %.200s: %s", is_remote ? 'R' : 'L', text,
-                 specs->count == RD_SPECS_MOST ? "too many forwards"
-                                               : "it must be [BIND:]PORT:HOST:HOSTPORT, or name sockets");
+                 specs->count == RD_SPECS_MAX ? "too many forwards"
+                                              : "it must be [BIND:]PORT:HOST:HOSTPORT, or name sockets");
     return false;
   }
   specs->items = rd_memory_resize(specs->items, specs->count + 1, sizeof *specs->items);
@@ -70,7 +70,7 @@ void rd_place_text(const struct rd_place *place, char text[RD_PLACE_TEXT_BYTES])
 static bool split(char *text, struct field *fields, size_t *count) {
   char *at = text;
   do {
-    if (*count == FIELDS_MOST || !end_of_field(&at, &fields[(*count)++])) return false;
+    if (*count == FIELDS_MAX || !end_of_field(&at, &fields[(*count)++])) return false;
   } while (at != NULL);
   return true;
 }

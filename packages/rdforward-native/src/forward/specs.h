@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RD_SPECS_MOST 1024u // of each kind
+#define RD_SPECS_MAX 1024u // of each kind
 #define RD_PLACE_BYTES 1025u
 
 // A TCP port or a local socket.

@@ -20,7 +20,7 @@ bool rd_stream_can_send(const struct rd_stream *stream) {
 }
 
 void rd_stream_send(struct rd_stream *stream, struct rd_stream_shared *shared) {
-  size_t most = stream->credit < RD_FORWARD_DATA_MOST ? stream->credit : RD_FORWARD_DATA_MOST;
+  size_t most = stream->credit < RD_FORWARD_DATA_MAX ? stream->credit : RD_FORWARD_DATA_MAX;
   ssize_t got = rd_read_some(stream->fd, rd_outbox_data_room(&shared->outbox), most);
   if (got < 0 && errno == EAGAIN) {
     stream->readable = false;
@@ -48,7 +48,7 @@ bool rd_stream_receive(struct rd_stream *stream, struct rd_stream_shared *shared
   if (stream->state != RD_STREAM_OPEN) return out_of_place(frame, error);
   if (frame->type == RD_FORWARD_DATA) return receive_data(stream, shared, frame, error);
   if (frame->type == RD_FORWARD_CREDIT) {
-    if (frame->number == 0 || frame->number > RD_ALLOWANCE_MOST - stream->credit) return out_of_place(frame, error);
+    if (frame->number == 0 || frame->number > RD_ALLOWANCE_MAX - stream->credit) return out_of_place(frame, error);
     stream->credit += frame->number;
     return true;
   }

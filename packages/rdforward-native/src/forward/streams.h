@@ -7,7 +7,7 @@
 
 #define RD_STREAMS_BUCKETS 4096u
 // At once, of either end. A further one waits in its listener's queue, or is refused.
-#define RD_STREAMS_MOST 16384u
+#define RD_STREAMS_MAX 16384u
 
 struct rd_streams {
   struct rd_stream *buckets[RD_STREAMS_BUCKETS];

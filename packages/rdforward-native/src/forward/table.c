@@ -40,8 +40,8 @@ enum rd_table_end rd_table_accept(struct rd_table_channel *channel, struct rd_ta
   struct rd_outbox outbox = {0};
   struct rd_forward_frame frame, hello = {.type = RD_FORWARD_HELLO, .number = RD_FORWARD_VERSION};
   size_t used;
-  *table = (struct rd_table){.targets = rd_memory_new(RD_SPECS_MOST, sizeof *table->targets),
-                             .listeners = rd_memory_new(RD_SPECS_MOST, sizeof *table->listeners)};
+  *table = (struct rd_table){.targets = rd_memory_new(RD_SPECS_MAX, sizeof *table->targets),
+                             .listeners = rd_memory_new(RD_SPECS_MAX, sizeof *table->listeners)};
   enum rd_table_end end = next(channel, &frame, &used, error);
   if (end == RD_TABLE_AGREED && !is_hello(&frame, error)) end = RD_TABLE_FAILED;
   rd_outbox_put(&outbox, &hello);
@@ -130,7 +130,7 @@ static bool add_entry(struct rd_table *table, const struct rd_forward_frame *fra
   bool is_target = frame->type == RD_FORWARD_TARGET;
   size_t count = is_target ? table->target_count : table->listener_count;
   if (!is_target && frame->type != RD_FORWARD_LISTEN) return false;
-  if (frame->index != count || count == RD_SPECS_MOST || !read_place(frame, &place)) return false;
+  if (frame->index != count || count == RD_SPECS_MAX || !read_place(frame, &place)) return false;
   if (is_target)
     table->targets[table->target_count++] = place;
   else

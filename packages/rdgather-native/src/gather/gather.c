@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define FIRST_INPUT_FD 3
-#define INPUTS_MOST 10000
+#define INPUTS_MAX 10000
 
 static bool read_arguments(int argc, char **argv, struct rd_merge_settings *settings);
 
@@ -33,7 +33,7 @@ static bool read_arguments(int argc, char **argv, struct rd_merge_settings *sett
   if (argc < 3) return false;
   settings->by_host = strcmp(argv[1], "concat") == 0;
   long count = strtol(argv[2], &end, 10);
-  bool is_count = *end == '\0' && count >= 1 && count <= INPUTS_MOST;
+  bool is_count = *end == '\0' && count >= 1 && count <= INPUTS_MAX;
   bool has_labels = argc > 3;
   if ((!settings->by_host && strcmp(argv[1], "lines") != 0) || !is_count || (has_labels && argc != 3 + count))
     return false;

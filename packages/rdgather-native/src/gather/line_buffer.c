@@ -10,7 +10,7 @@
 
 char *rd_line_buffer_room(struct rd_line_buffer *buffer, size_t *room) {
   if (buffer->count == buffer->capacity) {
-    if (buffer->capacity == RD_LINE_BUFFER_MOST_BYTES) return NULL;
+    if (buffer->capacity == RD_LINE_BUFFER_MAX_BYTES) return NULL;
     buffer->capacity = buffer->capacity == 0 ? FIRST_BYTES : 4 * buffer->capacity;
     buffer->bytes = rd_memory_resize(buffer->bytes, buffer->capacity, 1);
   }

@@ -68,7 +68,7 @@ esac`;
 }
 
 /**
- * Defines `choose_set FOLDER`: which agent of a version would run there, and the digests of it and of those beside it.
+ * Defines `choose_set DIRECTORY`: selects the agent of a version that would run there, and its digests.
  */
 function useBundle(bundle: Bundle): string {
   const dynamic = dynamicSet(bundle);
@@ -80,9 +80,9 @@ ${dynamic === undefined ? '' : `if [ -e "$1/dynamic" ] && [ ! -h "$1/dynamic" ];
 }
 
 function useSet({ agent, others }: RunningSet): string {
-  const folder = agent.name.slice(0, agent.name.lastIndexOf('/') + 1);
-  const beside = others.filter(({ name }) => name.startsWith(folder));
-  const sums = beside.map(({ name, sha256 }) => `${name.slice(folder.length)}=${sha256}`);
+  const directory = agent.name.slice(0, agent.name.lastIndexOf('/') + 1);
+  const beside = others.filter(({ name }) => name.startsWith(directory));
+  const sums = beside.map(({ name, sha256 }) => `${name.slice(directory.length)}=${sha256}`);
   return `agent=$1/${agent.name} wanted=${agent.sha256} sums=${sums.join(',')}`;
 }
 

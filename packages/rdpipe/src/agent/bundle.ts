@@ -47,11 +47,11 @@ async function readBundle({ staticDir, dynamicDir }: NativeBuild): Promise<Bundl
   return { digest: createHash('sha256').update(list.join('')).digest('hex'), agent, others };
 }
 
-function readPrograms(folder: string, prefix: string, names: readonly string[]): Promise<BundleFile[]> {
-  const present = names.filter((name) => existsSync(join(folder, name)));
-  const sums = knownSums(folder, present);
+function readPrograms(directory: string, prefix: string, names: readonly string[]): Promise<BundleFile[]> {
+  const present = names.filter((name) => existsSync(join(directory, name)));
+  const sums = knownSums(directory, present);
   const files = present.map(async (name) => {
-    const path = join(folder, name);
+    const path = join(directory, name);
     const sha256 = sums.get(name) ?? (await sha256Of(await promises.readFile(path)));
     return bundleFile(`${prefix}${name}`, statSync(path).size, sha256, () => promises.readFile(path));
   });
@@ -62,11 +62,11 @@ function readPrograms(folder: string, prefix: string, names: readonly string[]):
  * The digests that `make` wrote beside the programs; none where a program has changed since. A wrong one is refused by
  * the host it is copied to.
  */
-function knownSums(folder: string, names: readonly string[]): ReadonlyMap<string, string> {
-  const path = join(folder, 'sha256sums');
+function knownSums(directory: string, names: readonly string[]): ReadonlyMap<string, string> {
+  const path = join(directory, 'sha256sums');
   if (!existsSync(path)) return new Map();
   const writtenMs = statSync(path).mtimeMs;
-  if (names.some((name) => statSync(join(folder, name)).mtimeMs > writtenMs)) return new Map();
+  if (names.some((name) => statSync(join(directory, name)).mtimeMs > writtenMs)) return new Map();
   const lines = [...readFileSync(path, 'utf8').matchAll(/^([0-9a-f]{64}) [ *](\S+)$/gm)];
   return new Map(lines.map(([, sum = '', name = '']) => [name, sum]));
 }

@@ -13,18 +13,18 @@ export function acceptAgentScript(dir: string, agent: BundleFile): string {
   return `umask 077
 ${TRUST_CHECK}
 ${DIGEST_CHECK}
-folder=
+directory=
 base=${dir}
-fail() { [ "$folder" ] && rm -rf -- "$folder"; say failed "\${base:-a directory whose variable is not set}: $*"; exit; }
+fail() { [ "$directory" ] && rm -rf -- "$directory"; say failed "\${base:-a directory whose variable is not set}: $*"; exit; }
 [ "$base" ] || fail 'no such variable'
 [ -d "$base" ] || reason=$({ mkdir -p -- "\${base%/*}" && mkdir -m 700 -- "$base"; } 2>&1) || [ -d "$base" ] || fail "$reason"
 is_safe "$base" || fail "$reason"
-folder=$base/new-$nonce
-reason=$(mkdir -m 700 -- "$folder" 2>&1) || { bad=$reason folder= ; fail "$bad"; }
+directory=$base/new-$nonce
+reason=$(mkdir -m 700 -- "$directory" 2>&1) || { bad=$reason directory= ; fail "$bad"; }
 ${acceptFile(agent)}
-reason=$("$folder/${agent.name}" --version 2>&1 >/dev/null)
+reason=$("$directory/${agent.name}" --version 2>&1 >/dev/null)
 case $?$reason in
-  0*) say ok "$folder" ;;
+  0*) say ok "$directory" ;;
   126*'format error'*) fail "the agent for $(uname -m) does not run there" ;;
   126*) fail 'programs cannot run there (mounted noexec?)' ;;
   *) fail "the agent for $(uname -m) does not run there: $(printf '%s\n' "$reason" | tail -n 1)" ;;
@@ -32,11 +32,11 @@ esac`;
 }
 
 /** Takes one more file into the directory. */
-export function acceptFileScript(folder: string, file: BundleFile): string {
+export function acceptFileScript(directory: string, file: BundleFile): string {
   return `umask 077
 ${DIGEST_CHECK}
-folder=${quoteForSh(folder)}
-fail() { rm -rf -- "$folder"; say failed "\${folder%/*}: $*"; exit; }
+directory=${quoteForSh(directory)}
+fail() { rm -rf -- "$directory"; say failed "\${directory%/*}: $*"; exit; }
 ${acceptFile(file)}
 say ok`;
 }
@@ -46,21 +46,21 @@ say ok`;
  * one that was seen to be bad is removed. Programs that use libraries of the host stay only where they run. Versions
  * that were not used for 30 days are removed.
  */
-export function installScript(dir: string, folder: string, bundle: Bundle): string {
+export function installScript(dir: string, directory: string, bundle: Bundle): string {
   return `${TRUST_CHECK}
 ${DIGEST_CHECK}
 ${completenessCheck(bundle)}
 base=${dir}
-folder=${quoteForSh(folder)}
+directory=${quoteForSh(directory)}
 version=$base/${bundle.digest}
 for program in ${PROGRAMS.join(' ')}; do
-  [ -f "$folder/dynamic/$program" ] || continue
-  "$folder/dynamic/$program" --version >/dev/null 2>&1 || rm -rf -- "$folder/dynamic"
+  [ -f "$directory/dynamic/$program" ] || continue
+  "$directory/dynamic/$program" --version >/dev/null 2>&1 || rm -rf -- "$directory/dynamic"
 done
-(umask 077 && true >"$folder/used")
+(umask 077 && true >"$directory/used")
 if [ -e "$version" ] && ! { is_safe "$base" "$version" && is_whole "$version"; }; then rm -rf -- "$version"; fi
-[ -d "$version" ] || reason=$(mv -- "$folder" "$version" 2>&1)
-rm -rf -- "$folder" "$version/\${folder##*/}"
+[ -d "$version" ] || reason=$(mv -- "$directory" "$version" 2>&1)
+rm -rf -- "$directory" "$version/\${directory##*/}"
 for old in "$base"/*; do
   [ "$old" = "$version" ] || [ "$(find "$old" "$old/used" -prune ! -mtime +30 2>/dev/null)" ] || rm -rf -- "$old"
 done
@@ -69,7 +69,7 @@ if is_whole "$version"; then say ok; else say failed "$version: $reason"; fi`;
 
 /** Without a program that computes the digest, the size must do: ssh keeps the bytes from harm. */
 function acceptFile({ name, bytes, sha256 }: BundleFile): string {
-  return `file=$folder/${name}
+  return `file=$directory/${name}
 mkdir -p -- "\${file%/*}"
 if command -v gzip >/dev/null; then unpack='gzip -dc'; else unpack=cat; fi
 say ready $unpack

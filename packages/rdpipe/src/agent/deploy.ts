@@ -46,12 +46,12 @@ async function deployTo(
   const { agent, others } = bundle;
   const accepted = await runScript(session, acceptAgentScript(dir, agent), payloadOf(agent), signal);
   if (!accepted.ok) return printable(accepted.text);
-  const folder = accepted.text;
+  const directory = accepted.text;
   const limit = createConcurrencyLimit(COPIES_AT_A_TIME);
-  const copy = (file: BundleFile) => runScript(session, acceptFileScript(folder, file), payloadOf(file), signal);
+  const copy = (file: BundleFile) => runScript(session, acceptFileScript(directory, file), payloadOf(file), signal);
   const copied = await Promise.all(others.map((file) => limit(signal, () => copy(file))));
   const complaint = copied.find(({ ok }) => !ok);
-  const installed = complaint ?? (await runScript(session, installScript(dir, folder, bundle), undefined, signal));
+  const installed = complaint ?? (await runScript(session, installScript(dir, directory, bundle), undefined, signal));
   return installed.ok ? undefined : printable(installed.text);
 }
 

@@ -57,7 +57,7 @@ is_right() {
   case $sum in "$2"* | '') ;; *) return 1 ;; esac
 }`;
 
-/** The programs of a bundle that run on a host, with their names in one folder: the host has kept `dynamic/` or not. */
+/** The programs of a bundle that run on a host, named in one directory: the host has kept `dynamic/` or not. */
 export interface RunningSet {
   readonly agent: Bundle['agent'];
   readonly others: Bundle['others'];
@@ -67,7 +67,7 @@ export function plainSet({ agent, others }: Bundle): RunningSet {
   return { agent, others: others.filter((file) => !isDynamic(file)) };
 }
 
-/** Undefined: the bundle has none. One without an agent has that of the plain set, outside of the folder. */
+/** Undefined: the bundle has none. One without an agent has that of the plain set, outside of the directory. */
 export function dynamicSet({ agent, others }: Bundle): RunningSet | undefined {
   const dynamic = others.filter(isDynamic);
   const own = dynamic.find(({ name }) => name === `${DYNAMIC}${agent.name}`);

@@ -1,12 +1,12 @@
 /** Chooses the agent for this machine: the one whose programs can use its libraries, where they run. */
 import { dirname, join } from 'node:path';
 import { startProgram } from '../session/start-program.ts';
-import { localFolder } from './local-folder.ts';
+import { localDirectory } from './local-directory.ts';
 import { locateLocalAgents } from './locate.ts';
 
 /** Its path; undefined where this copy of rdpipe has none for the CPU. */
 export async function chooseLocalAgent(agents = locateLocalAgents()): Promise<string | undefined> {
-  const known = agents.find((agent) => dirname(agent) === localFolder());
+  const known = agents.find((agent) => dirname(agent) === localDirectory());
   if (known !== undefined) return known;
   const [first, second] = agents;
   // A copy that was made elsewhere may lack its libraries here (libssl), or the loader itself.

@@ -34,27 +34,27 @@ export interface NativeBuild {
 export const THIS_PLATFORM: Platform = `linux-${{ x64: 'x86_64', arm64: 'aarch64' }[arch()] ?? arch()}`;
 
 /** Every platform whose programs can be copied to a host. */
-export function locateBuilds(folder = nativeFolder()): ReadonlyMap<Platform, NativeBuild> {
-  const platforms = existsSync(folder) ? readdirSync(folder) : [];
-  const builds = platforms.map((platform) => [platform, buildIn(join(folder, platform))] as const);
+export function locateBuilds(directory = nativeDirectory()): ReadonlyMap<Platform, NativeBuild> {
+  const platforms = existsSync(directory) ? readdirSync(directory) : [];
+  const builds = platforms.map((platform) => [platform, buildIn(join(directory, platform))] as const);
   return new Map(builds.filter(([, { staticDir }]) => hasAgent(staticDir)));
 }
 
 /** The agents for this machine itself, the better first; each uses the programs beside it. The last needs nothing. */
-export function locateLocalAgents(folder = nativeFolder()): readonly string[] {
-  const folders = ['dynamic', 'static'].map((kind) => join(folder, THIS_PLATFORM, kind));
-  return folders.filter(hasAgent).map((found) => join(found, 'rdstage'));
+export function locateLocalAgents(directory = nativeDirectory()): readonly string[] {
+  const directories = ['dynamic', 'static'].map((kind) => join(directory, THIS_PLATFORM, kind));
+  return directories.filter(hasAgent).map((found) => join(found, 'rdstage'));
 }
 
-function nativeFolder(): string {
+function nativeDirectory(): string {
   return process.env.RDPIPE_NATIVE_DIR ?? join(installationRoot(), 'build/rdpipe/native');
 }
 
-function buildIn(folder: string): NativeBuild {
-  const dynamicDir = join(folder, 'dynamic');
-  return { staticDir: join(folder, 'static'), dynamicDir: hasAgent(dynamicDir) ? dynamicDir : undefined };
+function buildIn(directory: string): NativeBuild {
+  const dynamicDir = join(directory, 'dynamic');
+  return { staticDir: join(directory, 'static'), dynamicDir: hasAgent(dynamicDir) ? dynamicDir : undefined };
 }
 
-function hasAgent(folder: string): boolean {
-  return existsSync(join(folder, 'rdstage'));
+function hasAgent(directory: string): boolean {
+  return existsSync(join(directory, 'rdstage'));
 }

@@ -190,7 +190,7 @@ function sshMethod(context: Context, route: SshRoute, carrier: string): Method {
   };
 }
 
-const STDERR_MOST_CHARACTERS = 64 * 1024;
+const STDERR_MAX_CHARACTERS = 64 * 1024;
 
 /** Runs a command on one host and returns its report and its standard error. */
 function runAlone(context: Context, host: HostRef, command: string) {
@@ -201,7 +201,7 @@ function runAlone(context: Context, host: HostRef, command: string) {
 async function runForStderr(context: Context, pipeline: Pipeline, settings: Settings) {
   let stderr = '';
   const listen = (event: RunEvent) => {
-    if (event.kind === 'stderr') stderr = (stderr + Buffer.from(event.data).toString()).slice(-STDERR_MOST_CHARACTERS);
+    if (event.kind === 'stderr') stderr = (stderr + Buffer.from(event.data).toString()).slice(-STDERR_MAX_CHARACTERS);
   };
   const report = await run(context, pipeline, settings, listen);
   return { report, stderr };

@@ -1,7 +1,7 @@
 /** The entry point: protects descriptors 0 and 1 before anything else is loaded, then calls `main`. */
 import { setMaxListeners } from 'node:events';
 import { keepCallersLimits } from '../agent/caller-limits.ts';
-import { keepLocalFolder } from '../agent/local-folder.ts';
+import { keepLocalDirectory } from '../agent/local-directory.ts';
 import { readRawArgv } from '../parse/binary-string.ts';
 import { keepConfigAnswer } from '../session/openssh/config-answer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
@@ -14,8 +14,8 @@ const LIMITS = takeVariable('RDPIPE_LIMITS');
 const CERTIFICATES = takeVariable('RDPIPE_EXTRA_CA_CERTS');
 /** bin/rdcp and the front of rdssh set it. */
 const PROGRAM = takeVariable('RDPIPE_PROGRAM');
-/** The folder of rdssh's front, and the configuration that it has asked ssh for. */
-const LOCAL_FOLDER = takeVariable('RDPIPE_LOCAL_FOLDER');
+/** The directory of rdssh's front, and the configuration that it has asked ssh for. */
+const LOCAL_DIRECTORY = takeVariable('RDPIPE_LOCAL_DIRECTORY');
 const SSH_CONFIG = takeVariable('RDPIPE_SSH_CONFIG');
 
 protectPayload();
@@ -27,7 +27,7 @@ process.on('uncaughtException', (error) => {
   process.exit(125);
 });
 keepCallersLimits(LIMITS);
-keepLocalFolder(LOCAL_FOLDER);
+keepLocalDirectory(LOCAL_DIRECTORY);
 keepConfigAnswer(SSH_CONFIG);
 if (CERTIFICATES !== undefined) process.env.NODE_EXTRA_CA_CERTS = CERTIFICATES;
 const program = importProgram();

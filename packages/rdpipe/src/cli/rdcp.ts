@@ -9,7 +9,7 @@ import { statusOf, UsageError } from '../model/errors.ts';
 import type { Settings } from '../model/settings.ts';
 import { type CopyInvocation, parseCopyArgv } from '../parse/argv.ts';
 import { parseCopyPaths } from '../parse/copy-paths.ts';
-import type { OutputPlace, RendererIo } from '../ui/terminal/create-renderer.ts';
+import type { OutputDestination, RendererIo } from '../ui/terminal/create-renderer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
 import { openTerminal } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
@@ -77,7 +77,7 @@ function shownAs({ pipeline }: WantedRun): Pick<RendererIo, 'program' | 'copy'> 
 }
 
 /** The output is a file's contents, or a plan. */
-function outputPlace({ streams }: WantedRun): OutputPlace {
+function outputPlace({ streams }: WantedRun): OutputDestination {
   if (streams.stdout === 'drop' || isFile(1)) return 'elsewhere';
   return isatty(1) ? 'announced' : 'unknown';
 }

@@ -5,7 +5,7 @@ import { statusOf } from '../model/errors.ts';
 import { byPosition } from '../model/pipeline.ts';
 import { type Invocation, parseArgv } from '../parse/argv.ts';
 import { parseStages } from '../parse/stage.ts';
-import type { OutputPlace } from '../ui/terminal/create-renderer.ts';
+import type { OutputDestination } from '../ui/terminal/create-renderer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
 import { openTerminal, type Terminal } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
@@ -64,7 +64,7 @@ async function readInvocation({ options, optionWords, stageWords }: RunInvocatio
  * A command on this machine writes to the terminal itself, as does what gathers the lines of several hosts here; a pipe
  * may end in a program that does.
  */
-function outputPlace({ pipeline, streams }: WantedRun): OutputPlace {
+function outputPlace({ pipeline, streams }: WantedRun): OutputDestination {
   const parts = byPosition(pipeline.stages).at(-1) ?? [];
   const [last] = parts;
   if (streams.stdout === 'drop' || last?.kind === 'sink' || isFile(1)) return 'elsewhere';

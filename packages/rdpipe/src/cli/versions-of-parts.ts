@@ -35,11 +35,11 @@ function bundledPackages(): string {
 async function localPrograms(): Promise<string> {
   const agent = await chooseLocalAgent();
   if (agent === undefined) return `programs here: none for ${THIS_PLATFORM}\n`;
-  const folder = dirname(agent);
-  const rdhop = startPiped([join(folder, 'rdhop'), 'rdsend', '--version', '-v']);
+  const directory = dirname(agent);
+  const rdhop = startPiped([join(directory, 'rdhop'), 'rdsend', '--version', '-v']);
   rdhop.stdin.end();
   rdhop.stderr.resume();
   const failed = new Promise<string>((resolve) => rdhop.once('error', ({ message }) => resolve(`${message}\n`)));
   const versions = await Promise.race([text(rdhop.stdout), failed]);
-  return `programs here: ${basename(folder)}, ${folder}\n${versions}`;
+  return `programs here: ${basename(directory)}, ${directory}\n${versions}`;
 }

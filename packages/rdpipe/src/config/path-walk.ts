@@ -21,7 +21,7 @@ export interface PathEnd {
   readonly found: Stats | undefined;
 }
 
-const LINKS_MOST = 40;
+const LINKS_MAX = 40;
 /** Of the kernel, for Linux on every CPU that node runs on. */
 const O_PATH = 0o10000000;
 const PROC_SUPER_MAGIC = 0x9fa0;
@@ -41,7 +41,7 @@ export function walkPath<T>(path: string, use: (end: PathEnd) => T): T {
   };
   try {
     let names = namesOf(path);
-    for (let links = 0; links <= LINKS_MOST; ) {
+    for (let links = 0; links <= LINKS_MAX; ) {
       const [name = '.', ...rest] = names;
       const here = `/proc/self/fd/${directory}`;
       const next = `${here}/${name}`;

@@ -29,7 +29,7 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
   }
   return {
     ...plain,
-    ...loudness(options, file),
+    ...verbositySettings(options, file),
     ports: plain.ports ?? [0, 0],
     data: dataAddresses(options, file),
     ok: allowedStatuses(options),
@@ -63,7 +63,7 @@ function defaultOf(row: OptionRow): unknown {
 }
 
 /** The two exclude each other: the flag of one also wins over the other one's key of the config file. */
-function loudness(options: Options, { defaults }: ConfigFile): Pick<Settings, 'verbosity' | 'quiet'> {
+function verbositySettings(options: Options, { defaults }: ConfigFile): Pick<Settings, 'verbosity' | 'quiet'> {
   const verbosity = options.verbosity ?? (options.quiet === true ? undefined : defaults.verbosity);
   const quiet = options.quiet ?? (options.verbosity === undefined ? defaults.quiet : undefined);
   return { verbosity: verbosity ?? 0, quiet: quiet ?? false };

@@ -15,7 +15,8 @@ export async function readTrustedFile(path: string): Promise<string> {
   try {
     const status = await file.stat();
     refuseOthers(path, status);
-    for (const folder of await foldersOf(path, file)) refuseOthersOfFolder(path, folder, await stat(folder));
+    for (const directory of await directoriesOf(path, file))
+      refuseOthersOfDirectory(path, directory, await stat(directory));
     return await file.readFile('utf8');
   } finally {
     await file.close();
@@ -37,8 +38,8 @@ function refuseOthers(path: string, status: Stats): void {
 }
 
 /** In a sticky directory, such as /tmp, no other user can replace the file. */
-function refuseOthersOfFolder(path: string, folder: string, status: Stats): void {
-  const shown = printable(folder);
+function refuseOthersOfDirectory(path: string, directory: string, status: Stats): void {
+  const shown = printable(directory);
   if (!isOurs(status)) {
     throw refusal(
       path,
@@ -51,7 +52,7 @@ function refuseOthersOfFolder(path: string, folder: string, status: Stats): void
 }
 
 /** The directory of the path, and that of the file after all links; a pipe has no second one. */
-async function foldersOf(path: string, { fd }: FileHandle): Promise<ReadonlySet<string>> {
+async function directoriesOf(path: string, { fd }: FileHandle): Promise<ReadonlySet<string>> {
   const real = await readlink(`/proc/self/fd/${fd}`).catch(() => realpath(path));
   const found = await realpath(dirname(path));
   return new Set(real.startsWith('/') ? [found, dirname(real)] : [found]);

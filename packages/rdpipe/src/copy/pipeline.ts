@@ -122,7 +122,7 @@ function placed(side: HostPaths | ServedPaths, whole: string): HostPaths {
 
 /** Standard input into one file. */
 function fromInput(target: CopySide): CopyPipeline {
-  if (target.kind !== 'paths') throw unservable();
+  if (target.kind !== 'paths') throw servedStreamError();
   const file = fileOf('>', target.paths[0]);
   const sinks = hostsOf(target).map(
     (host): Omit<SinkStage, 'number'> => ({
@@ -137,7 +137,7 @@ function fromInput(target: CopySide): CopyPipeline {
 
 /** One file to standard output. */
 function toOutput(source: HostPaths | ServedPaths): CopyPipeline {
-  if (source.kind !== 'paths') throw unservable();
+  if (source.kind !== 'paths') throw servedStreamError();
   const { host, paths } = source;
   const stages = numbered([[{ kind: 'source', host, ...fileOf('<', paths[0]) }]]);
   return { pipeline: { stages }, readsInput: false, writesOutput: true };
@@ -166,7 +166,7 @@ function partOf(index: number, rank: number, width: number): { readonly part?: S
   return width === 1 ? {} : { part: { position: index + 1, rank, width } };
 }
 
-function unservable(): UsageError {
+function servedStreamError(): UsageError {
   return new UsageError('cannot copy between - and an rd:// path (use a file name instead of -)');
 }
 

@@ -3,7 +3,7 @@ import type { Watcher } from '../model/events.ts';
 import type { Finding, Measurement, PairExamination } from '../model/examination.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { Transport } from '../model/protocol.ts';
-import { type Place, placeOf } from '../plan/addresses.ts';
+import { type HopEndAddresses, placeOf } from '../plan/addresses.ts';
 import type { PlanInput, SessionFacts } from '../plan/facts.ts';
 import { attempt, runTrial } from '../run/trial.ts';
 import { type HostFacts, known } from './facts.ts';
@@ -66,7 +66,12 @@ function unreached({ from, to }: Pair, ends: readonly (End | undefined)[]): Find
 }
 
 /** Both ends, as a plan for the pipeline that measures sees them. */
-function placesOf(from: End, to: End, gathered: readonly HostFacts[], context: GatherContext): readonly [Place, Place] {
+function placesOf(
+  from: End,
+  to: End,
+  gathered: readonly HostFacts[],
+  context: GatherContext,
+): readonly [HopEndAddresses, HopEndAddresses] {
   const open = gathered.flatMap((host) => sessionFacts(host, context) ?? []);
   const input: PlanInput = {
     run: '',

@@ -27,7 +27,7 @@ export interface HostFacts {
 
 /** Facts that the hello lacks; null: unknown. */
 export interface SystemFacts {
-  readonly agentFolder: string | null;
+  readonly agentDirectory: string | null;
   /** `dynamic`: rdsend and rdrecv may use the host's libraries. */
   readonly programs: 'dynamic' | 'static' | null;
   readonly pipeMostBytes: number | null;
@@ -49,14 +49,14 @@ export interface InterfaceSettings {
 
 /** Where the agent is kept first. */
 export interface CacheFacts {
-  readonly folder: string;
+  readonly directory: string;
   readonly mountPoint: string;
   readonly freeKib: number;
   readonly noexec: boolean;
 }
 
 /** The requirements to check for. */
-export interface Wanted {
+export interface Requirements {
   readonly transport: Settings['transport'];
   readonly bufferBytes: number;
 }

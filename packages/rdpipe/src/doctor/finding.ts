@@ -1,6 +1,6 @@
 /** Constructors of findings: ok, warn, fail, and what a missing RDMA device counts as. */
 import type { Finding } from '../model/examination.ts';
-import type { Wanted } from './facts.ts';
+import type { Requirements } from './facts.ts';
 
 export function ok(check: string, found: string): Finding {
   return { check, result: 'ok', found, fix: null };
@@ -15,11 +15,11 @@ export function fail(check: string, found: string, fix: string): Finding {
 }
 
 /** A missing requirement of RDMA is a failure only with --transport rdma: otherwise rdpipe uses TCP. */
-export function withoutRdma(wanted: Wanted, check: string, found: string, fix: string): Finding {
+export function withoutRdma(wanted: Requirements, check: string, found: string, fix: string): Finding {
   return wanted.transport === 'rdma' ? fail(check, found, fix) : warn(check, `${found}; using TCP`, fix);
 }
 
 /** Having no RDMA card is normal: it is a failure only with --transport rdma. */
-export function withoutRdmaCard(wanted: Wanted, found: string, fix: string): Finding {
+export function withoutRdmaCard(wanted: Requirements, found: string, fix: string): Finding {
   return wanted.transport === 'rdma' ? fail('rdma', found, fix) : ok('rdma', `${found}; using TCP`);
 }

@@ -1,12 +1,12 @@
 /** All checks of one host, in the order in which they are shown. */
 import type { Finding, HostExamination } from '../model/examination.ts';
-import type { HostFacts, Wanted } from './facts.ts';
+import type { HostFacts, Requirements } from './facts.ts';
 import { checkPipes, checkSharedSubnets } from './kernel-checks.ts';
 import { checkRdma } from './rdma-checks.ts';
 import { checkAgent, checkDisk, checkSsh, checkSudo, checkSystem } from './session-checks.ts';
 
 /** A check finds nothing about facts that were not requested, or are unknown because an earlier one failed. */
-type HostCheck = (facts: HostFacts, wanted: Wanted) => readonly Finding[];
+type HostCheck = (facts: HostFacts, wanted: Requirements) => readonly Finding[];
 
 const CHECKS: readonly HostCheck[] = [
   checkSsh,
@@ -19,6 +19,6 @@ const CHECKS: readonly HostCheck[] = [
   checkRdma,
 ];
 
-export function examineHost(facts: HostFacts, wanted: Wanted): HostExamination {
+export function examineHost(facts: HostFacts, wanted: Requirements): HostExamination {
   return { host: facts.label, checks: CHECKS.flatMap((check) => check(facts, wanted)) };
 }

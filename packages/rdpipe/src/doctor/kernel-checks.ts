@@ -10,7 +10,7 @@ import { ok, warn } from './finding.ts';
 const PIPE_BYTES = 1024 * 1024;
 const PAGE_BYTES = 4096;
 /** Fewer pipes of full size than a few pipelines have. */
-const PIPES_LEAST = 16;
+const PIPES_MIN = 16;
 const PERSIST = 'add it to a file in /etc/sysctl.d/ to make it permanent';
 
 export function checkPipes({ hello, system }: HostFacts): readonly Finding[] {
@@ -23,7 +23,7 @@ export function checkPipes({ hello, system }: HostFacts): readonly Finding[] {
     ];
   }
   const isLimited = known(hello)?.uid !== 0 && pipeUserPages !== null && pipeUserPages > 0;
-  if (isLimited && pipeUserPages < (PIPES_LEAST * PIPE_BYTES) / PAGE_BYTES) {
+  if (isLimited && pipeUserPages < (PIPES_MIN * PIPE_BYTES) / PAGE_BYTES) {
     const found = `${most}, but ${formatBytes(pipeUserPages * PAGE_BYTES)} for all pipes of a user`;
     return [warn('pipes', found, `run sysctl -w fs.pipe-user-pages-soft=16384, and ${PERSIST}`)];
   }

@@ -1,12 +1,12 @@
 /** Checks of the network between two hosts, before any data is sent. Pure. */
 import type { Finding } from '../model/examination.ts';
 import type { HostAddress, RdmaPort, Transport } from '../model/protocol.ts';
-import { type AddressPair, commonSubnets, onOneMachine, type Place } from '../plan/addresses.ts';
+import { type AddressPair, commonSubnets, type HopEndAddresses, onOneMachine } from '../plan/addresses.ts';
 import { rdmaCandidates, rdmaLacks } from '../plan/rdma-route.ts';
-import type { Wanted } from './facts.ts';
+import type { Requirements } from './facts.ts';
 import { fail, ok, warn, withoutRdma, withoutRdmaCard } from './finding.ts';
 
-export function checkPair(from: Place, to: Place, wanted: Wanted): readonly Finding[] {
+export function checkPair(from: HopEndAddresses, to: HopEndAddresses, wanted: Requirements): readonly Finding[] {
   if (onOneMachine(from.facts, to.facts)) {
     return [ok('network', 'same machine: using loopback'), ...checkRdmaRoute(from, to, wanted)];
   }
@@ -15,7 +15,11 @@ export function checkPair(from: Place, to: Place, wanted: Wanted): readonly Find
 }
 
 /** The transports to measure between the two: RDMA first, where there is a route for it. */
-export function transportsBetween(from: Place, to: Place, { transport }: Wanted): readonly Transport[] {
+export function transportsBetween(
+  from: HopEndAddresses,
+  to: HopEndAddresses,
+  { transport }: Requirements,
+): readonly Transport[] {
   const rdma = transport !== 'tcp' && rdmaCandidates(from, to).length > 0 ? (['rdma'] as const) : [];
   return transport === 'rdma' ? rdma : [...rdma, 'tcp'];
 }
@@ -27,7 +31,12 @@ function checkNetwork(pairs: readonly AddressPair[]): Finding {
 }
 
 /** Each pair of interfaces once, also where they have several addresses. */
-function checkMtus(pairs: readonly AddressPair[], from: Place, to: Place, wanted: Wanted): readonly Finding[] {
+function checkMtus(
+  pairs: readonly AddressPair[],
+  from: HopEndAddresses,
+  to: HopEndAddresses,
+  wanted: Requirements,
+): readonly Finding[] {
   const byInterfaces = new Map(pairs.map((pair) => [`${pair.from.interface} ${pair.to.interface}`, pair]));
   return [...byInterfaces.values()].flatMap((pair) => [
     checkMtu(pair, from, to, wanted),
@@ -36,7 +45,7 @@ function checkMtus(pairs: readonly AddressPair[], from: Place, to: Place, wanted
 }
 
 /** TCP agrees on the smaller one; RDMA loses what is larger. */
-function checkMtu(pair: AddressPair, from: Place, to: Place, wanted: Wanted): Finding {
+function checkMtu(pair: AddressPair, from: HopEndAddresses, to: HopEndAddresses, wanted: Requirements): Finding {
   const [a, b] = [pair.from, pair.to];
   if (a.mtu === b.mtu) return ok('mtu', `${a.mtu} on ${endNames(pair, from, to)}`);
   const found = `${a.mtu} on ${nameOf(a, from)}, ${b.mtu} on ${nameOf(b, to)}`;
@@ -47,26 +56,26 @@ function checkMtu(pair: AddressPair, from: Place, to: Place, wanted: Wanted): Fi
 }
 
 /** Follows from the interfaces' MTU, unless it was set otherwise. */
-function checkPathMtu(pair: AddressPair, from: Place, to: Place): readonly Finding[] {
+function checkPathMtu(pair: AddressPair, from: HopEndAddresses, to: HopEndAddresses): readonly Finding[] {
   const [a, b] = [portOf(pair.from, from), portOf(pair.to, to)];
   if (a?.mtu == null || b?.mtu == null || a.mtu === b.mtu) return [];
   const found = `${a.mtu} at ${a.device} of ${from.facts.label}, ${b.mtu} at ${b.device} of ${to.facts.label}`;
   return [fail('path mtu', found, 'set the same interface MTU on both hosts')];
 }
 
-function endNames({ from: a, to: b }: AddressPair, from: Place, to: Place): string {
+function endNames({ from: a, to: b }: AddressPair, from: HopEndAddresses, to: HopEndAddresses): string {
   return `${nameOf(a, from)} and ${nameOf(b, to)}`;
 }
 
-function nameOf(address: HostAddress, { facts }: Place): string {
+function nameOf(address: HostAddress, { facts }: HopEndAddresses): string {
   return `${address.interface} of ${facts.label}`;
 }
 
-function portOf(address: HostAddress, { facts }: Place): RdmaPort | undefined {
+function portOf(address: HostAddress, { facts }: HopEndAddresses): RdmaPort | undefined {
   return facts.hello.rdma.find((port) => port.state === 'active' && port.interface === address.interface);
 }
 
-function checkRdmaRoute(from: Place, to: Place, wanted: Wanted): readonly Finding[] {
+function checkRdmaRoute(from: HopEndAddresses, to: HopEndAddresses, wanted: Requirements): readonly Finding[] {
   if (wanted.transport === 'tcp' || rdmaCandidates(from, to).length > 0) return [];
   const lacks = rdmaLacks(from, to).join('; ');
   if (wanted.transport === 'auto' && onOneMachine(from.facts, to.facts)) return [];

@@ -3,10 +3,10 @@
 import type { Finding } from '../model/examination.ts';
 import type { AgentHello, RdmaPort } from '../model/protocol.ts';
 import { formatBytes, formatMbps } from '../model/units.ts';
-import { type HostFacts, known, type Wanted } from './facts.ts';
+import { type HostFacts, known, type Requirements } from './facts.ts';
 import { fail, ok, warn, withoutRdma, withoutRdmaCard } from './finding.ts';
 
-export function checkRdma(facts: HostFacts, wanted: Wanted): readonly Finding[] {
+export function checkRdma(facts: HostFacts, wanted: Requirements): readonly Finding[] {
   const hello = known(facts.hello);
   if (hello === undefined || wanted.transport === 'tcp') return [];
   if (hello.rdma.length === 0) return [withoutRdmaCard(wanted, 'no RDMA device', deviceFix(hello, facts.launcher))];
@@ -26,7 +26,7 @@ function deviceFix({ addresses }: AgentHello, launcher: string | undefined): str
   );
 }
 
-function checkPort(port: RdmaPort, hello: AgentHello, wanted: Wanted): Finding {
+function checkPort(port: RdmaPort, hello: AgentHello, wanted: Requirements): Finding {
   const check = `port ${nameOf(port)}`;
   const found = describePort(port);
   if (port.state !== 'active') return checkInactive(check, found, port, hello, wanted);
@@ -50,7 +50,7 @@ function lackOf({ gids, interface: name }: RdmaPort, { addresses }: AgentHello):
 }
 
 /** A second port without a cable is not a problem. */
-function checkInactive(check: string, found: string, port: RdmaPort, hello: AgentHello, wanted: Wanted): Finding {
+function checkInactive(check: string, found: string, port: RdmaPort, hello: AgentHello, wanted: Requirements): Finding {
   if (hello.rdma.some(({ state }) => state === 'active')) return ok(check, found);
   return withoutRdma(wanted, check, found, inactiveFix(port));
 }
@@ -95,7 +95,11 @@ function checkLibraries({ rdma, rdma_lacks }: AgentHello): readonly Finding[] {
 const ASIDE_BYTES = 2 * 1024 * 1024;
 const LEAST_BYTES = 3 * 1024 * 1024;
 
-function checkMemlock({ memlock, user }: AgentHello, { bufferBytes }: Wanted, launcher: string | undefined): Finding {
+function checkMemlock(
+  { memlock, user }: AgentHello,
+  { bufferBytes }: Requirements,
+  launcher: string | undefined,
+): Finding {
   if (memlock === null) return ok('memlock', 'unlimited');
   const enough = bufferBytes + ASIDE_BYTES;
   const found = `${formatBytes(memlock)} of memory can be locked (ulimit -l)`;

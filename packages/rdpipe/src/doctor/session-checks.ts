@@ -67,8 +67,8 @@ export function checkSudo({ system }: HostFacts): readonly Finding[] {
 export function checkAgent({ label, hello, agentStartMs, system }: HostFacts): readonly Finding[] {
   if (hello === undefined) return [];
   if (isTrouble(hello)) return [fail('agent', hello.message, agentFix(hello.code, label))];
-  const { agentFolder = null, programs = null } = known(system) ?? {};
-  const where = agentFolder === null ? '' : ` in ${withoutDigest(agentFolder)}`;
+  const { agentDirectory = null, programs = null } = known(system) ?? {};
+  const where = agentDirectory === null ? '' : ` in ${withoutDigest(agentDirectory)}`;
   const kind = programs === 'dynamic' ? ", with programs that use the host's libraries" : '';
   const started = agentStartMs === undefined ? '' : `, started in ${seconds(agentStartMs)}`;
   return [ok('agent', `${hello.version}${where}, ${hello.os} ${hello.cpu}${kind}${started}`)];
@@ -85,9 +85,9 @@ function agentFix(code: SessionErrorCode | undefined, label: string): string {
   }
 }
 
-/** Each version has a folder of its own, named by a digest that means nothing to people. */
-function withoutDigest(folder: string): string {
-  return folder.replace(/\/[0-9a-f]{64}$/, '');
+/** Each version has a directory of its own, named by a digest that means nothing to people. */
+function withoutDigest(directory: string): string {
+  return directory.replace(/\/[0-9a-f]{64}$/, '');
 }
 
 /** Without these facts disk, pipes and interfaces are not checked. */
@@ -100,23 +100,23 @@ export function checkSystem({ system }: HostFacts): readonly Finding[] {
 const ROOM_KIB = 32 * 1024;
 
 export function checkDisk({ hello, system }: HostFacts): readonly Finding[] {
-  const { cache = null, agentFolder = null } = known(system) ?? {};
+  const { cache = null, agentDirectory = null } = known(system) ?? {};
   if (cache === null) return [];
-  if (cache.noexec) return [noexec(cache, known(hello) === undefined ? null : agentFolder)];
-  const free = `${formatBytes(cache.freeKib * 1024)} free in ${cache.folder}`;
+  if (cache.noexec) return [noexec(cache, known(hello) === undefined ? null : agentDirectory)];
+  const free = `${formatBytes(cache.freeKib * 1024)} free in ${cache.directory}`;
   if (cache.freeKib >= ROOM_KIB) return [ok('disk', free)];
   return [
     warn('disk', free, `free some space: a version of rdpipe's programs takes up to ${formatBytes(ROOM_KIB * 1024)}`),
   ];
 }
 
-function noexec({ folder, mountPoint }: CacheFacts, agentFolder: string | null): Finding {
-  const found = `programs cannot run from ${folder} (${mountPoint} is mounted noexec)`;
+function noexec({ directory, mountPoint }: CacheFacts, agentDirectory: string | null): Finding {
+  const found = `programs cannot run from ${directory} (${mountPoint} is mounted noexec)`;
   const fix = `run mount -o remount,exec ${mountPoint}, or install the programs elsewhere and use --agent PATH`;
-  if (agentFolder === null) return fail('disk', found, fix);
+  if (agentDirectory === null) return fail('disk', found, fix);
   return warn(
     'disk',
-    `${found}: the agent is kept in ${withoutDigest(agentFolder)}`,
+    `${found}: the agent is kept in ${withoutDigest(agentDirectory)}`,
     `no action needed; to keep it in the cache directory, ${fix}`,
   );
 }

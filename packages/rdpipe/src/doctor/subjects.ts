@@ -1,16 +1,16 @@
 /** The hosts and pairs that an examination covers. Pure. */
 import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
-import type { Wanted } from './facts.ts';
+import type { Requirements } from './facts.ts';
 
 export interface Subject {
   readonly host: HostRef;
-  readonly wanted: Wanted;
+  readonly wanted: Requirements;
 }
 
 export interface Pair {
   readonly from: HostRef;
   readonly to: HostRef;
-  readonly wanted: Wanted;
+  readonly wanted: Requirements;
 }
 
 export interface Subjects {
@@ -22,24 +22,24 @@ export interface Subjects {
  * Every host once, and every two that are neighbours. A host alone is examined together with this machine, for which
  * RDMA was not requested.
  */
-export function chooseSubjects(written: readonly HostRef[], wanted: Wanted): Subjects {
+export function chooseSubjects(written: readonly HostRef[], wanted: Requirements): Subjects {
   const hosts = [...new Map(written.map((host) => [host.label, host])).values()];
   const [only, ...others] = hosts;
   if (only !== undefined && others.length === 0 && only.name !== '') {
-    const modest: Wanted = { ...wanted, transport: wanted.transport === 'tcp' ? 'tcp' : 'auto' };
+    const withoutRdma: Requirements = { ...wanted, transport: wanted.transport === 'tcp' ? 'tcp' : 'auto' };
     return {
       hosts: [
-        { host: THIS_MACHINE, wanted: modest },
+        { host: THIS_MACHINE, wanted: withoutRdma },
         { host: only, wanted },
       ],
-      pairs: [{ from: THIS_MACHINE, to: only, wanted: modest }],
+      pairs: [{ from: THIS_MACHINE, to: only, wanted: withoutRdma }],
     };
   }
   return { hosts: hosts.map((host) => ({ host, wanted })), pairs: neighbours(written, wanted) };
 }
 
 /** In the order and direction in which they were first written. */
-function neighbours(written: readonly HostRef[], wanted: Wanted): readonly Pair[] {
+function neighbours(written: readonly HostRef[], wanted: Requirements): readonly Pair[] {
   const pairs = new Map<string, Pair>();
   for (const [index, to] of written.entries()) {
     const from = written[index - 1] ?? to;

@@ -62,14 +62,14 @@ tell_cache() {
     [ "$where" = "$*" ] && case ,$options, in *,noexec,*) noexec=1 ;; *) noexec=0 ;; esac
   done </proc/mounts
   echo "cache $free \${noexec:-0} $*"
-  echo "cache_folder $cache"
+  echo "cache_directory $cache"
 }
 tell_agent() {
   agent=$(readlink "/proc/$1/exe") || return
-  folder=\${agent%/*}
-  folder=\${folder%/dynamic}
-  echo "agent $folder"
-  if "$folder/dynamic/rdhop" --version >/dev/null; then echo 'programs dynamic'; else echo 'programs static'; fi
+  directory=\${agent%/*}
+  directory=\${directory%/dynamic}
+  echo "agent $directory"
+  if "$directory/dynamic/rdhop" --version >/dev/null; then echo 'programs dynamic'; else echo 'programs static'; fi
 }
 tell_sudo() {
   if answer=$(sudo -n true 2>&1); then echo 'sudo 1'; else echo "sudo 0 $answer" | tr '\\n' ' '; echo; fi
@@ -91,12 +91,12 @@ export function decodeSystem(words: string): SystemFacts | undefined {
   if (lines.at(-2) !== 'end') return undefined;
   const answer = new Map(lines.flatMap(keyAndValue));
   return {
-    agentFolder: textOf(answer.get('agent')),
+    agentDirectory: textOf(answer.get('agent')),
     programs: programsOf(answer.get('programs')),
     pipeMostBytes: numberOf(answer.get('/proc/sys/fs/pipe-max-size')),
     pipeUserPages: numberOf(answer.get('/proc/sys/fs/pipe-user-pages-soft')),
     interfaces: interfacesOf(answer),
-    cache: cacheOf(answer.get('cache'), answer.get('cache_folder')),
+    cache: cacheOf(answer.get('cache'), answer.get('cache_directory')),
     sudo: sudoOf(answer.get('sudo')),
   };
 }
@@ -122,12 +122,12 @@ function interfacesOf(answer: ReadonlyMap<string, string>): ReadonlyMap<string, 
   );
 }
 
-function cacheOf(value: string | undefined, folder: string | undefined): CacheFacts | null {
+function cacheOf(value: string | undefined, directory: string | undefined): CacheFacts | null {
   const match = /^(\d{1,15}) ([01]) (\/.*)$/.exec(value ?? '');
-  if (match === null || folder === undefined) return null;
+  if (match === null || directory === undefined) return null;
   const [, free, noexec, mountPoint = ''] = match;
   return {
-    folder: printable(folder),
+    directory: printable(directory),
     mountPoint: printable(mountPoint),
     freeKib: Number(free),
     noexec: noexec === '1',

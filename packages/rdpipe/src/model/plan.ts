@@ -14,7 +14,7 @@ export interface PlannedSession {
 /** An address to connect a hop by, and the end that dials it. In order; later ones are tried beside earlier ones. */
 export interface Candidate {
   readonly transport: Transport;
-  readonly dialler: 'sender' | 'receiver';
+  readonly dialer: 'sender' | 'receiver';
   /**
    * `address`: dialled directly. `forward`: through the ssh master of the session that is not local. `relay`: through
    * the masters of both, and so through this machine.

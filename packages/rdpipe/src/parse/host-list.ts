@@ -4,7 +4,7 @@ import { UsageError } from '../model/errors.ts';
 import { printable } from '../model/text.ts';
 
 /** More than any cluster has; a mistyped range is no reason to run out of memory. */
-export const HOSTS_MOST = 10_000;
+export const HOSTS_MAX = 10_000;
 
 type Groups = ReadonlyMap<string, string>;
 
@@ -23,7 +23,7 @@ export function expandHostList(
     if (item === '' && text !== '') throw new UsageError(`the list of hosts ${printable(text)} has an empty item`);
     const expanded = item.startsWith('@') ? expandGroup(item.slice(1), groups, within) : expandItem(item);
     for (const host of expanded) hosts.add(host);
-    if (hosts.size > HOSTS_MOST) throw tooMany(text);
+    if (hosts.size > HOSTS_MAX) throw tooMany(text);
   }
   return [...hosts];
 }
@@ -60,7 +60,7 @@ function expandRanges(host: string, item: string): readonly string[] {
   if (ranges === undefined) return [before];
   const behind = expandRanges(after, item);
   const numbers = ranges.split(',').flatMap((range) => expandRange(range, item));
-  if (numbers.length * behind.length > HOSTS_MOST) throw tooMany(item);
+  if (numbers.length * behind.length > HOSTS_MAX) throw tooMany(item);
   return numbers.flatMap((number) => behind.map((rest) => `${before}${number}${rest}`));
 }
 
@@ -74,11 +74,11 @@ function expandRange(range: string, item: string): readonly string[] {
   const [from, to] = [Number(first), Number(last)];
   if (to < from) throw new UsageError(`${printable(item)}: the range ${range} runs backwards`);
   const count = Math.floor((to - from) / Number(step)) + 1;
-  if (count > HOSTS_MOST) throw tooMany(item);
+  if (count > HOSTS_MAX) throw tooMany(item);
   const digits = first.startsWith('0') ? first.length : 0;
   return Array.from({ length: count }, (_, index) => String(from + index * Number(step)).padStart(digits, '0'));
 }
 
 function tooMany(text: string): UsageError {
-  return new UsageError(`the list of hosts ${printable(text)} has more than ${HOSTS_MOST} hosts`);
+  return new UsageError(`the list of hosts ${printable(text)} has more than ${HOSTS_MAX} hosts`);
 }

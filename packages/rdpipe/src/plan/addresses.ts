@@ -7,7 +7,7 @@ import { type DataAddress, forHost } from '../model/settings.ts';
 import { LOCAL, type PlanInput, type SessionFacts } from './facts.ts';
 
 /** One end of a hop, as the other end may find it. */
-export interface Place {
+export interface HopEndAddresses {
   readonly facts: SessionFacts;
   /** The address that the user gave: no other is used then. */
   readonly given: DataAddress | undefined;
@@ -17,7 +17,7 @@ export interface Place {
   readonly own: readonly HostAddress[];
 }
 
-export function placeOf(session: SessionFacts, peer: SessionFacts, input: PlanInput): Place {
+export function placeOf(session: SessionFacts, peer: SessionFacts, input: PlanInput): HopEndAddresses {
   const given = givenAddress(session, input);
   const ssh = sshAddress(session, peer, input);
   return { facts: session, given, ssh, own: ownAddresses(session, peer, given, ssh) };
@@ -34,7 +34,7 @@ export function entryOf({ hello }: SessionFacts, address: string): HostAddress |
 }
 
 /** Pairs of addresses that lie in one subnet, by the word of both ends. It may still be two networks of one number. */
-export function commonSubnets(from: Place, to: Place): readonly AddressPair[] {
+export function commonSubnets(from: HopEndAddresses, to: HopEndAddresses): readonly AddressPair[] {
   const others = to.own.map(numbered);
   return from.own.map(numbered).flatMap((one) => {
     const near = others.filter((other) => holds(one, other) && holds(other, one));

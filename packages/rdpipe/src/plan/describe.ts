@@ -130,7 +130,7 @@ function describeCandidates(link: PlannedLink, labels: Labels): readonly string[
 }
 
 function describeCandidate(candidate: Candidate, link: HopLink, labels: Labels): string {
-  const dialer = nameOf(candidate.dialler === 'sender' ? link.from : link.to, labels);
+  const dialer = nameOf(candidate.dialer === 'sender' ? link.from : link.to, labels);
   if (candidate.way !== 'address') return `${dialer} ${candidate.why}`;
   const from = candidate.from === null ? '' : ` from ${candidate.from}`;
   const other = candidate.transport === link.transport ? '' : `${candidate.transport}, `;

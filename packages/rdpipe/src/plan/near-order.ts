@@ -1,6 +1,6 @@
 /** `--order near`: the hosts of a chain so that few of its links leave a machine or a subnet. Pure. */
 import type { SessionId } from '../model/plan.ts';
-import { commonSubnets, onOneMachine, orderOfAddress, type Place, placeOf } from './addresses.ts';
+import { commonSubnets, type HopEndAddresses, onOneMachine, orderOfAddress, placeOf } from './addresses.ts';
 import { factsOf, type PlanInput, type SessionFacts } from './facts.ts';
 
 /**
@@ -48,7 +48,7 @@ function siteOf(host: SessionFacts, sender: SessionFacts, input: PlanInput): Sit
 }
 
 /** As hops prefer them. */
-function dataAddress({ given, own, ssh }: Place): string | undefined {
+function dataAddress({ given, own, ssh }: HopEndAddresses): string | undefined {
   const [fastest] = [...own].sort((one, other) => (other.speed_mbps ?? 0) - (one.speed_mbps ?? 0));
   return given?.address ?? fastest?.address ?? ssh;
 }

@@ -3,7 +3,7 @@
 import type { Candidate } from '../model/plan.ts';
 import type { HostAddress, RdmaPort } from '../model/protocol.ts';
 import { formatBytes } from '../model/units.ts';
-import { commonSubnets, familyOf, firstOfEach, onOneMachine, type Place } from './addresses.ts';
+import { commonSubnets, familyOf, firstOfEach, type HopEndAddresses, onOneMachine } from './addresses.ts';
 
 /** More would only take the time that TCP needs after them. */
 const CANDIDATES_MAX = 4;
@@ -17,11 +17,11 @@ const MEMLOCK_LEAST_BYTES = 256 * 1024;
  * uses the address. The sender dials: the direction makes no difference to a firewall, as both ends send to the same
  * port of UDP.
  */
-export function rdmaCandidates(from: Place, to: Place): readonly Candidate[] {
+export function rdmaCandidates(from: HopEndAddresses, to: HopEndAddresses): readonly Candidate[] {
   if (onOneMachine(from.facts, to.facts) || lackOf(from) !== undefined || lackOf(to) !== undefined) return [];
-  const rails = railsOf(from).flatMap((a) => railsOf(to).flatMap((b) => join(a, b)));
+  const rails = rdmaEndsOf(from).flatMap((a) => rdmaEndsOf(to).flatMap((b) => join(a, b)));
   const near = new Set(commonSubnets(from, to).map(({ from: a, to: b }) => pairKey(a, b)));
-  const isNear = ({ from: a, to: b }: Rails) => near.has(pairKey(a.address, b.address));
+  const isNear = ({ from: a, to: b }: PortPair) => near.has(pairKey(a.address, b.address));
   const routed = rails.filter((pair) => !isNear(pair) && isRoutable(pair));
   const sorted = firstOfEach([...inOrder(rails.filter(isNear)), ...inOrder(routed)], interfacesOf);
   const best = [...sorted.filter(isNear), ...sorted.filter((pair) => !isNear(pair)).slice(0, ROUTED_MAX)];
@@ -29,7 +29,7 @@ export function rdmaCandidates(from: Place, to: Place): readonly Candidate[] {
 }
 
 /** Why the two have no route over RDMA, in words for one line: what is missing at each end, or between them. */
-export function rdmaLacks(from: Place, to: Place): readonly string[] {
+export function rdmaLacks(from: HopEndAddresses, to: HopEndAddresses): readonly string[] {
   const [a, b] = [from.facts, to.facts];
   if (onOneMachine(a, b)) return [`${a.label} and ${b.label} are the same machine`];
   if (a.hello.rdma.length === 0 && b.hello.rdma.length === 0) return [`no RDMA device on ${a.label} or ${b.label}`];
@@ -38,23 +38,23 @@ export function rdmaLacks(from: Place, to: Place): readonly string[] {
 }
 
 /** A port that can be used, by one of the addresses that lead to it. */
-interface Rail {
+interface RdmaEnd {
   readonly port: RdmaPort;
   readonly address: HostAddress;
   readonly isSsh: boolean;
 }
 
 /** Two ports of one kind of network. */
-interface Rails {
-  readonly from: Rail;
-  readonly to: Rail;
+interface PortPair {
+  readonly from: RdmaEnd;
+  readonly to: RdmaEnd;
   readonly network: Network;
   readonly rateMbps: number;
 }
 
 type Network = 'InfiniBand' | 'RoCE v2' | 'RoCE v1 or iWARP';
 
-function lackOf(place: Place): string | undefined {
+function lackOf(place: HopEndAddresses): string | undefined {
   const { hello, label } = place.facts;
   const active = hello.rdma.filter(({ state }) => state === 'active');
   if (hello.rdma.length === 0) return `no RDMA device on ${label}`;
@@ -62,7 +62,7 @@ function lackOf(place: Place): string | undefined {
   if (hello.rdma_lacks !== null) return `${label}: ${hello.rdma_lacks}`;
   if ((hello.memlock ?? Infinity) < MEMLOCK_LEAST_BYTES) return shortOfMemory(hello.memlock ?? 0, label);
   if (active.every(({ gids }) => gids.length === 0)) return `no usable GID at ${names(active)} on ${label}`;
-  return railsOf(place).length === 0 ? withoutAddress(active, place) : undefined;
+  return rdmaEndsOf(place).length === 0 ? withoutAddress(active, place) : undefined;
 }
 
 function inactive([port, ...others]: readonly RdmaPort[], label: string): string {
@@ -76,7 +76,7 @@ function shortOfMemory(bytes: number, label: string): string {
   return `the memlock limit of ${formatBytes(bytes)} is too small for RDMA on ${label} (${advice})`;
 }
 
-function withoutAddress(active: readonly RdmaPort[], { facts, given }: Place): string {
+function withoutAddress(active: readonly RdmaPort[], { facts, given }: HopEndAddresses): string {
   if (given !== undefined)
     return `${given.address} is not the address of an RDMA port on ${facts.label} (${given.why})`;
   const interfaces = new Set(active.map((port) => port.interface));
@@ -93,7 +93,7 @@ function nameOf({ device, port }: RdmaPort): string {
   return `${device}/${port}`;
 }
 
-function railsOf({ facts, own, ssh }: Place): readonly Rail[] {
+function rdmaEndsOf({ facts, own, ssh }: HopEndAddresses): readonly RdmaEnd[] {
   const usable = facts.hello.rdma.filter(({ state, gids }) => state === 'active' && gids.length > 0);
   return usable.flatMap((port) => {
     const leading = own.filter((entry) => entry.interface === port.interface && entry.kind !== 'loopback');
@@ -102,7 +102,7 @@ function railsOf({ facts, own, ssh }: Place): readonly Rail[] {
 }
 
 /** Empty when the ports cannot reach each other. */
-function join(from: Rail, to: Rail): readonly Rails[] {
+function join(from: RdmaEnd, to: RdmaEnd): readonly PortPair[] {
   const network = networkOf(from.port, to.port);
   if (network === undefined || familyOf(from.address.address) !== familyOf(to.address.address)) return [];
   return [{ from, to, network, rateMbps: Math.min(from.port.rate_mbps, to.port.rate_mbps) }];
@@ -121,12 +121,12 @@ function pairKey(a: HostAddress, b: HostAddress): string {
 }
 
 /** RoCE v1 frames do not leave their Ethernet. */
-function isRoutable({ network, from, to }: Rails): boolean {
+function isRoutable({ network, from, to }: PortPair): boolean {
   return network !== 'RoCE v1 or iWARP' && from.address.kind !== 'bridge' && to.address.kind !== 'bridge';
 }
 
 /** Fastest first; among these, pairs of ports that no better pair has, so that one bad port does not spoil all. */
-function inOrder(rails: readonly Rails[]): readonly Rails[] {
+function inOrder(rails: readonly PortPair[]): readonly PortPair[] {
   const sorted = [...rails].sort((a, b) => b.rateMbps - a.rateMbps || sshCount(b) - sshCount(a));
   const seen = new Set<RdmaPort>();
   const fresh = sorted.filter(({ from, to }) => {
@@ -138,20 +138,20 @@ function inOrder(rails: readonly Rails[]): readonly Rails[] {
 }
 
 /** Where one pair of addresses fails, another of the same two interfaces fails, too. */
-function interfacesOf({ from, to }: Rails): string {
+function interfacesOf({ from, to }: PortPair): string {
   return `${from.address.interface} ${to.address.interface}`;
 }
 
-function sshCount({ from, to }: Rails): number {
+function sshCount({ from, to }: PortPair): number {
   return Number(from.isSsh) + Number(to.isSsh);
 }
 
-function toCandidate({ from, to, network, rateMbps }: Rails, isNear: boolean): Candidate {
+function toCandidate({ from, to, network, rateMbps }: PortPair, isNear: boolean): Candidate {
   const devices = new Set([from.port.device, to.port.device]);
   const rate = rateMbps > 0 ? [`${rateMbps / 1000} Gb/s`] : [];
   return {
     transport: 'rdma',
-    dialler: 'sender',
+    dialer: 'sender',
     way: 'address',
     host: to.address.address,
     from: from.address.address,

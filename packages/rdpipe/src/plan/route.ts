@@ -1,6 +1,6 @@
 /** The route of a hop: transport, candidates, the end that dials, encryption, and the reason for each. */
 import type { Candidate, HopLink } from '../model/plan.ts';
-import { onOneMachine, type Place, placeOf } from './addresses.ts';
+import { type HopEndAddresses, onOneMachine, placeOf } from './addresses.ts';
 import type { PlanInput, SessionFacts } from './facts.ts';
 import { rdmaCandidates, rdmaLacks } from './rdma-route.ts';
 import { tcpRoute } from './tcp-route.ts';
@@ -38,8 +38,8 @@ function sharedHost([first, ...others]: readonly Candidate[]): string | null {
 /** `rdma mlx5_0 (RoCE v2, 100 Gb/s)`, `tcp (no RDMA device on h3)`. */
 function carrier(
   best: Candidate | undefined,
-  from: Place,
-  to: Place,
+  from: HopEndAddresses,
+  to: HopEndAddresses,
   wanted: PlanInput['settings']['transport'],
 ): string {
   if (best !== undefined) return `rdma ${best.device} (${best.why})`;

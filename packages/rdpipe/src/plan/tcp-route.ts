@@ -1,6 +1,13 @@
 /** The TCP candidates of a hop: which end dials which address. */
 import type { Candidate } from '../model/plan.ts';
-import { type AddressPair, commonSubnets, entryOf, firstOfEach, onOneMachine, type Place } from './addresses.ts';
+import {
+  type AddressPair,
+  commonSubnets,
+  entryOf,
+  firstOfEach,
+  type HopEndAddresses,
+  onOneMachine,
+} from './addresses.ts';
 import { LOCAL } from './facts.ts';
 
 /** A subnet that both ends have may still be two networks of one number. */
@@ -19,12 +26,12 @@ export interface TcpRoute {
  * firewalls that let connections through one way only. Last a forward through ssh where one end is this machine, and
  * else, if `mayRelay`, two of them that meet here.
  */
-export function tcpRoute(from: Place, to: Place, mayRelay: boolean): TcpRoute {
+export function tcpRoute(from: HopEndAddresses, to: HopEndAddresses, mayRelay: boolean): TcpRoute {
   const subnets = fastestSubnets(from, to);
   const known = sshSpeed(from, to);
   const faster = subnets.filter((pair) => (speedOf(pair) ?? 0) > known);
-  const receiver = spotsOf(to, from, to.ssh === undefined ? subnets : faster, 'to');
-  const sender = spotsOf(from, to, from.ssh === undefined ? subnets.slice(0, 1) : [], 'from');
+  const receiver = dialTargetsOf(to, from, to.ssh === undefined ? subnets : faster, 'to');
+  const sender = dialTargetsOf(from, to, from.ssh === undefined ? subnets.slice(0, 1) : [], 'from');
   const bind = { sender: bindOf(sender, from, to), receiver: bindOf(receiver, to, from) };
   return {
     candidates: [
@@ -38,7 +45,7 @@ export function tcpRoute(from: Place, to: Place, mayRelay: boolean): TcpRoute {
 }
 
 /** Where an end can be dialled. */
-interface Spot {
+interface DialTarget {
   readonly host: string;
   /** The address that the end binds when it listens for this; null: every address. */
   readonly bind: string | null;
@@ -46,7 +53,7 @@ interface Spot {
 }
 
 /** Best first, one for each interface of the receiver. */
-function fastestSubnets(from: Place, to: Place): readonly AddressPair[] {
+function fastestSubnets(from: HopEndAddresses, to: HopEndAddresses): readonly AddressPair[] {
   const sorted = [...commonSubnets(from, to)].sort((a, b) => (speedOf(b) ?? 0) - (speedOf(a) ?? 0));
   return firstOfEach(sorted, (pair) => pair.to.interface).slice(0, SUBNETS_MAX);
 }
@@ -57,18 +64,18 @@ function speedOf({ from, to }: AddressPair): number | undefined {
 }
 
 /** Of the route that ssh took. An unknown speed is no reason to leave a route that is known to work. */
-function sshSpeed(from: Place, to: Place): number {
+function sshSpeed(from: HopEndAddresses, to: HopEndAddresses): number {
   const speeds = [from, to].map(({ facts, ssh }) => (ssh === undefined ? null : entryOf(facts, ssh)?.speed_mbps));
   return Math.min(...speeds.map((mbps) => mbps ?? Infinity));
 }
 
 /** Best first; none when nothing is known that could work. */
-function spotsOf(
-  { facts, given, ssh }: Place,
-  peer: Place,
+function dialTargetsOf(
+  { facts, given, ssh }: HopEndAddresses,
+  peer: HopEndAddresses,
   subnets: readonly AddressPair[],
   side: keyof AddressPair,
-): readonly Spot[] {
+): readonly DialTarget[] {
   if (given !== undefined) {
     const { address, why } = given;
     return [{ host: address, bind: entryOf(facts, address) === undefined ? null : address, why }];
@@ -79,27 +86,31 @@ function spotsOf(
   return ssh === undefined ? spots : [...spots, own(ssh, 'ssh address')];
 }
 
-function own(address: string, why: string): Spot {
+function own(address: string, why: string): DialTarget {
   return { host: address, bind: address, why };
 }
 
 /** An end that is dialled nowhere can only be reached by a forward, which comes from its own loopback. */
-function bindOf([spot, ...others]: readonly Spot[], { facts }: Place, peer: Place): string | null {
+function bindOf(
+  [spot, ...others]: readonly DialTarget[],
+  { facts }: HopEndAddresses,
+  peer: HopEndAddresses,
+): string | null {
   if (spot !== undefined) return others.length === 0 ? spot.bind : null;
   return facts.id !== LOCAL && peer.facts.id === LOCAL ? '127.0.0.1' : null;
 }
 
 /** The local end dials through the ssh connection of the other, which listens. */
-function forwardThroughSsh(from: Place, to: Place, bind: TcpRoute['bind']): readonly Candidate[] {
+function forwardThroughSsh(from: HopEndAddresses, to: HopEndAddresses, bind: TcpRoute['bind']): readonly Candidate[] {
   if (from.facts.id !== LOCAL && to.facts.id !== LOCAL) return [];
-  const [dialler, listening, far] =
+  const [dialer, listening, far] =
     from.facts.id === LOCAL ? (['sender', bind.receiver, to] as const) : (['receiver', bind.sender, from] as const);
   if (!far.facts.forwards) return [];
-  return [candidate(dialler, 'forward', listening ?? '127.0.0.1', 'forwarded through ssh')];
+  return [candidate(dialer, 'forward', listening ?? '127.0.0.1', 'forwarded through ssh')];
 }
 
 /** Either end may dial: the servers of ssh may allow one of the two forwards only. */
-function relayThroughSsh(from: Place, to: Place, bind: TcpRoute['bind']): readonly Candidate[] {
+function relayThroughSsh(from: HopEndAddresses, to: HopEndAddresses, bind: TcpRoute['bind']): readonly Candidate[] {
   const isOfThisMachine = from.facts.id === LOCAL || to.facts.id === LOCAL;
   if (isOfThisMachine || onOneMachine(from.facts, to.facts)) return [];
   if (!from.facts.forwards || !to.facts.forwards) return [];
@@ -109,6 +120,6 @@ function relayThroughSsh(from: Place, to: Place, bind: TcpRoute['bind']): readon
   ];
 }
 
-function candidate(dialler: Candidate['dialler'], way: Candidate['way'], host: string, why: string): Candidate {
-  return { transport: 'tcp', dialler, way, host, from: null, device: null, why };
+function candidate(dialer: Candidate['dialer'], way: Candidate['way'], host: string, why: string): Candidate {
+  return { transport: 'tcp', dialer, way, host, from: null, device: null, why };
 }

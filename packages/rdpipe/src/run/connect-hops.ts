@@ -217,9 +217,9 @@ async function addressOf(
   const forward = await context.forward(session, host, port, signal);
   if (forward === undefined) return cannotForward(candidate, session, context);
   if (way === 'forward') return { unix: forward.socketPath };
-  const dialler = sessionOf(hop, listener === 'recv' ? 'send' : 'recv');
-  const back = await context.forwardBack(dialler, forward.socketPath, signal);
-  if (back === undefined) return cannotForward(candidate, dialler, context);
+  const dialer = sessionOf(hop, listener === 'recv' ? 'send' : 'recv');
+  const back = await context.forwardBack(dialer, forward.socketPath, signal);
+  if (back === undefined) return cannotForward(candidate, dialer, context);
   return { host: '127.0.0.1', port: back.port, transport, from: null };
 }
 
@@ -233,8 +233,8 @@ function cannotConnect({ host }: Candidate, message: string): Refusal {
   return { code: 'cannot_connect', message: `${host}: ${message}` };
 }
 
-function listenerOf({ dialler }: Candidate): HopEnd {
-  return dialler === 'sender' ? 'recv' : 'send';
+function listenerOf({ dialer }: Candidate): HopEnd {
+  return dialer === 'sender' ? 'recv' : 'send';
 }
 
 function sessionOf(hop: HopLink, end: HopEnd): SessionId {

@@ -1,7 +1,7 @@
 /** The part of the report about a copy, from what its programs reported. Pure. */
 import type { CopyHost, CopyReport, FailedPath, SlowPath } from '../model/report.ts';
 import { sumOfTotals, type TreeRole } from '../model/tree.ts';
-import { KEPT_MOST, type ProgramState, type SlowPaths } from './program-state.ts';
+import { KEPT_MAX, type ProgramState, type SlowPaths } from './program-state.ts';
 import type { RunState } from './state.ts';
 
 /** Sums of a copy so far, or at its end; undefined where no stage is a program of one. */
@@ -25,7 +25,7 @@ export function copyReport(state: RunState): CopyReport | undefined {
     link: programs.find(({ role }) => role === 'read')?.out ?? null,
     removed: done?.removed ?? 0,
     failed: programs.reduce((sum, { failed }) => sum + failed, 0),
-    failures: programs.flatMap(failuresOf).slice(0, KEPT_MOST),
+    failures: programs.flatMap(failuresOf).slice(0, KEPT_MAX),
     sentBytes: done?.sent_bytes ?? 0,
     resumedBytes: done?.resumed_bytes ?? 0,
     ownersRefused: done?.owners_refused ?? 0,
@@ -67,9 +67,9 @@ function failuresOf({ host, failures }: Program): readonly FailedPath[] {
   return failures.map(({ path, message }) => ({ path, message, host }));
 }
 
-const SLOWEST_MOST = 10;
+const SLOWEST_MAX = 10;
 
 function slowestOf(kind: keyof SlowPaths, programs: readonly Program[]): readonly SlowPath[] {
   const all = programs.flatMap(({ host, slowest }) => slowest[kind].map((path) => ({ ...path, host })));
-  return all.sort((one, other) => other.ms - one.ms).slice(0, SLOWEST_MOST);
+  return all.sort((one, other) => other.ms - one.ms).slice(0, SLOWEST_MAX);
 }

@@ -171,8 +171,8 @@ function lostPeer({ from, to, ends }: LinkState, { end, code }: Of<'link'>): str
   const [here, there] = end === 'send' ? [from, to] : [to, from];
   if (code === 'peer_lost') return `${here} lost ${there}: `;
   if (code !== 'peer_stalled') return '';
-  const areBothDeaf = Object.values(ends).every(({ ended }) => ended?.code === 'peer_stalled');
-  return areBothDeaf ? `${here} and ${there} received nothing from each other: ` : `${there} went silent: `;
+  const neitherReceived = Object.values(ends).every(({ ended }) => ended?.code === 'peer_stalled');
+  return neitherReceived ? `${here} and ${there} received nothing from each other: ` : `${there} went silent: `;
 }
 
 function linkPlace(state: RunState, link: LinkState, { code, end }: Of<'link'>): string {

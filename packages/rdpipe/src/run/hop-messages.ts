@@ -72,7 +72,7 @@ function targetOf({ address, candidate }: Attempt): string {
 }
 
 function isPeer({ address, candidate }: Attempt, ends: HopConnection['ends']): boolean {
-  const dialer = candidate.dialler === 'sender' ? ends.send : ends.recv;
+  const dialer = candidate.dialer === 'sender' ? ends.send : ends.recv;
   return address !== undefined && dialer.peer === formatAddress(address);
 }
 

@@ -18,7 +18,7 @@ export interface ProgramState {
 }
 
 /** A million paths may fail: so many are kept. */
-export const KEPT_MOST = 100;
+export const KEPT_MAX = 100;
 
 export const NO_EVENTS: ProgramState = {
   totals: undefined,
@@ -39,7 +39,7 @@ export function afterTreeEvent(before: ProgramState, event: TreeEvent): ProgramS
     case 'warning':
       return { ...before, warnings: kept(before.warnings, event.message) };
     case 'slowest':
-      return { ...before, slowest: { ...before.slowest, [event.of]: event.paths.slice(0, KEPT_MOST) } };
+      return { ...before, slowest: { ...before.slowest, [event.of]: event.paths.slice(0, KEPT_MAX) } };
     case 'fatal':
       return { ...before, fatal: before.fatal ?? event };
     case 'path':
@@ -48,5 +48,5 @@ export function afterTreeEvent(before: ProgramState, event: TreeEvent): ProgramS
 }
 
 function kept<Item>(items: readonly Item[], item: Item): readonly Item[] {
-  return items.length < KEPT_MOST ? [...items, item] : items;
+  return items.length < KEPT_MAX ? [...items, item] : items;
 }

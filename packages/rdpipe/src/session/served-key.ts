@@ -9,7 +9,7 @@ import { printable } from '../model/text.ts';
 const stretch = promisify<string, string, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt);
 
 const KEY_BYTES = 32;
-const FILE_MOST_BYTES = 1024;
+const FILE_MAX_BYTES = 1024;
 const USED_BY_OTHERS = 0o077;
 
 /**
@@ -44,8 +44,8 @@ function checkOwner(shown: string, status: Stats): void {
 }
 
 async function readText(shown: string, file: FileHandle): Promise<string> {
-  const { bytesRead, buffer } = await file.read(Buffer.alloc(FILE_MOST_BYTES + 1));
-  if (bytesRead > FILE_MOST_BYTES) throw new UsageError(`the key file ${shown} has more than ${FILE_MOST_BYTES} bytes`);
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(FILE_MAX_BYTES + 1));
+  if (bytesRead > FILE_MAX_BYTES) throw new UsageError(`the key file ${shown} has more than ${FILE_MAX_BYTES} bytes`);
   return buffer.toString('utf8', 0, bytesRead);
 }
 

@@ -101,14 +101,14 @@ async function open(host: ServedHost, psk: Buffer, settings: ServedSettings): Pr
 }
 
 const REFUSAL = 'rdrecv/1 refused: ';
-const FIRST_LINE_MOST_BYTES = 1024 * 1024;
+const FIRST_LINE_MAX_BYTES = 1024 * 1024;
 
 function firstLine(socket: TLSSocket, signal: AbortSignal): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     let begun = Buffer.alloc(0);
     const onData = (data: Buffer) => {
       begun = Buffer.concat([begun, data]);
-      if (!begun.includes('\n') && begun.length <= FIRST_LINE_MOST_BYTES) return;
+      if (!begun.includes('\n') && begun.length <= FIRST_LINE_MAX_BYTES) return;
       done();
       const line = begun.toString('utf8', 0, Math.max(0, begun.indexOf('\n')));
       if (line.startsWith(REFUSAL)) return reject(new Refused(line.slice(REFUSAL.length)));

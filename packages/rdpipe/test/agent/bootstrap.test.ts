@@ -48,8 +48,8 @@ describe('the script that becomes the agent', () => {
     });
   const run = ([shell = '', ...args]: readonly string[], input: string) =>
     runProgram(shell, args, { input, env: { PATH: process.env.PATH, HOME: home }, extendEnv: false });
-  const install = (folder: string, name = 'rdstage', content = AGENT): string => {
-    const path = join(home, folder, name);
+  const install = (directory: string, name = 'rdstage', content = AGENT): string => {
+    const path = join(home, directory, name);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, content);
     chmodSync(path, 0o700);

@@ -32,14 +32,14 @@ import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session
 /** The files that a host keeps of rdpipe once an agent was started there: the time of `used` is when. */
 const KEPT = ['dynamic', 'rdhop', 'rdstage', 'rdtree', 'used'];
 
-const STATIC_FOLDER = join(installationRoot(), 'build/rdpipe/native', THIS_PLATFORM, 'static');
+const STATIC_DIRECTORY = join(installationRoot(), 'build/rdpipe/native', THIS_PLATFORM, 'static');
 /** The last directory that is tried, which no variable names. An agent left there would be found by other suites. */
 const LAST_PLACE = `/var/tmp/rdpipe-${userInfo().uid}`;
 
 describe('an agent that is not on its host yet', () => {
   let hosts: TestHosts;
   let sessions: Sessions | undefined;
-  let folder: string;
+  let directory: string;
   const agents: Agent[] = [];
   const told: RunEvent[] = [];
 
@@ -47,18 +47,18 @@ describe('an agent that is not on its host yet', () => {
 
   before(async function () {
     needsFile(this, '/usr/sbin/sshd');
-    needsFile(this, join(STATIC_FOLDER, 'rdstage'));
+    needsFile(this, join(STATIC_DIRECTORY, 'rdstage'));
     needsTool(this, 'ssh', 'ssh-keygen');
   });
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
     told.length = 0;
   });
   afterEach(async () => {
     await Promise.all(agents.splice(0).map((agent) => agent.close()));
     await sessions?.close();
     await hosts?.close();
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
     if (!hadLastPlace) rmSync(LAST_PLACE, { recursive: true, force: true });
   });
 
@@ -85,9 +85,9 @@ describe('an agent that is not on its host yet', () => {
     return agent;
   };
   const copies = () => told.filter((event) => event.kind === 'deploying').length;
-  const homePlace = () => join(folder, '.cache/rdpipe');
-  const runPlace = () => join(folder, 'run/rdpipe');
-  const environment = () => ({ HOME: folder, XDG_RUNTIME_DIR: join(folder, 'run') });
+  const homePlace = () => join(directory, '.cache/rdpipe');
+  const runPlace = () => join(directory, 'run/rdpipe');
+  const environment = () => ({ HOME: directory, XDG_RUNTIME_DIR: join(directory, 'run') });
   const digest = async () => (await loadBundles()).get(THIS_PLATFORM)?.digest ?? '';
 
   it('is copied once, whole, for us alone', async () => {
@@ -104,10 +104,10 @@ describe('an agent that is not on its host yet', () => {
   });
 
   it('comes without the programs that the libraries of the host do not fit', async () => {
-    const dynamicDir = join(folder, 'built');
+    const dynamicDir = join(directory, 'built');
     mkdirSync(dynamicDir);
     for (const name of PROGRAMS) writeFileSync(join(dynamicDir, name), '#!/no/such/loader\n');
-    const build = { staticDir: STATIC_FOLDER, dynamicDir };
+    const build = { staticDir: STATIC_DIRECTORY, dynamicDir };
     const bundle = (await readBundles(new Map([[THIS_PLATFORM, build]]))).get(THIS_PLATFORM);
     if (bundle === undefined) throw new Error('no bundle');
     await deploy(await connect(environment()), bundle, { emit: () => {}, signal: new AbortController().signal });
@@ -132,7 +132,7 @@ describe('an agent that is not on its host yet', () => {
   });
 
   it('is copied where another run makes the place at the same moment', async () => {
-    const programs = join(folder, 'bin');
+    const programs = join(directory, 'bin');
     mkdirSync(programs);
     const first = 'case "$*" in */.cache/rdpipe) PATH=/usr/bin:/bin mkdir "$@" ;; esac';
     writeFileSync(join(programs, 'mkdir'), `#!/bin/sh\n${first}\nPATH=/usr/bin:/bin exec mkdir "$@"\n`, {
@@ -144,13 +144,13 @@ describe('an agent that is not on its host yet', () => {
 
   it('is found behind a .bashrc that prints', async function () {
     needsTool(this, 'bash');
-    writeFileSync(join(folder, '.bashrc'), 'echo Welcome; printf "no newline"\n');
+    writeFileSync(join(directory, '.bashrc'), 'echo Welcome; printf "no newline"\n');
     await start(await connect(environment()));
     expect(existsSync(join(homePlace(), await digest(), 'rdstage'))).to.equal(true);
   });
 
   it('goes to another place where the first cannot be written', async () => {
-    mkdirSync(join(folder, 'run'));
+    mkdirSync(join(directory, 'run'));
     await start(await connect({ ...environment(), HOME: '/dev/null' }));
     expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
     expect(
@@ -163,7 +163,7 @@ describe('an agent that is not on its host yet', () => {
     ['is of another CPU', otherCpu, ''],
   ] as const) {
     it(`is not kept where it ${what}, which is said`, async () => {
-      const staticDir = join(folder, 'built');
+      const staticDir = join(directory, 'built');
       mkdirSync(staticDir);
       for (const name of PROGRAMS) writeFileSync(join(staticDir, name), agent());
       const bundle = (await readBundles(new Map([[THIS_PLATFORM, { staticDir, dynamicDir: undefined }]]))).get(
@@ -181,9 +181,9 @@ describe('an agent that is not on its host yet', () => {
 
   it('goes to another place where programs may not run', async function () {
     needsRoot(this);
-    mkdirSync(join(folder, 'run'));
-    mkdirSync(join(folder, '.cache'));
-    execaSync('mount', ['-t', 'tmpfs', '-o', 'noexec', 'rdpipe-test', join(folder, '.cache')]);
+    mkdirSync(join(directory, 'run'));
+    mkdirSync(join(directory, '.cache'));
+    execaSync('mount', ['-t', 'tmpfs', '-o', 'noexec', 'rdpipe-test', join(directory, '.cache')]);
     try {
       const session = await connect(environment());
       await start(session);
@@ -191,7 +191,7 @@ describe('an agent that is not on its host yet', () => {
       expect(copies()).to.equal(1);
       expect(readdirSync(homePlace())).to.deep.equal([]);
     } finally {
-      execaSync('umount', [join(folder, '.cache')]);
+      execaSync('umount', [join(directory, '.cache')]);
     }
     expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
     expect(told).to.deep.include({
@@ -206,19 +206,19 @@ describe('an agent that is not on its host yet', () => {
     ['a file', (place: string) => writeFileSync(place, '')],
   ] as const) {
     it(`trusts no place that is ${what}`, async () => {
-      mkdirSync(join(folder, 'run'));
-      mkdirSync(join(folder, '.cache'));
-      mkdirSync(join(folder, 'other'), { mode: 0o700 });
-      prepare(homePlace(), join(folder, 'other'));
+      mkdirSync(join(directory, 'run'));
+      mkdirSync(join(directory, '.cache'));
+      mkdirSync(join(directory, 'other'), { mode: 0o700 });
+      prepare(homePlace(), join(directory, 'other'));
       await start(await connect(environment()));
       expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
-      expect(readdirSync(join(folder, 'other'))).to.deep.equal([]);
+      expect(readdirSync(join(directory, 'other'))).to.deep.equal([]);
     });
   }
 
   it('trusts no place of another user', async function () {
     needsRoot(this);
-    mkdirSync(join(folder, 'run'));
+    mkdirSync(join(directory, 'run'));
     mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
     chownSync(homePlace(), 65534, 65534);
     await start(await connect(environment()));
@@ -235,8 +235,8 @@ describe('an agent that is not on its host yet', () => {
       needsRoot(this);
       const session = await connect(environment());
       await start(session);
-      mkdirSync(join(folder, 'run'));
-      prepare(join(folder, '.cache'));
+      mkdirSync(join(directory, 'run'));
+      prepare(join(directory, '.cache'));
       await start(session);
       expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
       const message = `h1: ${homePlace()}: other users may replace it`;
@@ -250,13 +250,13 @@ describe('an agent that is not on its host yet', () => {
       await start(session);
       const program = join(homePlace(), await digest(), name);
       const [before, size] = [readFileSync(program), statSync(program).size];
-      const trap = `#!/bin/sh\n: >${folder}/trap\n`;
+      const trap = `#!/bin/sh\n: >${directory}/trap\n`;
       rmSync(program); // it may be running
       writeFileSync(program, trap.padEnd(size, '\n'), { mode: 0o700 });
       await start(session);
       expect(copies()).to.equal(2);
       expect(readFileSync(program).equals(before)).to.equal(true);
-      expect(existsSync(join(folder, 'trap'))).to.equal(false);
+      expect(existsSync(join(directory, 'trap'))).to.equal(false);
       const message =
         "rdpipe's programs on h1 were changed after they were copied; copying them again without running them";
       expect(told).to.deep.include({ kind: 'warning', message });
@@ -270,9 +270,9 @@ describe('an agent that is not on its host yet', () => {
     mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
     mkdirSync(version, { mode: 0o777 });
     chmodSync(version, 0o777);
-    writeFileSync(join(version, 'rdstage'), `#!/bin/sh\n: >${folder}/trap\n`, { mode: 0o755 });
+    writeFileSync(join(version, 'rdstage'), `#!/bin/sh\n: >${directory}/trap\n`, { mode: 0o755 });
     await start(session);
-    expect(existsSync(join(folder, 'trap'))).to.equal(false);
+    expect(existsSync(join(directory, 'trap'))).to.equal(false);
     expect(statSync(version).mode & 0o777).to.equal(0o700);
   });
 
@@ -306,7 +306,7 @@ describe('an agent that is not on its host yet', () => {
 
   it('is not copied where there is no build for the CPU', async () => {
     fakeProgram('uname', 'echo Linux riscv64');
-    const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
+    const session = await connect({ ...environment(), PATH: `${directory}:${process.env.PATH}` });
     const error = await start(session).catch((failure: unknown) => failure);
     expect(error).to.be.instanceOf(SessionError).with.property('code', 'no_agent');
     expect(error)
@@ -318,7 +318,7 @@ describe('an agent that is not on its host yet', () => {
   it('says of every place why it will not do', async () => {
     fakeProgram('mkdir', 'echo "mkdir: cannot create directory: Read-only file system" >&2; exit 1');
     fakeProgram('ls', 'exit 1'); // for a place below /var/tmp that is there already
-    const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
+    const session = await connect({ ...environment(), PATH: `${directory}:${process.env.PATH}` });
     const error = await start(session).catch((failure: unknown) => failure);
     expect(error).to.have.property('code', 'no_agent');
     expect(error)
@@ -329,24 +329,24 @@ describe('an agent that is not on its host yet', () => {
   });
 
   it('is run by sudo where that is asked for', async () => {
-    fakeProgram('sudo', `echo "$*" >${join(folder, 'sudo-arguments')}; shift 2; exec "$@"`);
-    await start(await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` }), { sudo: true });
-    expect(readFileSync(join(folder, 'sudo-arguments'), 'utf8')).to.match(
+    fakeProgram('sudo', `echo "$*" >${join(directory, 'sudo-arguments')}; shift 2; exec "$@"`);
+    await start(await connect({ ...environment(), PATH: `${directory}:${process.env.PATH}` }), { sudo: true });
+    expect(readFileSync(join(directory, 'sudo-arguments'), 'utf8')).to.match(
       /^-n -- \S+\/rdstage --agent --nonce [0-9a-f]{32} --sums \S+\n$/,
     );
   });
 
   it('fails with what sudo says', async () => {
     fakeProgram('sudo', 'echo "sudo: a password is required" >&2; exit 1');
-    const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
+    const session = await connect({ ...environment(), PATH: `${directory}:${process.env.PATH}` });
     const error = await start(session, { sudo: true }).catch((failure: unknown) => failure);
     expect(error).to.have.property('message', 'cannot start the agent on h1: sudo: a password is required');
   });
 
   it('is not copied where --agent names one', async () => {
     const session = await connect(environment());
-    await start(session, { agentPath: join(STATIC_FOLDER, 'rdstage') });
-    symlinkSync(join(STATIC_FOLDER, 'rdstage'), join(folder, "it's mine"));
+    await start(session, { agentPath: join(STATIC_DIRECTORY, 'rdstage') });
+    symlinkSync(join(STATIC_DIRECTORY, 'rdstage'), join(directory, "it's mine"));
     await start(session, { agentPath: "~/it's mine" });
     expect(copies()).to.equal(0);
     const error = await start(session, { agentPath: '/nowhere/rdstage' }).catch((failure: unknown) => failure);
@@ -354,13 +354,13 @@ describe('an agent that is not on its host yet', () => {
   });
 
   function fakeProgram(name: string, script: string): void {
-    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    writeFileSync(join(directory, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 });
 
 /** This machine's agent, but for the number of the CPU. */
 function otherCpu(): Buffer {
-  const program = readFileSync(join(STATIC_FOLDER, 'rdstage'));
+  const program = readFileSync(join(STATIC_DIRECTORY, 'rdstage'));
   program.writeUInt16LE(0xf3, 18);
   return program;
 }

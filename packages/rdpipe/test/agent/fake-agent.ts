@@ -23,8 +23,8 @@ export const HELLO: AgentHello = {
 };
 
 /** The script may use `hello`, which prints the first line, and `say MESSAGE`. */
-export function writeFakeAgent(folder: string, script: string, hello: object = HELLO): string {
-  const path = join(folder, 'agent');
+export function writeFakeAgent(directory: string, script: string, hello: object = HELLO): string {
+  const path = join(directory, 'agent');
   const lines = [
     '#!/bin/sh',
     'nonce=$3',

@@ -7,32 +7,32 @@ import { chooseLocalAgent } from '../../src/agent/local-agent.ts';
 import { installationRoot, locateBuilds, locateLocalAgents, THIS_PLATFORM } from '../../src/agent/locate.ts';
 
 describe('the native programs', () => {
-  let folder: string;
+  let directory: string;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(directory, { recursive: true }));
 
   const put = (path: string, content = path): void => {
-    mkdirSync(join(folder, path, '..'), { recursive: true });
-    writeFileSync(join(folder, path), content);
-    chmodSync(join(folder, path), 0o755);
+    mkdirSync(join(directory, path, '..'), { recursive: true });
+    writeFileSync(join(directory, path), content);
+    chmodSync(join(directory, path), 0o755);
   };
   const putAll = (platform: string): void => {
     for (const kind of ['static', 'dynamic'])
       for (const name of ['rdstage', 'rdhop', 'rdtree']) put(`${platform}/${kind}/${name}`);
   };
 
-  it('are those of RDPIPE_NATIVE_DIR, a folder a platform', () => {
+  it('are those of RDPIPE_NATIVE_DIR, a directory a platform', () => {
     putAll(THIS_PLATFORM);
     put('linux-riscv64/static/rdstage');
     put('notes/README');
-    const builds = locateBuilds(folder);
+    const builds = locateBuilds(directory);
     expect([...builds.keys()].sort()).to.deep.equal(['linux-riscv64', THIS_PLATFORM].sort());
     expect(builds.get(THIS_PLATFORM)).to.deep.equal({
-      staticDir: join(folder, THIS_PLATFORM, 'static'),
-      dynamicDir: join(folder, THIS_PLATFORM, 'dynamic'),
+      staticDir: join(directory, THIS_PLATFORM, 'static'),
+      dynamicDir: join(directory, THIS_PLATFORM, 'dynamic'),
     });
     expect(builds.get('linux-riscv64')?.dynamicDir).to.equal(undefined);
   });
@@ -46,8 +46,8 @@ describe('the native programs', () => {
   });
 
   describe('for this machine', () => {
-    const agentIn = (kind: string) => join(folder, THIS_PLATFORM, kind, 'rdstage');
-    const choose = () => chooseLocalAgent(locateLocalAgents(folder));
+    const agentIn = (kind: string) => join(directory, THIS_PLATFORM, kind, 'rdstage');
+    const choose = () => chooseLocalAgent(locateLocalAgents(directory));
     const rdhop = join(THIS_PLATFORM, 'dynamic/rdhop');
 
     it('are those that use its libraries, where they run', async () => {
@@ -73,7 +73,7 @@ describe('the native programs', () => {
 
   it('have a digest that every byte and name of them changes', async () => {
     const digestOf = async () => {
-      const builds = locateBuilds(folder);
+      const builds = locateBuilds(directory);
       return (await readBundles(new Map([...builds].filter(([name]) => name === 'linux-x')))).get('linux-x')?.digest;
     };
     putAll('linux-x');
@@ -83,9 +83,9 @@ describe('the native programs', () => {
       .and.equal(digests[1]);
     put('linux-x/dynamic/rdhop', 'other');
     digests.push(await digestOf());
-    rmSync(join(folder, 'linux-x/dynamic/rdhop'));
+    rmSync(join(directory, 'linux-x/dynamic/rdhop'));
     digests.push(await digestOf());
-    rmSync(join(folder, 'linux-x/static/rdhop'));
+    rmSync(join(directory, 'linux-x/static/rdhop'));
     digests.push(await digestOf());
     expect(new Set(digests).size).to.equal(4);
   });

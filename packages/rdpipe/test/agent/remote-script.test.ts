@@ -11,13 +11,13 @@ import { createLocalSession } from '../../src/session/local.ts';
 const NEVER = new AbortController().signal;
 
 describe('a script on a host', () => {
-  let folder: string;
+  let directory: string;
   const session = createLocalSession();
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
   after(() => session.close());
 
   const copy = async (sent: Buffer, announced = sent, before = '') => {
@@ -25,7 +25,7 @@ describe('a script on a host', () => {
     const other = await fileOf('', sent);
     return runScript(
       session,
-      `${before}\n${acceptFileScript(folder, file)}`,
+      `${before}\n${acceptFileScript(directory, file)}`,
       async (form) => (form.startsWith('gzip') ? other.compressed() : sent),
       NEVER,
     );
@@ -60,17 +60,17 @@ describe('a script on a host', () => {
     it(`takes a file in, byte for byte, ${how}`, async () => {
       const content = Buffer.concat([Buffer.from('say ok\nexit\n'), randomBytes(1 << 20)]);
       expect(await copy(content, content, before)).to.deep.equal({ ok: true, text: '' });
-      expect(readFileSync(join(folder, 'dynamic/program')).equals(content)).to.equal(true);
-      expect(statSync(join(folder, 'dynamic/program')).mode & 0o777).to.equal(0o700);
+      expect(readFileSync(join(directory, 'dynamic/program')).equals(content)).to.equal(true);
+      expect(statSync(join(directory, 'dynamic/program')).mode & 0o777).to.equal(0o700);
     });
   }
 
   it('takes no file in that was damaged on its way', async () => {
     expect(await copy(Buffer.from('evil'), Buffer.from('good'))).to.deep.equal({
       ok: false,
-      text: `${dirname(folder)}: the copy is damaged`,
+      text: `${dirname(directory)}: the copy is damaged`,
     });
-    expect(existsSync(folder)).to.equal(false);
+    expect(existsSync(directory)).to.equal(false);
   });
 
   it('compares sizes where no program computes digests', async () => {

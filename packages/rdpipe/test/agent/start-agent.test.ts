@@ -25,22 +25,22 @@ const PREPARE: AgentRequest = {
 const ENDED = `say '{"event":"ended"}'`;
 
 describe('an agent', () => {
-  let folder: string;
+  let directory: string;
   const agents: Agent[] = [];
   const told: RunEvent[] = [];
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
     told.length = 0;
   });
   afterEach(async () => {
     await Promise.all(agents.splice(0).map((agent) => agent.close()));
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   });
 
   const start = async (script: string, changes: Partial<AgentOptions> = {}, hello: object = HELLO): Promise<Agent> => {
     const agent = await startAgent(createLocalSession(), {
-      agentPath: writeFakeAgent(folder, script, hello),
+      agentPath: writeFakeAgent(directory, script, hello),
       sudo: false,
       leaseMs: 60_000,
       startTimeoutMs: EVENT_MS,
@@ -180,16 +180,16 @@ describe('an agent', () => {
 
     it('may take long to read one long request', async () => {
       const agent = await start(
-        `hello; while [ ! -e ${folder}/read ]; do sleep 0.01; done; cat | wc -c >${folder}/count`,
+        `hello; while [ ! -e ${directory}/read ]; do sleep 0.01; done; cat | wc -c >${directory}/count`,
       );
       agent.send({ op: 'abort', reason: 'x'.repeat(12 * 1024 * 1024) });
-      writeFileSync(join(folder, 'read'), '');
+      writeFileSync(join(directory, 'read'), '');
       await agent.close();
-      expect(Number(readFileSync(join(folder, 'count'), 'utf8'))).to.be.greaterThan(12 * 1024 * 1024);
+      expect(Number(readFileSync(join(directory, 'count'), 'utf8'))).to.be.greaterThan(12 * 1024 * 1024);
     });
 
     it('is ended when its events are no longer read', async () => {
-      const agent = await start(`hello; say '{"event":"prepared","segment":1}'; cat >/dev/null; : >${folder}/heard`);
+      const agent = await start(`hello; say '{"event":"prepared","segment":1}'; cat >/dev/null; : >${directory}/heard`);
       for await (const event of agent.events()) {
         expect(event.event).to.equal('prepared');
         break;
@@ -201,7 +201,7 @@ describe('an agent', () => {
     it('is not lost while it is heard', async () => {
       const leaseMs = 600_000;
       const agent = await start(
-        `hello; for n in 1 2 3; do read -r request; say '{"event":"alive"}'; : >${folder}/said-$n; done; ${ENDED}`,
+        `hello; for n in 1 2 3; do read -r request; say '{"event":"alive"}'; : >${directory}/said-$n; done; ${ENDED}`,
         { leaseMs },
       );
       time.freeze();
@@ -209,7 +209,7 @@ describe('an agent', () => {
         const events = allEvents(agent);
         for (const number of [1, 2, 3]) {
           agent.send(number === 1 ? PREPARE : { op: 'go', segment: 1 });
-          await eventually(() => expect(existsSync(join(folder, `said-${number}`))).to.equal(true));
+          await eventually(() => expect(existsSync(join(directory, `said-${number}`))).to.equal(true));
           await time.pass(leaseMs - 1);
         }
         expect(await events).to.deep.equal([{ event: 'ended' }]);
@@ -242,9 +242,9 @@ describe('an agent', () => {
   });
 
   it('gets end of file when it is closed, and is waited for', async () => {
-    const agent = await start(`hello; cat >/dev/null; sleep 0.2; : >${folder}/ended`);
+    const agent = await start(`hello; cat >/dev/null; sleep 0.2; : >${directory}/ended`);
     await agent.close();
-    expect(() => rmSync(join(folder, 'ended'))).not.to.throw();
+    expect(() => rmSync(join(directory, 'ended'))).not.to.throw();
   });
 });
 

@@ -9,11 +9,11 @@ import { optionsOf, type Topic } from '../../src/model/options.ts';
 import { usageErrorOf } from '../parse/helpers.ts';
 
 describe('config file', () => {
-  let folder: string;
+  let directory: string;
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rdpipe-config-'));
+    directory = await mkdtemp(join(tmpdir(), 'rdpipe-config-'));
   });
-  after(() => rm(folder, { recursive: true }));
+  after(() => rm(directory, { recursive: true }));
 
   it('reads defaults and hosts', () => {
     const text = `
@@ -140,15 +140,15 @@ describe('config file', () => {
   });
 
   it('looks in XDG_CONFIG_HOME, and does without', async () => {
-    const environment = { XDG_CONFIG_HOME: folder };
+    const environment = { XDG_CONFIG_HOME: directory };
     expect((await readConfigFile(undefined, environment)).defaults).to.deep.equal({});
-    await mkdir(join(folder, 'rdpipe'), { mode: 0o700 });
-    await writeFile(join(folder, 'rdpipe', 'config.toml'), '[defaults]\nshell = "bash"\n', { mode: 0o600 });
+    await mkdir(join(directory, 'rdpipe'), { mode: 0o700 });
+    await writeFile(join(directory, 'rdpipe', 'config.toml'), '[defaults]\nshell = "bash"\n', { mode: 0o600 });
     expect((await readConfigFile(undefined, environment)).defaults).to.deep.equal({ shell: 'bash' });
   });
 
   it('insists on a file that was named', async () => {
-    const path = join(folder, 'none.toml');
+    const path = join(directory, 'none.toml');
     const error = await readConfigFile(path, {}).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(UsageError).with.property('message', `cannot read the config file ${path}: ENOENT`);
   });

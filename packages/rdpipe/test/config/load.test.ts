@@ -19,23 +19,23 @@ describe('loadSettings', () => {
   });
 
   it('refuses a report that cannot be written, and makes none', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'rdpipe-report-'));
+    const directory = await mkdtemp(join(tmpdir(), 'rdpipe-report-'));
     const load = (report: string) =>
-      loadSettings({ reportFile: join(folder, report) }, environment).catch((thrown: unknown) => thrown);
+      loadSettings({ reportFile: join(directory, report) }, environment).catch((thrown: unknown) => thrown);
     try {
-      await writeFile(join(folder, 'old.html'), 'old');
-      expect(await load('new.html')).to.have.property('reportFile', join(folder, 'new.html'));
-      expect(await load('old.html')).to.have.property('reportFile', join(folder, 'old.html'));
+      await writeFile(join(directory, 'old.html'), 'old');
+      expect(await load('new.html')).to.have.property('reportFile', join(directory, 'new.html'));
+      expect(await load('old.html')).to.have.property('reportFile', join(directory, 'old.html'));
       expect(await load('none/new.html')).to.have.property(
         'message',
-        `cannot write the report to ${folder}/none/new.html: ENOENT`,
+        `cannot write the report to ${directory}/none/new.html: ENOENT`,
       );
       expect(await load('old.html/new.html')).to.be.instanceOf(UsageError);
       expect(await load('.')).to.be.instanceOf(UsageError);
-      expect(await readdir(folder)).to.deep.equal(['old.html']);
-      expect(await readFile(join(folder, 'old.html'), 'utf8')).to.equal('old');
+      expect(await readdir(directory)).to.deep.equal(['old.html']);
+      expect(await readFile(join(directory, 'old.html'), 'utf8')).to.equal('old');
     } finally {
-      await rm(folder, { recursive: true });
+      await rm(directory, { recursive: true });
     }
   });
 

@@ -18,22 +18,22 @@ import { needsRoot } from '../../../../test/support/needs.ts';
 import { walkPath } from '../../src/config/path-walk.ts';
 
 describe('the place of a path', () => {
-  let folder: string;
-  const file = (name: string) => join(folder, name);
+  let directory: string;
+  const file = (name: string) => join(directory, name);
   const write = (path: string) => walkPath(file(path), (end) => writeFileSync(end.path, 'new'));
   const descriptors = () => readdirSync('/proc/self/fd').length;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-place-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-place-'));
     mkdirSync(file('a'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(directory, { recursive: true }));
 
   for (const target of ['f', './f', '../a//./f', 'nothing/../f'])
     it(`is where a link to ${target} leads, be anything there or not`, () => {
       mkdirSync(file('a/nothing'));
       symlinkSync(target, file('a/link'));
-      symlinkSync(folder, file('way'));
+      symlinkSync(directory, file('way'));
       const before = descriptors();
       for (const path of ['a/link', 'way/a/link']) {
         write(path);

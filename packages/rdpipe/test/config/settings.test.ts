@@ -168,7 +168,7 @@ describe('settings', () => {
     expect(settingsFrom('--relay ann@gw --data gw=::1 --agent ann@gw=/a').namedHosts).to.deep.equal([]);
   });
 
-  it('takes loudness from the config file, unless a flag says another', () => {
+  it('takes verbosity from the config file, unless a flag says another', () => {
     const loud = (flags: string, file: string) => {
       const { verbosity, quiet } = settingsFrom(flags, `[defaults]\n${file}`);
       return [verbosity, quiet];

@@ -9,15 +9,15 @@ import { UsageError } from '../../src/model/errors.ts';
 const STRANGER = 4711;
 
 describe('a config file', () => {
-  let folder: string;
+  let directory: string;
   let path: string;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rdpipe-config-'));
-    path = join(folder, 'config.toml');
+    directory = await mkdtemp(join(tmpdir(), 'rdpipe-config-'));
+    path = join(directory, 'config.toml');
     await writeFile(path, '[defaults]\nshell = "bash"\n', { mode: 0o600 });
   });
-  afterEach(() => rm(folder, { recursive: true }));
+  afterEach(() => rm(directory, { recursive: true }));
 
   const read = async (name = path): Promise<string> => {
     const outcome = await readConfigFile(name, {}).catch((error: unknown) => error);
@@ -43,19 +43,19 @@ describe('a config file', () => {
 
   for (const mode of [0o720, 0o775, 0o777]) {
     it(`is refused in a directory with mode ${mode.toString(8)}`, async () => {
-      await chmod(folder, mode);
-      const reason = `other users can write its directory ${folder}, mode 0${mode.toString(8)} (chmod go-w ${folder})`;
+      await chmod(directory, mode);
+      const reason = `other users can write its directory ${directory}, mode 0${mode.toString(8)} (chmod go-w ${directory})`;
       expect(await read()).to.equal(`refusing to read the config file ${path}: ${reason}`);
     });
   }
 
   it('is obeyed in a sticky directory', async () => {
-    await chmod(folder, 0o1777);
+    await chmod(directory, 0o1777);
     expect(await read()).to.equal('');
   });
 
   it('is looked at behind a link, where the link is and where it leads', async () => {
-    const [there, link] = [join(folder, 'there'), join(folder, 'link.toml')];
+    const [there, link] = [join(directory, 'there'), join(directory, 'link.toml')];
     await mkdir(there, { mode: 0o700 });
     await rename(path, join(there, 'config.toml'));
     await symlink('there/config.toml', link);
@@ -63,9 +63,9 @@ describe('a config file', () => {
     await chmod(there, 0o777);
     expect(await read(link)).to.include(`its directory ${there}, mode `);
     await chmod(there, 0o700);
-    await chmod(folder, 0o770);
-    expect(await read(link)).to.include(`its directory ${folder}, mode `);
-    await chmod(folder, 0o700);
+    await chmod(directory, 0o770);
+    expect(await read(link)).to.include(`its directory ${directory}, mode `);
+    await chmod(directory, 0o700);
     await chmod(join(there, 'config.toml'), 0o666);
     expect(await read(link)).to.include('other users can write it, mode 0666 ');
   });
@@ -78,8 +78,8 @@ describe('a config file', () => {
     );
     await chown(path, 0, STRANGER);
     expect(await read()).to.equal('');
-    await chown(folder, STRANGER, STRANGER);
-    expect(await read()).to.include(`its directory ${folder} belongs to uid ${STRANGER}`);
+    await chown(directory, STRANGER, STRANGER);
+    expect(await read()).to.include(`its directory ${directory} belongs to uid ${STRANGER}`);
   });
 
   it('may be /dev/null', async () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Wanted } from '../../src/doctor/facts.ts';
+import type { Requirements } from '../../src/doctor/facts.ts';
 import { checkPair, transportsBetween } from '../../src/doctor/pair-checks.ts';
 import type { AgentHello } from '../../src/model/protocol.ts';
-import { type Place, placeOf } from '../../src/plan/addresses.ts';
+import { type HopEndAddresses, placeOf } from '../../src/plan/addresses.ts';
 import type { SessionFacts } from '../../src/plan/facts.ts';
 import { inputFor, nic, rdmaPort, SESSIONS, withHello } from '../plan/helpers.ts';
 import { AUTO, expectFinding, RDMA, TCP, verdicts } from './samples.ts';
@@ -54,7 +54,7 @@ describe('checks of two neighbours', () => {
   });
 
   const both: Partial<AgentHello> = { rdma: [rdmaPort('mlx5_0', 'eth0')] };
-  const MEASURED: readonly (readonly [Wanted, Partial<AgentHello>, readonly string[]])[] = [
+  const MEASURED: readonly (readonly [Requirements, Partial<AgentHello>, readonly string[]])[] = [
     [AUTO, both, ['rdma', 'tcp']],
     [RDMA, both, ['rdma']],
     [TCP, both, ['tcp']],
@@ -67,7 +67,7 @@ describe('checks of two neighbours', () => {
   }
 });
 
-function places(said1: Partial<AgentHello>, said2: Partial<AgentHello>): readonly [Place, Place] {
+function places(said1: Partial<AgentHello>, said2: Partial<AgentHello>): readonly [HopEndAddresses, HopEndAddresses] {
   const h1: SessionFacts = withHello(SESSIONS.h1, said1);
   const h2: SessionFacts = withHello(SESSIONS.h2, said2);
   const input = inputFor(['h1:a', 'h2:b'], { sessions: new Map([h1, h2].map((facts) => [facts.id, facts])) });

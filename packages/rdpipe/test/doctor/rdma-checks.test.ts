@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Wanted } from '../../src/doctor/facts.ts';
+import type { Requirements } from '../../src/doctor/facts.ts';
 import { checkRdma } from '../../src/doctor/rdma-checks.ts';
 import type { Verdict } from '../../src/model/examination.ts';
 import type { AgentHello, RdmaPort } from '../../src/model/protocol.ts';
@@ -19,7 +19,7 @@ const unlisted = {
   mtu: 1500,
 } as const;
 
-type Row = readonly [string, Partial<RdmaPort>, Partial<AgentHello>, Wanted, string, Verdict, RegExp, RegExp?];
+type Row = readonly [string, Partial<RdmaPort>, Partial<AgentHello>, Requirements, string, Verdict, RegExp, RegExp?];
 const ROWS: readonly Row[] = [
   [
     'a port',

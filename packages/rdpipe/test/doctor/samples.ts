@@ -1,19 +1,19 @@
-import type { HostFacts, SystemFacts, Wanted } from '../../src/doctor/facts.ts';
+import type { HostFacts, Requirements, SystemFacts } from '../../src/doctor/facts.ts';
 import type { Finding, Verdict } from '../../src/model/examination.ts';
 import type { AgentHello } from '../../src/model/protocol.ts';
 import { hello, nic } from '../plan/helpers.ts';
 
-export const AUTO: Wanted = { transport: 'auto', bufferBytes: 8 * 1024 ** 2 };
-export const RDMA: Wanted = { ...AUTO, transport: 'rdma' };
-export const TCP: Wanted = { ...AUTO, transport: 'tcp' };
+export const AUTO: Requirements = { transport: 'auto', bufferBytes: 8 * 1024 ** 2 };
+export const RDMA: Requirements = { ...AUTO, transport: 'rdma' };
+export const TCP: Requirements = { ...AUTO, transport: 'tcp' };
 
 export const SYSTEM: SystemFacts = {
-  agentFolder: `/home/ann/.cache/rdpipe/${'0123'.repeat(16)}`,
+  agentDirectory: `/home/ann/.cache/rdpipe/${'0123'.repeat(16)}`,
   programs: 'dynamic',
   pipeMostBytes: 1024 ** 2,
   pipeUserPages: 16384,
   interfaces: new Map([['all', { arpIgnore: 0, arpAnnounce: 0, rpFilter: 0 }]]),
-  cache: { folder: '/home/ann/.cache', mountPoint: '/home', freeKib: 1024 ** 2, noexec: false },
+  cache: { directory: '/home/ann/.cache', mountPoint: '/home', freeKib: 1024 ** 2, noexec: false },
   sudo: null,
 };
 

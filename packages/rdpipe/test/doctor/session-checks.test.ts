@@ -7,7 +7,7 @@ import { expectFinding, hostFacts, SYSTEM } from './samples.ts';
 type Check = (facts: HostFacts) => readonly Finding[];
 type Row = readonly [name: string, Check, HostFacts, Verdict, found: RegExp, fix?: RegExp];
 
-const CACHE = { folder: '/home/ann/.cache', mountPoint: '/home', freeKib: 1024 ** 2, noexec: false };
+const CACHE = { directory: '/home/ann/.cache', mountPoint: '/home', freeKib: 1024 ** 2, noexec: false };
 const trouble = (code: Trouble['code'], message = 'cannot reach h1: why'): Trouble => ({ code, message });
 const unreached = (code: Trouble['code']) => hostFacts({ ssh: trouble(code), session: undefined }, null, null);
 
@@ -78,7 +78,7 @@ const ROWS: readonly Row[] = [
   [
     'noexec, with another place',
     checkDisk,
-    hostFacts({}, {}, { cache: { ...CACHE, noexec: true }, agentFolder: '/var/tmp/rdpipe-1000/0123' }),
+    hostFacts({}, {}, { cache: { ...CACHE, noexec: true }, agentDirectory: '/var/tmp/rdpipe-1000/0123' }),
     'warn',
     /\/home is mounted noexec.*\/var\/tmp\/rdpipe-1000/,
     /no action needed/,

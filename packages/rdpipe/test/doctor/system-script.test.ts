@@ -17,7 +17,7 @@ describe('the questions to a host', () => {
     const session = createLocalSession();
     const facts = await askSystem(session, QUESTIONS, OPTIONS).finally(() => session.close());
     expect(facts.pipeMostBytes).to.equal(Number(readFileSync('/proc/sys/fs/pipe-max-size', 'utf8')));
-    expect(facts.agentFolder).to.equal(process.execPath.replace(/\/[^/]*$/, ''));
+    expect(facts.agentDirectory).to.equal(process.execPath.replace(/\/[^/]*$/, ''));
     expect(facts.programs).to.equal('static');
     expect(facts.interfaces.get('all')).to.have.keys('arpIgnore', 'arpAnnounce', 'rpFilter');
     expect(facts.cache?.freeKib).to.be.greaterThan(0);
@@ -28,7 +28,7 @@ describe('the questions to a host', () => {
     it(`are answered by ${shell}`, function () {
       needsTool(this, shell.split(' ')[0] ?? '');
       const facts = answerOf(shell, { HOME: '/nowhere/at all', PATH: process.env.PATH });
-      expect(facts?.cache).to.deep.include({ folder: '/nowhere/at all/.cache', mountPoint: '/', noexec: false });
+      expect(facts?.cache).to.deep.include({ directory: '/nowhere/at all/.cache', mountPoint: '/', noexec: false });
       expect(facts?.pipeMostBytes).to.be.greaterThan(0);
       expect(facts?.interfaces.size).to.be.greaterThan(0);
     });
@@ -40,17 +40,17 @@ describe('the questions to a host', () => {
   });
 
   it('find out about sudo', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-sudo-'));
+    const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-sudo-'));
     try {
       const sudo = (script: string) => {
-        writeFileSync(join(folder, 'sudo'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-        return answerOf('sh', { PATH: `${folder}:${process.env.PATH}` }, { ...QUESTIONS, sudo: true })?.sudo;
+        writeFileSync(join(directory, 'sudo'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+        return answerOf('sh', { PATH: `${directory}:${process.env.PATH}` }, { ...QUESTIONS, sudo: true })?.sudo;
       };
       expect(sudo('[ "$*" = "-n true" ]')).to.deep.equal({ ok: true, words: '' });
       const refusal = { ok: false, words: 'sudo: a password is required' };
       expect(sudo('echo "sudo: a password"; echo "is required" >&2; exit 1')).to.deep.equal(refusal);
     } finally {
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     }
   });
 
@@ -63,7 +63,7 @@ describe('the questions to a host', () => {
     expect(
       decodeSystem(hex('cache all 0 /\nprograms fast\n/proc/sys/fs/pipe-max-size:lots\nsudo 2\nend\n')),
     ).to.deep.equal({
-      agentFolder: null,
+      agentDirectory: null,
       programs: null,
       pipeMostBytes: null,
       pipeUserPages: null,

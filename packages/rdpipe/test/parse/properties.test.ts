@@ -181,20 +181,20 @@ describe('whatever the user writes', () => {
     const redirection = fc.constantFrom('<f', '< g', '>f', '>> g', '2>err', '2>&1');
     const before = fc.array(redirection, { minLength: 1, maxLength: 3 });
     const behind = fc.constantFrom('', ' cat', ' | cat', ' && cat', '; cat', ' A=1 cat', ' A=1 | cat');
-    const folder = mkdtempSync(join(tmpdir(), 'rdpipe-opening-'));
+    const directory = mkdtempSync(join(tmpdir(), 'rdpipe-opening-'));
     try {
       fc.assert(
         fc.property(before, behind, (redirections, rest) => {
           const command = redirections.join(' ') + rest;
           if (classifyCommand(command).kind !== 'command') return;
-          for (const name of ['f', 'g']) writeFileSync(join(folder, name), 'data');
-          const { stdout, status } = runProgram('sh', ['-c', command], { cwd: folder, input: 'data' });
+          for (const name of ['f', 'g']) writeFileSync(join(directory, name), 'data');
+          const { stdout, status } = runProgram('sh', ['-c', command], { cwd: directory, input: 'data' });
           expect({ stdout, status }, command).to.deep.equal({ stdout: 'data', status: 0 });
         }),
         { numRuns: 150 },
       );
     } finally {
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     }
   });
 

@@ -137,9 +137,9 @@ export function settingsWith(changes: Partial<PlanInput['settings']>): PlanInput
 
 /** `tcp sender address 10.0.0.2: ssh address`; `rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2`. */
 export function ways({ candidates }: Pick<HopLink, 'candidates'>): readonly string[] {
-  return candidates.map(({ transport, dialler, way, host, from, device, why }) => {
+  return candidates.map(({ transport, dialer, way, host, from, device, why }) => {
     const place = from === null ? host : `${host} from ${from}`;
-    return `${transport} ${dialler} ${way} ${place}: ${device === null ? why : `${device}, ${why}`}`;
+    return `${transport} ${dialer} ${way} ${place}: ${device === null ? why : `${device}, ${why}`}`;
   });
 }
 

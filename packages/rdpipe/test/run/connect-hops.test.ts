@@ -10,19 +10,19 @@ import { type Answer, type FakeAgents, fakeAgents } from './fake-agents.ts';
 import { connected, hop } from './sample.ts';
 
 const TCP = { transport: 'tcp', from: null, device: null } as const;
-const DIRECT: Candidate = { ...TCP, dialler: 'sender', way: 'address', host: '10.0.0.2', why: 'ssh address' };
-const REVERSE: Candidate = { ...TCP, dialler: 'receiver', way: 'address', host: '10.0.0.1', why: 'receiver dials' };
+const DIRECT: Candidate = { ...TCP, dialer: 'sender', way: 'address', host: '10.0.0.2', why: 'ssh address' };
+const REVERSE: Candidate = { ...TCP, dialer: 'receiver', way: 'address', host: '10.0.0.1', why: 'receiver dials' };
 const FORWARD: Candidate = {
   ...TCP,
-  dialler: 'sender',
+  dialer: 'sender',
   way: 'forward',
   host: '127.0.0.1',
   why: 'forwarded through ssh',
 };
-const RELAY: Candidate = { ...TCP, dialler: 'sender', way: 'relay', host: '10.0.0.2', why: 'relayed over ssh' };
+const RELAY: Candidate = { ...TCP, dialer: 'sender', way: 'relay', host: '10.0.0.2', why: 'relayed over ssh' };
 const RDMA: Candidate = {
   transport: 'rdma',
-  dialler: 'sender',
+  dialer: 'sender',
   way: 'address',
   host: '10.1.0.2',
   from: '10.1.0.1',

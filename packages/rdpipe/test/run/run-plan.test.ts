@@ -162,7 +162,7 @@ function ends(stage: number): AgentEvent[] {
 function throughSsh(plan: Plan): Plan {
   const tcp = { transport: 'tcp', from: null, device: null } as const;
   const why = 'forwarded through ssh';
-  const candidates = [{ ...tcp, dialler: 'sender', way: 'forward', host: '127.0.0.1', why }] as const;
+  const candidates = [{ ...tcp, dialer: 'sender', way: 'forward', host: '127.0.0.1', why }] as const;
   const segments = plan.segments.map((segment) => ({
     ...segment,
     links: segment.links.map((link) => (link.kind === 'hop' ? { ...link, candidates } : link)),

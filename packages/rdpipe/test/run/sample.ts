@@ -155,7 +155,7 @@ export function hop(number: number, from: string, to: string): Extract<PlannedLi
     candidates: [
       {
         transport: 'tcp',
-        dialler: 'sender',
+        dialer: 'sender',
         way: 'address',
         host: '10.0.0.2',
         from: null,

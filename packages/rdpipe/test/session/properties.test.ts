@@ -53,8 +53,8 @@ describe('whatever stands in the files and words of ssh', () => {
   });
 
   it('is a configuration, or a mistake that is named', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
-    const configFile = join(folder, 'config');
+    const directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    const configFile = join(directory, 'config');
     const keyword = fc.constantFrom(
       'Host',
       'HostName',
@@ -82,7 +82,7 @@ describe('whatever stands in the files and words of ssh', () => {
         { numRuns: 200 },
       );
     } finally {
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     }
   });
 

@@ -11,16 +11,16 @@ const PSEUDO_SSH = fileURLToPath(new URL('../../../../test/support/pseudo-ssh', 
 
 describe('a session by a pretended ssh', () => {
   const path = process.env.PATH;
-  let folder: string;
+  let directory: string;
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
-    symlinkSync(PSEUDO_SSH, join(folder, 'ssh'));
-    process.env.PATH = `${folder}:${path}`;
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    symlinkSync(PSEUDO_SSH, join(directory, 'ssh'));
+    process.env.PATH = `${directory}:${path}`;
   });
   after(() => {
     process.env.PATH = path;
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   });
 
   const open = async () => {

@@ -10,7 +10,7 @@ import { locateSsh } from '../../src/session/openssh/program.ts';
 import type { SessionSettings } from '../../src/session/settings.ts';
 
 export interface TestHosts extends SshHosts {
-  readonly folder: string;
+  readonly directory: string;
 }
 
 /** `environment` is set in every session. */
@@ -18,14 +18,14 @@ export async function startTestHosts(
   specs: readonly HostSpec[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestHosts> {
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
-  const hosts = await startSshHosts(folder, specs, environment);
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+  const hosts = await startSshHosts(directory, specs, environment);
   return {
     ...hosts,
-    folder,
+    directory,
     async close() {
       await hosts.close();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 }

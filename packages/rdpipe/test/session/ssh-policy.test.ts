@@ -17,7 +17,7 @@ interface Case {
 
 const CTR = 'Ciphers=aes128-ctr';
 
-/** Files are in `folder`. `plain` has sshd's defaults, `picky` one algorithm each, `rsa` an RSA key of 2048 bits. */
+/** Files are in `directory`. `plain` has sshd's defaults, `picky` one algorithm each, `rsa` an RSA key of 2048 bits. */
 const CASES: readonly Case[] = [
   { options: [], accepted: true },
   { host: 'picky', options: [], accepted: true },
@@ -75,24 +75,24 @@ const FILES = /(?<=^(RevokedHostKeys|UserKnownHostsFile|IdentityFile)=)(?!none$)
 
 describe('what the configuration of ssh forbids', () => {
   let hosts: TestHosts;
-  let folder: string;
+  let directory: string;
 
   before(async function () {
     needsFile(this, '/usr/sbin/sshd');
     needsTool(this, 'ssh', 'ssh-keygen');
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
     for (const name of ['rsa-host', 'rsa-key']) makeKey(name, ['-t', 'rsa', '-b', '2048']);
     hosts = await startTestHosts([
       { name: 'plain' },
       { name: 'picky', server: ['KexAlgorithms curve25519-sha256', 'Ciphers aes128-ctr', 'MACs hmac-sha2-512'] },
       { name: 'behind', jump: 'plain' },
-      { name: 'rsa', server: [`HostKey ${join(folder, 'rsa-host')}`, 'HostKeyAlgorithms rsa-sha2-256'] },
+      { name: 'rsa', server: [`HostKey ${join(directory, 'rsa-host')}`, 'HostKeyAlgorithms rsa-sha2-256'] },
     ]);
     makeFiles();
   });
   after(async () => {
     await hosts?.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   });
 
   for (const client of ['openssh', 'ssh2'] as const) {
@@ -101,7 +101,7 @@ describe('what the configuration of ssh forbids', () => {
         const words = options.length === 0 ? 'nothing more' : options.join(' ');
         it(`${accepted ? 'accepts' : 'refuses'} ${host} with ${words}`, async function () {
           needs(this, unknownKeyword(options));
-          const outcome = await tryHost(host, client, options.map(inFolder));
+          const outcome = await tryHost(host, client, options.map(inDirectory));
           expect(outcome, String(outcome)).to.satisfy((error: unknown) =>
             accepted ? error === undefined : error instanceof SessionError,
           );
@@ -146,22 +146,24 @@ describe('what the configuration of ssh forbids', () => {
     }
   });
 
-  function inFolder(option: string): string {
-    return option.replace(FILES, (name) => join(folder, name));
+  function inDirectory(option: string): string {
+    return option.replace(FILES, (name) => join(directory, name));
   }
 
   function makeKey(name: string, kind: readonly string[]): void {
-    execaSync('ssh-keygen', ['-q', ...kind, '-N', '', '-C', 'rdpipe-test', '-f', join(folder, name)]);
+    execaSync('ssh-keygen', ['-q', ...kind, '-N', '', '-C', 'rdpipe-test', '-f', join(directory, name)]);
   }
 
   function makeFiles(): void {
-    const key = readFileSync(join(hosts.folder, 'plain.host.pub'), 'utf8');
-    const own = readFileSync(join(hosts.folder, 'picky.host.pub'), 'utf8');
+    const key = readFileSync(join(hosts.directory, 'plain.host.pub'), 'utf8');
+    const own = readFileSync(join(hosts.directory, 'picky.host.pub'), 'utf8');
     const rsa = hosts.hosts.get('rsa');
-    const rsaKey = readFileSync(join(folder, 'rsa-host.pub'), 'utf8');
-    writeFileSync(join(hosts.folder, 'known_hosts'), `[${rsa?.address}]:${rsa?.port} ${rsaKey}`, { flag: 'a' });
-    writeFileSync(join(hosts.folder, 'authorized_keys'), readFileSync(join(folder, 'rsa-key.pub')), { flag: 'a' });
-    const known = readFileSync(join(hosts.folder, 'known_hosts'), 'utf8');
+    const rsaKey = readFileSync(join(directory, 'rsa-host.pub'), 'utf8');
+    writeFileSync(join(hosts.directory, 'known_hosts'), `[${rsa?.address}]:${rsa?.port} ${rsaKey}`, { flag: 'a' });
+    writeFileSync(join(hosts.directory, 'authorized_keys'), readFileSync(join(directory, 'rsa-key.pub')), {
+      flag: 'a',
+    });
+    const known = readFileSync(join(hosts.directory, 'known_hosts'), 'utf8');
     const texts = {
       empty: '',
       words: 'these are\nno keys\n',
@@ -172,16 +174,16 @@ describe('what the configuration of ssh forbids', () => {
       'sha1.spec': `sha1: ${key}`,
       'sha256.spec': `sha256: ${own}sha256: ${key}`,
     };
-    for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(directory, name), text);
     for (const [krl, source] of [
       ['others.krl', 'others.pub'],
       ['revoked.krl', 'revoked.pub'],
       ['sha1.krl', 'sha1.spec'],
       ['sha256.krl', 'sha256.spec'],
     ]) {
-      execaSync('ssh-keygen', ['-q', '-k', '-f', join(folder, `${krl}`), join(folder, `${source}`)]);
+      execaSync('ssh-keygen', ['-q', '-k', '-f', join(directory, `${krl}`), join(directory, `${source}`)]);
     }
-    writeFileSync(join(folder, 'cut.krl'), readFileSync(join(folder, 'others.krl')).subarray(0, -3));
+    writeFileSync(join(directory, 'cut.krl'), readFileSync(join(directory, 'others.krl')).subarray(0, -3));
   }
 });
 

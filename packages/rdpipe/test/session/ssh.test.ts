@@ -93,7 +93,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
     });
 
     it('goes through a ProxyCommand', async () => {
-      const relay = join(hosts.folder, 'relay.mjs');
+      const relay = join(hosts.directory, 'relay.mjs');
       writeFileSync(
         relay,
         `import { connect } from 'node:net';
@@ -150,8 +150,8 @@ for (const client of ['openssh', 'ssh2'] as const) {
     });
 
     it('refuses a host that shows another key than the known one', async () => {
-      const file = join(hosts.folder, 'changed');
-      const key = readFileSync(join(hosts.folder, 'h2.host.pub'), 'utf8');
+      const file = join(hosts.directory, 'changed');
+      const key = readFileSync(join(hosts.directory, 'h2.host.pub'), 'utf8');
       const { address, port } = hosts.hosts.get('h1') ?? {};
       writeFileSync(file, `[${address}]:${port} ${key}`);
       const error = await failureOf('h1', { options: [`UserKnownHostsFile=${file}`] });
@@ -164,7 +164,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(error.code).to.equal('authentication');
       expect(error.message).to.match(/^cannot reach h1: permission denied/);
       const log = await eventually(() => {
-        const lines = readFileSync(join(hosts.folder, 'h1.log'), 'utf8').split('\n');
+        const lines = readFileSync(join(hosts.directory, 'h1.log'), 'utf8').split('\n');
         const ends = lines.filter((line) =>
           /^(Connection (closed|reset) by|Disconnected from) .*user nobody/.test(line),
         );
@@ -200,8 +200,8 @@ for (const client of ['openssh', 'ssh2'] as const) {
         socket.on('error', () => server.destroy());
       });
       const port = portOf(dropping);
-      const knownHosts = join(hosts.folder, 'dropping');
-      writeFileSync(knownHosts, `[127.0.0.1]:${port} ${readFileSync(join(hosts.folder, 'h1.host.pub'), 'utf8')}`);
+      const knownHosts = join(hosts.directory, 'dropping');
+      writeFileSync(knownHosts, `[127.0.0.1]:${port} ${readFileSync(join(hosts.directory, 'h1.host.pub'), 'utf8')}`);
       const options = [`Port=${port}`, 'HostName=127.0.0.1', `UserKnownHostsFile=${knownHosts}`];
       expect(await run(await openOne('h1', { options }), 'echo in')).to.equal('in\n');
       dropping.close();

@@ -11,7 +11,7 @@
 #include <string.h>
 
 // Each write waits for the disk: 512 MiB in writes of 64 KiB took 1.0 s, of 256 KiB 0.42 s, of 1 MiB 0.39 s.
-#define KEPT_MOST_BYTES (1u << 20)
+#define KEPT_MAX_BYTES (1u << 20)
 #define WRITE_LEAST_BYTES (256u << 10) // so many are written from the caller's memory, without a copy
 
 struct rd_direct_writer {
@@ -30,7 +30,7 @@ static bool set_direct(int fd, bool on);
 struct rd_direct_writer *rd_direct_writer_create(int fd) {
   struct rd_direct_writer *direct = rd_memory_new(1, sizeof *direct);
   direct->fd = fd;
-  direct->kept = rd_pages_allocate(KEPT_MOST_BYTES);
+  direct->kept = rd_pages_allocate(KEPT_MAX_BYTES);
   direct->is_direct = direct->kept != NULL && rd_direct_io_needs(fd, &direct->needs) && set_direct(fd, true);
   if (direct->is_direct) return direct;
   rd_direct_writer_destroy(direct);
@@ -44,11 +44,11 @@ void rd_direct_writer_destroy(struct rd_direct_writer *direct) {
 }
 
 ssize_t rd_direct_writer_write(struct rd_direct_writer *direct, const unsigned char *bytes, size_t count) {
-  if (direct->kept_bytes == KEPT_MOST_BYTES && !write_kept(direct)) return -1;
+  if (direct->kept_bytes == KEPT_MAX_BYTES && !write_kept(direct)) return -1;
   size_t part = rd_direct_io_part(&direct->needs, direct->written, bytes, count);
   if (direct->kept_bytes == 0 && (part >= WRITE_LEAST_BYTES || !direct->is_direct))
     return write_some(direct, bytes, direct->is_direct ? part : count);
-  size_t room = KEPT_MOST_BYTES - direct->kept_bytes;
+  size_t room = KEPT_MAX_BYTES - direct->kept_bytes;
   part = count < room ? count : room;
   memcpy(direct->kept + direct->kept_bytes, bytes, part);
   direct->kept_bytes += part;

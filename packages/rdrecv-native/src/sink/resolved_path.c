@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/vfs.h>
 
-#define LINKS_MOST 40
+#define LINKS_MAX 40
 #define OVERFLOW_UID 65534 // the kernel shows it for every user that is not in this user namespace
 
 static bool walk(struct rd_resolved_path *resolved, char **rest, const char *path, struct rd_error *error);
@@ -49,7 +49,7 @@ int rd_resolved_path_open(const struct rd_resolved_path *resolved, int flags) {
 
 // Walks component by component, so that each link on the way is checked with the directory that holds it.
 static bool walk(struct rd_resolved_path *resolved, char **rest, const char *path, struct rd_error *error) {
-  for (int links = 0; links <= LINKS_MOST;) {
+  for (int links = 0; links <= LINKS_MAX;) {
     if (!take_component(resolved, *rest)) return unwritable(path, error);
     bool is_last = (*rest)[0] == '\0';
     RD_AUTO_CLOSE int fd = open_component(resolved, is_last);

@@ -94,7 +94,7 @@ bool rd_sink_write(struct rd_sink *sink, const unsigned char *bytes, size_t coun
   return true;
 }
 
-bool rd_sink_is_prompt(const struct rd_sink *sink) {
+bool rd_sink_never_blocks(const struct rd_sink *sink) {
   return sink->now_fd >= 0;
 }
 

@@ -26,7 +26,7 @@ void rd_sink_destroy(struct rd_sink *sink);
 bool rd_sink_write(struct rd_sink *sink, const unsigned char *bytes, size_t count, const atomic_bool *stop,
                    struct rd_error *error);
 // It can be written without waiting: a pipe, or /dev/null. (SIGPIPE must be ignored.)
-bool rd_sink_is_prompt(const struct rd_sink *sink);
+bool rd_sink_never_blocks(const struct rd_sink *sink);
 // Writes as much as a prompt sink takes without waiting. Returns the number of bytes; 0: none now, poll
 // rd_sink_watch_fd() for POLLOUT; -1: failed as rd_sink_write() does.
 ssize_t rd_sink_write_now(struct rd_sink *sink, const unsigned char *bytes, size_t count, struct rd_error *error);

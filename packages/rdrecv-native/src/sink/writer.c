@@ -82,7 +82,7 @@ void rd_writer_destroy(struct rd_writer *writer) {
 
 bool rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink, struct rd_error *error) {
   writer->sink = sink;
-  writer->has_thread = !rd_sink_is_prompt(sink); // before the thread looks at it
+  writer->has_thread = !rd_sink_never_blocks(sink); // before the thread looks at it
   if (writer->has_thread) return rd_worker_start(&writer->worker, write_all, writer, error);
   write_prompt_sink(writer);
   return true;
@@ -116,7 +116,7 @@ void rd_writer_discard(struct rd_writer *writer) {
   write_prompt_sink(writer);
 }
 
-size_t rd_writer_forget(struct rd_writer *writer, bool *forgot_end) {
+size_t rd_writer_discard_pending(struct rd_writer *writer, bool *forgot_end) {
   pthread_mutex_lock(&writer->lock);
   size_t busy_bytes = writer->busy ? writer->queue[writer->written % writer->places].bytes : 0;
   uint64_t kept = writer->written + (writer->busy ? 1 : 0);

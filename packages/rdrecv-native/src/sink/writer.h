@@ -34,7 +34,7 @@ void rd_writer_discard(struct rd_writer *writer);
 
 // Drops the frames that are not begun, and the end if there were some: they will come again. Returns how many bytes the
 // frame has that is being written; 0: none is.
-size_t rd_writer_forget(struct rd_writer *writer, bool *forgot_end);
+size_t rd_writer_discard_pending(struct rd_writer *writer, bool *forgot_end);
 
 // The next frame that was written whole. False: none now.
 bool rd_writer_take_back(struct rd_writer *writer, struct rd_rx_frame *rx_frame);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#define READ_MOST_BYTES (1u << 20)
+#define READ_MAX_BYTES (1u << 20)
 
 struct rd_reader {
   struct rd_source *source;
@@ -100,7 +100,7 @@ static void *read_all(void *context) {
 // As read(), but only the thread waits.
 static ssize_t read_some(struct rd_reader *reader) {
   unsigned char *space;
-  size_t most = rd_ring_reserve(reader->ring, READ_MOST_BYTES, &space);
+  size_t most = rd_ring_reserve(reader->ring, READ_MAX_BYTES, &space);
   if (most == 0) return 0; // the ring was stopped
   ssize_t got = reader->has_thread ? rd_source_read(reader->source, space, most, &reader->stop, &reader->error)
                                    : rd_source_read_now(reader->source, space, most, &reader->error);

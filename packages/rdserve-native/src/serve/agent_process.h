@@ -9,7 +9,7 @@
 
 struct rd_agent_start {
   const struct rd_serve_options *options;
-  const struct rd_client_place *place;
+  const struct rd_client_grant *place;
   int stream_fd;              // its standard input and output
   const char *ssh_connection; // as sshd has it: the client's address and port, and ours
 };

@@ -67,7 +67,7 @@ void rd_client_session_destroy(struct rd_client_session *connection) {
 }
 
 bool rd_client_session_admit(struct rd_client_session *connection, const struct rd_serve_options *options,
-                             const struct rd_client_place *place, struct rd_error *error) {
+                             const struct rd_client_grant *place, struct rd_error *error) {
   struct rd_agent_start start = {.options = options,
                                  .place = place,
                                  .stream_fd = connection->stream_fd,

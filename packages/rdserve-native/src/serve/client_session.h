@@ -34,7 +34,7 @@ void rd_client_session_destroy(struct rd_client_session *connection); // NULL-sa
 
 // Starts the agent of the client `name`, and lets the relay begin.
 bool rd_client_session_admit(struct rd_client_session *connection, const struct rd_serve_options *options,
-                             const struct rd_client_place *place, struct rd_error *error);
+                             const struct rd_client_grant *place, struct rd_error *error);
 void rd_client_session_refuse(struct rd_client_session *connection, const char *reason);
 // Kills the relay: the agent then sees the end of its input, and ends everything of the session.
 void rd_client_session_end(struct rd_client_session *connection);

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#define KEY_MOST_BYTES 1024u
+#define KEY_MAX_BYTES 1024u
 #define KEY_LEAST_CHARACTERS 16u
-#define CLIENTS_MOST 4096u
+#define CLIENTS_MAX 4096u
 
 struct loading {
   const struct rd_serve_options *options;
@@ -61,7 +61,7 @@ void rd_clients_destroy(struct rd_clients *clients) {
   free(clients);
 }
 
-const struct rd_client_place *rd_clients_place(const struct rd_clients *clients, const char *name) {
+const struct rd_client_grant *rd_clients_place(const struct rd_clients *clients, const char *name) {
   for (size_t i = 0; i < clients->count; i++)
     if (strcmp(clients->keys[i].name, name) == 0) return &clients->places[i];
   return NULL;
@@ -79,7 +79,7 @@ static bool load_client_file(struct loading *loading, struct rd_error *error) {
   const char *path = loading->options->client_file;
   size_t bytes;
   struct rd_error reason;
-  char *text = rd_private_file_read(path, RD_TABLE_FILE_MOST_BYTES, &bytes, error);
+  char *text = rd_private_file_read(path, RD_TABLE_FILE_MAX_BYTES, &bytes, error);
   if (text == NULL) return false;
   size_t before = loading->clients->count;
   loading->has_key = true;
@@ -131,7 +131,7 @@ static bool add_client(struct loading *loading, const char *name, struct rd_erro
     rd_error_set(error, RD_CODE_USAGE, "the client %s is defined twice", name);
     return false;
   }
-  if (clients->count == CLIENTS_MOST) return refuse(error, "too many clients");
+  if (clients->count == CLIENTS_MAX) return refuse(error, "too many clients");
   int directory_fd = fcntl(loading->root_fd, F_DUPFD_CLOEXEC, 3);
   if (directory_fd < 0) {
     rd_error_set_errno(error, RD_CODE_USAGE, "cannot hold a directory open");
@@ -142,14 +142,14 @@ static bool add_client(struct loading *loading, const char *name, struct rd_erro
   clients->keys[clients->count] = (struct rd_tls_client){0};
   snprintf(clients->keys[clients->count].name, sizeof clients->keys->name, "%s", name);
   clients->places[clients->count++] =
-      (struct rd_client_place){.directory_fd = directory_fd, .rights = loading->options->rights};
+      (struct rd_client_grant){.directory_fd = directory_fd, .rights = loading->options->rights};
   return true;
 }
 
 static bool take_key_file(struct loading *loading, const char *path, struct rd_error *error) {
   size_t bytes;
   struct rd_error reason;
-  char *text = rd_private_file_read(path, KEY_MOST_BYTES, &bytes, error);
+  char *text = rd_private_file_read(path, KEY_MAX_BYTES, &bytes, error);
   if (text == NULL) return false;
   bool taken = take_key(loading, text, &reason);
   rd_private_file_free(text, bytes);

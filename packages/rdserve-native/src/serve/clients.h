@@ -8,14 +8,14 @@
 
 #include <stddef.h>
 
-struct rd_client_place {
+struct rd_client_grant {
   int directory_fd; // O_PATH
   enum rd_serve_rights rights;
 };
 
 struct rd_clients {
   struct rd_tls_client *keys;     // `count` of them
-  struct rd_client_place *places; // in the same order
+  struct rd_client_grant *places; // in the same order
   size_t count;
 };
 
@@ -24,6 +24,6 @@ struct rd_clients {
 struct rd_clients *rd_clients_load(const struct rd_serve_options *options, struct rd_error *error);
 void rd_clients_destroy(struct rd_clients *clients); // NULL-safe
 // NULL: there is none of that name.
-const struct rd_client_place *rd_clients_place(const struct rd_clients *clients, const char *name);
+const struct rd_client_grant *rd_clients_place(const struct rd_clients *clients, const char *name);
 
 #endif

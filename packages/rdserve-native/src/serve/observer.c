@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MOST_BYTES (1u << 20)
-#define COUNTERS_MOST 32
+#define LINE_MAX_BYTES (1u << 20)
+#define COUNTERS_MAX 32
 #define PATH_BYTES 400u
 
 // A line of one direction, as far as it has come.
@@ -31,7 +31,7 @@ struct rd_observer {
   struct rd_observer_handler handler;
   struct line request, event;
   bool is_open;
-  struct counter counters[COUNTERS_MOST];
+  struct counter counters[COUNTERS_MAX];
   size_t counter_count;
 };
 
@@ -85,7 +85,7 @@ static void take(struct rd_observer *observer, struct line *line, const char *by
 }
 
 static void append(struct line *line, const char *bytes, size_t count_bytes) {
-  line->is_too_long = line->is_too_long || count_bytes > LINE_MOST_BYTES - line->count;
+  line->is_too_long = line->is_too_long || count_bytes > LINE_MAX_BYTES - line->count;
   if (line->is_too_long || count_bytes == 0) return;
   if (line->count + count_bytes > line->room) {
     size_t room = line->room > 0 ? line->room : 4096;
@@ -169,7 +169,7 @@ static void count(struct rd_observer *observer, json_int_t link, bool receives, 
 static struct counter *counter_of(struct rd_observer *observer, json_int_t link, bool receives) {
   for (size_t i = 0; i < observer->counter_count; i++)
     if (observer->counters[i].link == link && observer->counters[i].receives == receives) return &observer->counters[i];
-  if (observer->counter_count == COUNTERS_MOST) return NULL;
+  if (observer->counter_count == COUNTERS_MAX) return NULL;
   struct counter *added = &observer->counters[observer->counter_count++];
   *added = (struct counter){.link = link, .receives = receives};
   return added;

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#define CLIENTS_MOST 4096
-#define DRAIN_MOST_S 1000000
+#define CLIENTS_MAX 4096
+#define DRAIN_MAX_S 1000000
 
 // Versions of clang-format differ here.
 // clang-format off
@@ -97,7 +97,7 @@ static bool parse_port(void *to, const char *text) {
 static bool parse_clients(void *to, const char *text) {
   struct rd_serve_options *options = to;
   long clients;
-  if (!rd_option_number(text, 1, CLIENTS_MOST, &clients)) return false;
+  if (!rd_option_number(text, 1, CLIENTS_MAX, &clients)) return false;
   options->most_clients = (unsigned)clients;
   return true;
 }
@@ -119,7 +119,7 @@ static bool parse_ports(void *to, const char *text) {
 static bool parse_drain(void *to, const char *text) {
   struct rd_serve_options *options = to;
   long seconds;
-  if (!rd_option_number(text, 0, DRAIN_MOST_S, &seconds)) return false;
+  if (!rd_option_number(text, 0, DRAIN_MAX_S, &seconds)) return false;
   options->drain_ms = seconds * 1000;
   return true;
 }

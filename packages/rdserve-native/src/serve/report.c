@@ -22,8 +22,8 @@ static const char *result_of(const struct rd_client_session *connection);
 static void add_average(const struct rd_averages *averages, size_t window, char *line, size_t bytes);
 static void write_json(json_t *object);
 
-void rd_report_serving(const struct rd_report *report, const struct rd_serve_options *options, uint16_t port,
-                       size_t clients) {
+void rd_serve_log_serving(const struct rd_serve_log *report, const struct rd_serve_options *options, uint16_t port,
+                          size_t clients) {
   if (report->json)
     write_json(json_pack("{s:s,s:i,s:i,s:s}", "event", "serving", "port", (int)port, "clients", (int)clients, "rights",
                          rd_serve_rights_name(options->rights)));
@@ -31,7 +31,7 @@ void rd_report_serving(const struct rd_report *report, const struct rd_serve_opt
     fprintf(stderr, "rdrecv: serving %s on port %u (keys of %zu clients)\n", options->directory, port, clients);
 }
 
-void rd_report_begin(const struct rd_report *report, const struct rd_client_session *connection) {
+void rd_serve_log_begin(const struct rd_serve_log *report, const struct rd_client_session *connection) {
   if (report->json)
     write_json(json_pack("{s:s,s:s,s:s,s:s,s:s}", "event", "begin", "client", connection->name, "peer",
                          connection->peer, "direction", rd_serve_rights_name(connection->direction), "path",
@@ -41,7 +41,8 @@ void rd_report_begin(const struct rd_report *report, const struct rd_client_sess
             doing(connection->direction), connection->path);
 }
 
-void rd_report_end(const struct rd_report *report, const struct rd_client_session *connection, const char *refusal) {
+void rd_serve_log_end(const struct rd_serve_log *report, const struct rd_client_session *connection,
+                      const char *refusal) {
   const char *result = refusal != NULL ? "refused" : result_of(connection);
   double seconds = (double)(rd_now_ms() - connection->began_ms) / 1000;
   if (report->json) {
@@ -64,7 +65,7 @@ void rd_report_end(const struct rd_report *report, const struct rd_client_sessio
             seconds);
 }
 
-void rd_report_strangers(const struct rd_report *report, uint64_t count, const char *peer, const char *reason) {
+void rd_serve_log_strangers(const struct rd_serve_log *report, uint64_t count, const char *peer, const char *reason) {
   if (report->json)
     write_json(json_pack("{s:s,s:I,s:s,s:s}", "event", "strangers", "count", (json_int_t)count, "peer", peer, "reason",
                          reason));
@@ -75,7 +76,7 @@ void rd_report_strangers(const struct rd_report *report, uint64_t count, const c
             reason);
 }
 
-void rd_report_averages(const struct rd_report *report, const struct rd_averages *averages) {
+void rd_serve_log_averages(const struct rd_serve_log *report, const struct rd_averages *averages) {
   char line[512] = "";
   if (!report->json) {
     for (size_t i = 0; i < WINDOWS; i++) add_average(averages, i, line, sizeof line);
@@ -92,14 +93,14 @@ void rd_report_averages(const struct rd_report *report, const struct rd_averages
   write_json(json_pack("{s:s,s:o}", "event", "averages", "averages", all));
 }
 
-void rd_report_reloaded(const struct rd_report *report, size_t clients) {
+void rd_serve_log_reloaded(const struct rd_serve_log *report, size_t clients) {
   if (report->json)
     write_json(json_pack("{s:s,s:i}", "event", "reloaded", "clients", (int)clients));
   else
     fprintf(stderr, "rdrecv: reloaded the keys of %zu clients\n", clients);
 }
 
-void rd_report_draining(const struct rd_report *report, size_t sessions) {
+void rd_serve_log_draining(const struct rd_serve_log *report, size_t sessions) {
   if (report->json)
     write_json(json_pack("{s:s,s:i}", "event", "draining", "sessions", (int)sessions));
   else
@@ -107,7 +108,7 @@ void rd_report_draining(const struct rd_report *report, size_t sessions) {
             sessions);
 }
 
-void rd_report_failure(const struct rd_report *report, const char *message) {
+void rd_serve_log_failure(const struct rd_serve_log *report, const char *message) {
   if (report->json)
     write_json(json_pack("{s:s,s:s}", "event", "failure", "message", message));
   else

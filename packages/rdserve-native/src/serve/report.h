@@ -8,20 +8,21 @@
 
 #include <stdbool.h>
 
-struct rd_report {
+struct rd_serve_log {
   bool json;
 };
 
-void rd_report_serving(const struct rd_report *report, const struct rd_serve_options *options, uint16_t port,
-                       size_t clients);
-void rd_report_begin(const struct rd_report *report, const struct rd_client_session *connection);
+void rd_serve_log_serving(const struct rd_serve_log *report, const struct rd_serve_options *options, uint16_t port,
+                          size_t clients);
+void rd_serve_log_begin(const struct rd_serve_log *report, const struct rd_client_session *connection);
 // `refusal`: NULL, or why it was not admitted.
-void rd_report_end(const struct rd_report *report, const struct rd_client_session *connection, const char *refusal);
+void rd_serve_log_end(const struct rd_serve_log *report, const struct rd_client_session *connection,
+                      const char *refusal);
 // Connections of strangers since the last line, and the last one of them.
-void rd_report_strangers(const struct rd_report *report, uint64_t count, const char *peer, const char *reason);
-void rd_report_averages(const struct rd_report *report, const struct rd_averages *averages);
-void rd_report_reloaded(const struct rd_report *report, size_t clients);
-void rd_report_draining(const struct rd_report *report, size_t sessions);
-void rd_report_failure(const struct rd_report *report, const char *message);
+void rd_serve_log_strangers(const struct rd_serve_log *report, uint64_t count, const char *peer, const char *reason);
+void rd_serve_log_averages(const struct rd_serve_log *report, const struct rd_averages *averages);
+void rd_serve_log_reloaded(const struct rd_serve_log *report, size_t clients);
+void rd_serve_log_draining(const struct rd_serve_log *report, size_t sessions);
+void rd_serve_log_failure(const struct rd_serve_log *report, const char *message);
 
 #endif

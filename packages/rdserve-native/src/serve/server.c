@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define STRANGERS_MOST 64u
+#define STRANGERS_MAX 64u
 #define HANDSHAKE_MS 5000
 #define ACCEPTS_AT_A_TIME 16
 #define STRANGER_LINE_MS 1000
@@ -28,7 +28,7 @@
 
 struct server {
   const struct rd_serve_options *options;
-  struct rd_report report;
+  struct rd_serve_log report;
   struct rd_clients *clients;
   struct rd_connector *listener; // NULL: it drains
   uint16_t port;
@@ -76,7 +76,7 @@ int rd_serve_run(const struct rd_serve_options *options, struct rd_error *error)
     return rd_code_status(error->code);
   }
   error->code = RD_CODE_OK;
-  rd_report_serving(&server.report, options, server.port, server.clients->count);
+  rd_serve_log_serving(&server.report, options, server.port, server.clients->count);
   while (server.listener != NULL || server.connections != NULL) turn(&server);
   rd_clients_destroy(server.clients);
   rd_cleanup_fd(&server.signal_fd);
@@ -147,10 +147,10 @@ static void accept_clients(struct server *server) {
 // A new stranger takes the place of the oldest one.
 static void add_connection(struct server *server, int socket_fd) {
   struct rd_error error;
-  if (count_connections(server, false) >= STRANGERS_MOST) evict_strangers(server, INT64_MAX);
+  if (count_connections(server, false) >= STRANGERS_MAX) evict_strangers(server, INT64_MAX);
   struct rd_client_session *connection = rd_client_session_create(socket_fd, server->clients, &error);
   if (connection == NULL) {
-    rd_report_failure(&server->report, error.message);
+    rd_serve_log_failure(&server->report, error.message);
     server->accept_ms = rd_now_ms() + 100;
     return;
   }
@@ -188,7 +188,7 @@ static void take_message(struct server *server, struct rd_client_session *connec
     connection->is_open = true;
     connection->direction = (enum rd_serve_rights)(message->number & RD_RIGHTS_BOTH);
     memcpy(connection->path, message->text, sizeof connection->path);
-    rd_report_begin(&server->report, connection);
+    rd_serve_log_begin(&server->report, connection);
     break;
   case RD_RELAY_MOVED:
     if (!connection->is_session) break;
@@ -206,7 +206,7 @@ static void take_message(struct server *server, struct rd_client_session *connec
 static void admit(struct server *server, struct rd_client_session *connection, const char *name) {
   struct rd_error error;
   char reason[64];
-  const struct rd_client_place *place = rd_clients_place(server->clients, name);
+  const struct rd_client_grant *place = rd_clients_place(server->clients, name);
   snprintf(connection->name, sizeof connection->name, "%.64s", place != NULL ? name : "");
   snprintf(reason, sizeof reason, "the server is full: %u clients", server->options->most_clients);
   if (place == NULL)
@@ -221,7 +221,7 @@ static void admit(struct server *server, struct rd_client_session *connection, c
 
 static void refuse(struct server *server, struct rd_client_session *connection, const char *reason) {
   rd_client_session_refuse(connection, reason);
-  rd_report_end(&server->report, connection, reason);
+  rd_serve_log_end(&server->report, connection, reason);
 }
 
 static void take_signals(struct server *server) {
@@ -244,7 +244,7 @@ static void reload(struct server *server) {
   if (clients == NULL) {
     char message[sizeof error.message + 32];
     snprintf(message, sizeof message, "keeping the old keys: %s", error.message);
-    rd_report_failure(&server->report, message);
+    rd_serve_log_failure(&server->report, message);
     return;
   }
   // A relay in its handshake has the old keys.
@@ -252,7 +252,7 @@ static void reload(struct server *server) {
     if (!one->is_session) rd_client_session_end(one);
   rd_clients_destroy(server->clients);
   server->clients = clients;
-  rd_report_reloaded(&server->report, clients->count);
+  rd_serve_log_reloaded(&server->report, clients->count);
 }
 
 static void drain(struct server *server) {
@@ -261,7 +261,7 @@ static void drain(struct server *server) {
   if (server->options->drain_ms > 0) server->end_ms = rd_now_ms() + server->options->drain_ms;
   for (struct rd_client_session *one = server->connections; one != NULL; one = one->next)
     if (!one->is_session) rd_client_session_end(one);
-  rd_report_draining(&server->report, count_connections(server, true));
+  rd_serve_log_draining(&server->report, count_connections(server, true));
 }
 
 static void end_sessions(struct server *server) {
@@ -290,7 +290,7 @@ static void remove_ended(struct server *server) {
       place = &one->next;
       continue;
     }
-    if (one->is_session) rd_report_end(&server->report, one, NULL);
+    if (one->is_session) rd_serve_log_end(&server->report, one, NULL);
     *place = one->next;
     rd_client_session_destroy(one);
   }
@@ -301,14 +301,14 @@ static void keep_time(struct server *server) {
   evict_strangers(server, now_ms);
   if (server->end_ms > 0 && now_ms >= server->end_ms) end_sessions(server);
   if (server->strangers > 0 && now_ms >= server->strangers_ms) {
-    rd_report_strangers(&server->report, server->strangers, server->stranger, server->stranger_reason);
+    rd_serve_log_strangers(&server->report, server->strangers, server->stranger, server->stranger_reason);
     server->strangers = 0;
     server->strangers_ms = now_ms + STRANGER_LINE_MS;
   }
   if (now_ms < server->step_ms) return;
   server->step.sessions = (unsigned)count_connections(server, true);
   rd_averages_add(&server->averages, &server->step);
-  if (rd_averages_have_traffic(&server->averages)) rd_report_averages(&server->report, &server->averages);
+  if (rd_averages_have_traffic(&server->averages)) rd_serve_log_averages(&server->report, &server->averages);
   server->step = (struct rd_average_step){0};
   server->step_ms += RD_AVERAGES_STEP_MS;
 }

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define RD_TABLE_FILE_MOST_BYTES (256u << 10)
+#define RD_TABLE_FILE_MAX_BYTES (256u << 10)
 #define RD_TABLE_NAME_BYTES 65u
 #define RD_TABLE_VALUE_BYTES 4097u
 

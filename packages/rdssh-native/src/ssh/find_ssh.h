@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-// `rdpipe` is the path of bin/rdpipe: a program in its folder is passed over, for it would call itself without end.
+// `rdpipe` is the path of bin/rdpipe: a program in its directory is passed over, for it would call itself without end.
 // Returns `path`, or NULL: there is none.
 const char *rd_find_ssh(const char *rdpipe, char *path, size_t path_bytes);
 

@@ -127,9 +127,9 @@ static void add_command(struct words *words, const struct rd_ssh_command_line *l
 }
 
 static bool prepare_environment(struct rd_error *error) {
-  char folder[4096];
-  if (!rd_program_paths_folder(folder, sizeof folder, error)) return false;
-  if (setenv("RDPIPE_PROGRAM", "rdssh", 1) < 0 || setenv("RDPIPE_LOCAL_FOLDER", folder, 1) < 0) {
+  char directory[4096];
+  if (!rd_program_paths_directory(directory, sizeof directory, error)) return false;
+  if (setenv("RDPIPE_PROGRAM", "rdssh", 1) < 0 || setenv("RDPIPE_LOCAL_DIRECTORY", directory, 1) < 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start rdpipe");
     return false;
   }

@@ -19,27 +19,27 @@
 
 static const char *const programs[] = {"rdhop", "rdtree"};
 
-static bool is_right(int folder_fd, const char *sums, const char *prefix, const char *program);
+static bool is_right(int directory_fd, const char *sums, const char *prefix, const char *program);
 static const char *sum_of(const char *sums, const char *name);
-static int open_program(int folder_fd, const char *name);
+static int open_program(int directory_fd, const char *name);
 static bool digest(int fd, char sum[static SUM_CHARACTERS + 1]);
 
-bool rd_program_sums_hold(const char *folder, const char *sums) {
-  RD_AUTO_CLOSE int folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+bool rd_program_sums_hold(const char *directory, const char *sums) {
+  RD_AUTO_CLOSE int directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   struct stat dynamic;
-  bool has_dynamic = fstatat(folder_fd, "dynamic", &dynamic, AT_SYMLINK_NOFOLLOW) == 0;
+  bool has_dynamic = fstatat(directory_fd, "dynamic", &dynamic, AT_SYMLINK_NOFOLLOW) == 0;
   if (has_dynamic ? !S_ISDIR(dynamic.st_mode) : errno != ENOENT) return false;
   const char *prefix = has_dynamic ? "dynamic/" : "";
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-    if (!is_right(folder_fd, sums, prefix, programs[i])) return false;
+    if (!is_right(directory_fd, sums, prefix, programs[i])) return false;
   return true;
 }
 
-static bool is_right(int folder_fd, const char *sums, const char *prefix, const char *program) {
+static bool is_right(int directory_fd, const char *sums, const char *prefix, const char *program) {
   char name[32], sum[SUM_CHARACTERS + 1];
   snprintf(name, sizeof name, "%s%s", prefix, program);
   const char *wanted = sum_of(sums, name);
-  RD_AUTO_CLOSE int fd = wanted != NULL ? open_program(folder_fd, name) : -1;
+  RD_AUTO_CLOSE int fd = wanted != NULL ? open_program(directory_fd, name) : -1;
   return fd >= 0 && digest(fd, sum) && strncmp(sum, wanted, SUM_CHARACTERS) == 0;
 }
 
@@ -53,9 +53,9 @@ static const char *sum_of(const char *sums, const char *name) {
   return NULL;
 }
 
-static int open_program(int folder_fd, const char *name) {
+static int open_program(int directory_fd, const char *name) {
   struct stat status;
-  RD_AUTO_CLOSE int fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  RD_AUTO_CLOSE int fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode) || !(status.st_mode & S_IXUSR)) return -1;
   return rd_take_fd(&fd);
 }

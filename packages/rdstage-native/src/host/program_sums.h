@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
-// `sums`: NAME=SHA256 of each program, separated by commas; names are below `folder` (`rdhop`, `dynamic/rdtree`),
+// `sums`: NAME=SHA256 of each program, separated by commas; names are below `directory` (`rdhop`, `dynamic/rdtree`),
 // digests 64 lower-case hexadecimal digits. True when each program that would be started is in the list, is an
-// executable file and no link, and has that digest. Where there is a folder `dynamic`, its programs would be started,
-// not the others.
-bool rd_program_sums_hold(const char *folder, const char *sums);
+// executable file and no link, and has that digest. Where there is a directory `dynamic`, its programs would be
+// started, not the others.
+bool rd_program_sums_hold(const char *directory, const char *sums);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define ENTRIES_MAX 64u
 #define PORTS_OF_A_DEVICE_MAX 255u
-#define RATE_MOST_GBPS 1e6
+#define RATE_MAX_GBPS 1e6
 
 // The most that RoCE adds to a packet, as the kernel counts it: GRH, UDP, BTH, XRC, atomic header, ICRC.
 #define ROCE_HEADERS_BYTES (40 + 8 + 12 + 4 + 28 + 4)
@@ -40,7 +40,7 @@ struct gids {
 struct port {
   const char *sys, *device;
   unsigned number;
-  char folder[PATH_MAX];
+  char directory[PATH_MAX];
   const char *link_layer, *state;
   bool is_iwarp;
 };
@@ -90,8 +90,8 @@ static void append_device(json_t *active, json_t *others, const char *sys, const
 static bool open_port(struct port *port, const char *sys, const char *device, unsigned number) {
   char node_type[32];
   *port = (struct port){.sys = sys, .device = device, .number = number};
-  snprintf(port->folder, sizeof port->folder, "%s/class/infiniband/%s/ports/%u", sys, device, number);
-  if (!rd_sysfs_exists("%s", port->folder)) return false;
+  snprintf(port->directory, sizeof port->directory, "%s/class/infiniband/%s/ports/%u", sys, device, number);
+  if (!rd_sysfs_exists("%s", port->directory)) return false;
   port->link_layer = link_layer_of(port);
   port->state = state_of(port);
   rd_sysfs_line(node_type, sizeof node_type, "%s/class/infiniband/%s/node_type", sys, device);
@@ -102,7 +102,7 @@ static bool open_port(struct port *port, const char *sys, const char *device, un
 // NULL: neither Ethernet nor InfiniBand.
 static const char *link_layer_of(const struct port *port) {
   char text[32];
-  rd_sysfs_line(text, sizeof text, "%s/link_layer", port->folder);
+  rd_sysfs_line(text, sizeof text, "%s/link_layer", port->directory);
   if (strcmp(text, "Ethernet") == 0) return "ethernet";
   return strcmp(text, "InfiniBand") == 0 ? "infiniband" : NULL;
 }
@@ -111,7 +111,7 @@ static const char *link_layer_of(const struct port *port) {
 static const char *state_of(const struct port *port) {
   static const char *const states[] = {"down", "down", "init", "armed", "active", "active"};
   char text[32];
-  rd_sysfs_line(text, sizeof text, "%s/state", port->folder);
+  rd_sysfs_line(text, sizeof text, "%s/state", port->directory);
   unsigned long number = strtoul(text, NULL, 10);
   return states[number < sizeof states / sizeof *states ? number : 0];
 }
@@ -132,15 +132,15 @@ static void read_gids(const struct port *port, struct gids *gids) {
   for (unsigned index = 0; index < GIDS_READ; index++) {
     char text[INET6_ADDRSTRLEN];
     struct in6_addr gid;
-    if (!rd_sysfs_line(text, sizeof text, "%s/gids/%u", port->folder, index)) return;
+    if (!rd_sysfs_line(text, sizeof text, "%s/gids/%u", port->directory, index)) return;
     if (inet_pton(AF_INET6, text, &gid) == 1 && !IN6_IS_ADDR_UNSPECIFIED(&gid)) read_gid(port, index, &gid, gids);
   }
 }
 
 static void read_gid(const struct port *port, unsigned index, const struct in6_addr *gid, struct gids *gids) {
   char kind[NAME_BYTES], interface[IF_NAMESIZE];
-  if (rd_sysfs_line(kind, sizeof kind, "%s/gid_attrs/types/%u", port->folder, index)) add_name(&gids->kinds, kind);
-  if (rd_sysfs_line(interface, sizeof interface, "%s/gid_attrs/ndevs/%u", port->folder, index))
+  if (rd_sysfs_line(kind, sizeof kind, "%s/gid_attrs/types/%u", port->directory, index)) add_name(&gids->kinds, kind);
+  if (rd_sysfs_line(interface, sizeof interface, "%s/gid_attrs/ndevs/%u", port->directory, index))
     add_name(IN6_IS_ADDR_LINKLOCAL(gid) ? &gids->own : &gids->interfaces, interface);
 }
 
@@ -189,9 +189,9 @@ static json_t *describe(const struct port *port, const char *interface, const st
 // The file has `2.5 Gb/sec (1X SDR)`.
 static json_int_t rate_mbps(const struct port *port) {
   char text[64];
-  rd_sysfs_line(text, sizeof text, "%s/rate", port->folder);
+  rd_sysfs_line(text, sizeof text, "%s/rate", port->directory);
   double gbps = strtod(text, NULL);
-  return gbps > 0 && gbps < RATE_MOST_GBPS ? (json_int_t)(gbps * 1000) : 0;
+  return gbps > 0 && gbps < RATE_MAX_GBPS ? (json_int_t)(gbps * 1000) : 0;
 }
 
 // The largest path MTU of RDMA that fits the interface's MTU.

@@ -32,7 +32,7 @@ bool rd_die_with_parent_run(char **command, int *status, struct rd_error *error)
   end_command(pid, signal_fd);
   int ended;
   if (waitpid(pid, &ended, WNOHANG) != pid) ended = SIGKILL; // it cannot be killed, and is not waited for
-  rd_tree_end(getpid(), END_WITHIN_MS);                      // processes that it left behind
+  rd_process_tree_end(getpid(), END_WITHIN_MS);              // processes that it left behind
   *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
   return true;
 }

@@ -95,13 +95,13 @@ static bool list_matching(pid_t root, bool with_group, struct rd_process_list *l
 }
 
 static bool list_all(struct rd_process_list *list, struct rd_error *error) {
-  DIR *folder = opendir("/proc");
-  if (folder == NULL) {
+  DIR *directory = opendir("/proc");
+  if (directory == NULL) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot read /proc");
     return false;
   }
   size_t capacity = 0;
-  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+  for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
     struct rd_process process;
     if (!isdigit((unsigned char)entry->d_name[0]) || !read_process(atoi(entry->d_name), &process)) continue;
     if (list->count == capacity) {
@@ -110,7 +110,7 @@ static bool list_all(struct rd_process_list *list, struct rd_error *error) {
     }
     list->items[list->count++] = process;
   }
-  closedir(folder);
+  closedir(directory);
   if (list->count) qsort(list->items, list->count, sizeof *list->items, by_pid);
   return true;
 }

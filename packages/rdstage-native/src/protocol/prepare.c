@@ -10,7 +10,7 @@
 #include <string.h>
 
 // With its `op` it must fit into one line for the program.
-#define OPEN_MAX_BYTES (RD_JSON_LINE_MOST_BYTES / 2)
+#define OPEN_MAX_BYTES (RD_JSON_LINE_MAX_BYTES / 2)
 #define TIME_MAX_MS (30LL * 24 * 3600 * 1000)
 
 static void destroy_open(json_t *open);

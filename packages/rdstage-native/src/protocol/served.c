@@ -8,9 +8,9 @@
 #include <string.h>
 
 // A copy has three stages on a host, and clean; each may have a hop on both sides.
-#define STAGES_MOST 8u
-#define LINKS_MOST 16u
-#define BUFFER_MOST_BYTES (64 << 20)
+#define STAGES_MAX 8u
+#define LINKS_MAX 16u
+#define BUFFER_MAX_BYTES (64 << 20)
 
 static const struct {
   const char *role;
@@ -44,7 +44,7 @@ bool rd_served_take_ports(struct rd_served *served, const char *text) {
 
 bool rd_served_allows(const struct rd_served *served, struct rd_prepare_spec *prepare, struct rd_error *error) {
   if (!rd_served_is(served)) return true;
-  if (prepare->stage_count > STAGES_MOST || prepare->link_count > LINKS_MOST)
+  if (prepare->stage_count > STAGES_MAX || prepare->link_count > LINKS_MAX)
     return refuse(error, "it has more parts than a copy");
   for (size_t i = 0; i < prepare->stage_count; i++)
     if (!allows_stage(served, &prepare->stages[i], error)) return false;
@@ -79,7 +79,7 @@ static bool allows_stage(const struct rd_served *served, const struct rd_stage_s
 // rdsend and rdrecv refuse a value of another kind.
 static void bound_hop(const struct rd_served *served, json_t *open) {
   json_t *buffer = json_object_get(open, "buffer");
-  if (json_integer_value(buffer) > BUFFER_MOST_BYTES) json_integer_set(buffer, BUFFER_MOST_BYTES);
+  if (json_integer_value(buffer) > BUFFER_MAX_BYTES) json_integer_set(buffer, BUFFER_MAX_BYTES);
   if (served->low_port == 0) return;
   json_object_set_new(open, "ports", rd_json_made(json_pack("[i,i]", served->low_port, served->high_port)));
 }

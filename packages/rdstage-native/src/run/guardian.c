@@ -22,7 +22,7 @@ static int status_of(pid_t supervisor);
 int rd_guardian_run(pid_t supervisor, int guard_fd) {
   struct rd_held_write_ends held = {0};
   bool finished = watch_supervisor(guard_fd, &held);
-  if (!finished) rd_tree_end(getpid(), END_WITHIN_MS);
+  if (!finished) rd_process_tree_end(getpid(), END_WITHIN_MS);
   int status = finished ? status_of(supervisor) : EXIT_FAILURE;
   rd_held_write_ends_leave_behind(&held);
   return status;

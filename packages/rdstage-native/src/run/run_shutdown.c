@@ -30,14 +30,14 @@ void rd_run_shutdown_begin(struct rd_run_shutdown *shutdown_state, struct rd_age
   if (shutdown_state->phase != RD_SHUTDOWN_NOT) return;
   *shutdown_state = (struct rd_run_shutdown){.agent = agent, .segment = segment, .done = done, .context = context};
   shutdown_state->began_ms = rd_now_ms();
-  struct rd_tree_sweep *sweep = &shutdown_state->sweep;
+  struct rd_process_tree_sweep *sweep = &shutdown_state->sweep;
   sweep->root = getpid();
-  if (segment != NULL) sweep->tidy_count = rd_segment_trees(segment, sweep->tidy, RD_TREE_TIDY_MAX);
+  if (segment != NULL) sweep->cleaner_count = rd_segment_trees(segment, sweep->cleaners, RD_TREE_CLEANERS_MAX);
   enter(shutdown_state, RD_SHUTDOWN_SENDERS);
   struct rd_error ignored; // where /proc cannot be read, the programs and the guardian still end what they can
   if (segment != NULL) rd_segment_abort(segment, reason);
   exclude_programs(shutdown_state);
-  rd_tree_freeze(&shutdown_state->sweep, &ignored);
+  rd_process_tree_freeze(&shutdown_state->sweep, &ignored);
   if (agent->suspended) {
     signal_programs(shutdown_state, RD_SIDE_SEND, SIGCONT);
     signal_programs(shutdown_state, RD_SIDE_RECV, SIGCONT);
@@ -107,13 +107,13 @@ static bool receivers_are_over(const struct rd_run_shutdown *shutdown_state) {
 
 static bool sweep_is_over(struct rd_run_shutdown *shutdown_state, int64_t within_ms) {
   struct rd_error ignored;
-  ssize_t left = rd_tree_sweep(&shutdown_state->sweep, &ignored);
-  return left < 0 || rd_tree_sweep_is_over(&shutdown_state->sweep, left) ||
+  ssize_t left = rd_process_tree_sweep(&shutdown_state->sweep, &ignored);
+  return left < 0 || rd_process_tree_sweep_is_over(&shutdown_state->sweep, left) ||
          rd_now_ms() - shutdown_state->began_ms >= within_ms;
 }
 
 static void exclude_programs(struct rd_run_shutdown *shutdown_state) {
-  struct rd_tree_sweep *sweep = &shutdown_state->sweep;
+  struct rd_process_tree_sweep *sweep = &shutdown_state->sweep;
   sweep->excluded_count = 0;
   if (shutdown_state->segment == NULL) return;
   sweep->excluded_count =

@@ -23,7 +23,7 @@ struct rd_run_shutdown {
   struct rd_segment *segment; // NULL: none
   enum rd_shutdown_phase phase;
   int64_t began_ms, phase_began_ms;
-  struct rd_tree_sweep sweep;
+  struct rd_process_tree_sweep sweep;
   struct rd_timer again;
   void (*done)(void *context);
   void *context;

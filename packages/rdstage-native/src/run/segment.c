@@ -262,7 +262,7 @@ static void check_end(struct rd_segment *segment) {
     return;
   }
   rd_loop_timer_stop(segment->agent->loop, &segment->stderr_grace);
-  for (size_t i = 0; i < segment->stage_count; i++) rd_stage_end_rest(segment->stages[i]);
+  for (size_t i = 0; i < segment->stage_count; i++) rd_stage_kill_remaining(segment->stages[i]);
   segment->state = SEGMENT_ENDED;
   rd_control_line_emit(segment->agent->control, rd_event_segment("segment_ended", segment->prepare->segment));
 }

@@ -76,9 +76,9 @@ bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd, const int *in
     return false;
   }
   stage->state = RD_STAGE_RUNNING;
-  stage->sweep = (struct rd_tree_sweep){.root = stage->pid, .is_group = true};
+  stage->sweep = (struct rd_process_tree_sweep){.root = stage->pid, .is_group = true};
   if (stage->spec->kind == RD_STAGE_TREE || stage->spec->kind == RD_STAGE_FORWARD)
-    stage->sweep.tidy[stage->sweep.tidy_count++] = stage->pid;
+    stage->sweep.cleaners[stage->sweep.cleaner_count++] = stage->pid;
   rd_control_line_emit(stage->agent->control, rd_event_started(stage->spec->number, stage->pid));
   return true;
 }
@@ -119,7 +119,7 @@ void rd_stage_stop(struct rd_stage *stage) {
   kill_all(stage);
 }
 
-void rd_stage_end_rest(const struct rd_stage *stage) {
+void rd_stage_kill_remaining(const struct rd_stage *stage) {
   struct rd_process_list list;
   struct rd_error ignored; // where /proc cannot be read, they cannot be found
   if (stage->nudges == 0 || !rd_process_list_below(getpid(), &list, &ignored)) return;
@@ -283,7 +283,7 @@ static void kill_all(void *context) {
   struct rd_stage *stage = context;
   if (stage->state != RD_STAGE_RUNNING) return;
   struct rd_error ignored; // without /proc the group is still signalled
-  ssize_t left = rd_tree_sweep(&stage->sweep, &ignored);
+  ssize_t left = rd_process_tree_sweep(&stage->sweep, &ignored);
   if (left < 0) signal_group(stage, SIGKILL);
   if (left != 0) rd_loop_timer(stage->agent->loop, &stage->kill_again, KILL_AGAIN_MS, kill_all, stage);
 }

@@ -35,7 +35,7 @@ struct rd_stage {
   bool consumer_closed; // its reader has gone
   unsigned nudges;      // signals sent for that
   struct rd_timer nudge, kill_again;
-  struct rd_tree_sweep sweep;
+  struct rd_process_tree_sweep sweep;
 };
 
 struct rd_stage *rd_stage_create(struct rd_agent *agent, const struct rd_stage_spec *spec, bool lenient,
@@ -53,7 +53,7 @@ void rd_stage_consumer_gone(struct rd_stage *stage);
 void rd_stage_stop(struct rd_stage *stage);
 // For a stage that was ended because its reader had gone, after its process was reaped: kills the rest of its group.
 // Processes that may not be killed are reported by `left_behind`.
-void rd_stage_end_rest(const struct rd_stage *stage);
+void rd_stage_kill_remaining(const struct rd_stage *stage);
 // Marks its end as caused by us, unless it had ended before.
 void rd_stage_mark_stopped(struct rd_stage *stage);
 

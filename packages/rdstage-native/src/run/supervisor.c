@@ -243,9 +243,9 @@ static void suspend(struct supervisor *supervisor) {
   if (supervisor->agent.suspended) return;
   supervisor->agent.suspended = true;
   rd_lease_suspend(&supervisor->lease);
-  struct rd_tree_sweep everything = {.root = getpid()};
+  struct rd_process_tree_sweep everything = {.root = getpid()};
   struct rd_error ignored; // where /proc cannot be read the processes go on running
-  rd_tree_freeze(&everything, &ignored);
+  rd_process_tree_freeze(&everything, &ignored);
 }
 
 static void resume(struct supervisor *supervisor) {

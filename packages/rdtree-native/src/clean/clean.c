@@ -16,7 +16,7 @@
 struct cleaning {
   const struct rd_tree_settings *settings;
   struct rd_named *named;
-  struct rd_folders *folders; // of `named`
+  struct rd_source_dirs *directories; // of `named`
   uint32_t source;
   struct rd_tree_totals totals;
 };
@@ -34,7 +34,7 @@ bool rd_tree_clean(const struct rd_tree_settings *settings, int in_fd, int out_f
   (void)out_fd;
   struct cleaning cleaning = {.settings = settings, .named = rd_named_create(settings, error)};
   if (cleaning.named == NULL) return false;
-  cleaning.folders = rd_named_folders(cleaning.named);
+  cleaning.directories = rd_named_directories(cleaning.named);
   bool is_done = take_all(&cleaning, in_fd, error);
   if (is_done) rd_events_progress(&cleaning.totals, NULL, true);
   rd_named_destroy(cleaning.named);
@@ -61,13 +61,13 @@ static bool take(struct cleaning *cleaning, const struct rd_record *record, stru
 
 // Enters the directory that the path is in, and leaves its last name in *path: of the source itself that of the source.
 static bool go_to(struct cleaning *cleaning, uint32_t source, struct rd_bytes *path, struct rd_error *error) {
-  struct rd_folders *folders = cleaning->folders;
+  struct rd_source_dirs *directories = cleaning->directories;
   bool is_other = source != cleaning->source || path->count == 0;
-  while (is_other && rd_folders_depth(folders) > 0) rd_folders_leave(folders);
+  while (is_other && rd_source_dirs_depth(directories) > 0) rd_source_dirs_leave(directories);
   cleaning->source = source;
-  if (rd_folders_depth(folders) == 0) {
+  if (rd_source_dirs_depth(directories) == 0) {
     if (!rd_named_begin(cleaning->named, source, error)) return false;
-    struct rd_bytes own = rd_folders_source_name(folders);
+    struct rd_bytes own = rd_source_dirs_source_name(directories);
     if (path->count == 0) {
       *path = own;
       return own.count == 0 || check(cleaning, RD_RECORD_FILE, own, error);
@@ -75,7 +75,7 @@ static bool go_to(struct cleaning *cleaning, uint32_t source, struct rd_bytes *p
     if (!check(cleaning, RD_RECORD_ENTER, own, error)) return false;
   }
   leave_others(cleaning, *path);
-  size_t below = rd_folders_below(folders, (struct rd_bytes){0}).count, skipped = below == 0 ? 0 : below + 1;
+  size_t below = rd_source_dirs_below(directories, (struct rd_bytes){0}).count, skipped = below == 0 ? 0 : below + 1;
   struct rd_bytes rest = {path->at + skipped, path->count - skipped};
   for (const unsigned char *slash; (slash = memchr(rest.at, '/', rest.count)) != NULL;) {
     struct rd_bytes name = {rest.at, (size_t)(slash - rest.at)};
@@ -89,10 +89,10 @@ static bool go_to(struct cleaning *cleaning, uint32_t source, struct rd_bytes *p
 // Leaves the directories that the path is not in, but not the source.
 static void leave_others(struct cleaning *cleaning, struct rd_bytes path) {
   for (;;) {
-    struct rd_bytes below = rd_folders_below(cleaning->folders, (struct rd_bytes){0});
+    struct rd_bytes below = rd_source_dirs_below(cleaning->directories, (struct rd_bytes){0});
     bool is_in_it = below.count < path.count && memcmp(below.at, path.at, below.count) == 0;
     if (below.count == 0 || (is_in_it && path.at[below.count] == '/')) return;
-    rd_folders_leave(cleaning->folders);
+    rd_source_dirs_leave(cleaning->directories);
   }
 }
 
@@ -107,7 +107,7 @@ static void remove_entry(struct cleaning *cleaning, struct rd_bytes name, const 
   char text[RD_NAME_MAX_BYTES + 1];
   memcpy(text, name.at, name.count);
   text[name.count] = '\0';
-  int fd = rd_folders_fd(cleaning->folders);
+  int fd = rd_source_dirs_fd(cleaning->directories);
   if (fd < 0 || !rd_status_of_name(fd, text, &status))
     failed(cleaning, name, errno, "cannot be removed");
   else if (!is_unchanged(&status, record))
@@ -117,9 +117,9 @@ static void remove_entry(struct cleaning *cleaning, struct rd_bytes name, const 
   else {
     cleaning->totals.removed++;
     if (cleaning->settings->paths)
-      rd_events_path(RD_ACTION_REMOVED, rd_folders_shown(cleaning->folders, name), status.stx_size);
+      rd_events_path(RD_ACTION_REMOVED, rd_source_dirs_shown(cleaning->directories, name), status.stx_size);
   }
-  rd_events_progress(&cleaning->totals, rd_folders_shown(cleaning->folders, name), false);
+  rd_events_progress(&cleaning->totals, rd_source_dirs_shown(cleaning->directories, name), false);
 }
 
 static bool is_unchanged(const struct statx *status, const struct rd_record *record) {
@@ -131,5 +131,5 @@ static bool is_unchanged(const struct statx *status, const struct rd_record *rec
 
 static void failed(struct cleaning *cleaning, struct rd_bytes name, int number, const char *reason) {
   cleaning->totals.failed++;
-  rd_events_failed(rd_folders_shown(cleaning->folders, name), number, reason);
+  rd_events_failed(rd_source_dirs_shown(cleaning->directories, name), number, reason);
 }

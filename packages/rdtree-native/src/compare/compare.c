@@ -136,7 +136,7 @@ static bool release(struct compare *compare, struct rd_error *error) {
 static bool place(struct compare *compare, bool is_only_file, struct rd_error *error) {
   const struct rd_tree_settings *settings = compare->settings;
   struct rd_target target;
-  enum rd_place where = rd_target_place(settings->target, is_only_file);
+  enum rd_target_mode where = rd_target_place(settings->target, is_only_file);
   if (!rd_target_open(&target, settings->target, where, settings->make_parents, error)) return false;
   compare->tree = rd_target_tree_create(settings->target, &target);
   rd_target_close(&target);
@@ -252,7 +252,7 @@ static bool pass_file(struct compare *compare, struct rd_record *record, const c
   if (may_have_partial && compare->removal != NULL) rd_removed_names_note_partial(compare->removal, record->entry.name);
   if (!may_have_partial || !find_partial(compare, &record->entry, name, &partial))
     return pass(compare, record, NULL, reasons, error);
-  record->entry.want = RD_WANT_REST;
+  record->entry.want = RD_WANT_RESUME;
   bool is_passed = pass(compare, record, &partial.blocks, reasons, error);
   free(partial.digests);
   return is_passed;

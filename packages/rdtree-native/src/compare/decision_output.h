@@ -13,7 +13,7 @@ struct rd_decision_output; // opaque
 struct rd_decided {
   const struct rd_record *record; // with what is wanted of it
   const struct rd_attributes *attributes;
-  const struct rd_blocks *blocks; // of RD_WANT_REST; else NULL
+  const struct rd_blocks *blocks; // of RD_WANT_RESUME; else NULL
   unsigned reasons;               // enum rd_reason
 };
 

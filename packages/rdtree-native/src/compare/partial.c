@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #define BLOCK_MIN_BYTES (UINT64_C(8) << 20)
-#define THREADS_MOST 64u
+#define THREADS_MAX 64u
 
 struct work {
   int fd;
@@ -81,8 +81,8 @@ static uint64_t block_bytes_of(uint64_t bytes) {
 }
 
 static void digest_blocks(struct work *work, unsigned threads) {
-  pthread_t started[THREADS_MOST];
-  if (threads > THREADS_MOST) threads = THREADS_MOST;
+  pthread_t started[THREADS_MAX];
+  if (threads > THREADS_MAX) threads = THREADS_MAX;
   if (threads > work->count) threads = (unsigned)work->count;
   unsigned count = 0;
   while (count + 1 < threads && pthread_create(&started[count], NULL, run, work) == 0) count++;

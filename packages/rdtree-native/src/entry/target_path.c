@@ -17,7 +17,7 @@ static char *parent_of(const char *path);
 static bool missing(const char *path, struct rd_error *error);
 static bool unusable(const char *path, struct rd_error *error);
 
-enum rd_place rd_target_place(const char *path, bool is_only_file) {
+enum rd_target_mode rd_target_place(const char *path, bool is_only_file) {
   struct stat status;
   if (!is_only_file || names_a_directory(path)) return RD_PLACE_INTO;
   RD_AUTO_FREE char *whole = rd_home_path(path);
@@ -25,7 +25,7 @@ enum rd_place rd_target_place(const char *path, bool is_only_file) {
   return is_directory ? RD_PLACE_INTO : RD_PLACE_AS;
 }
 
-bool rd_target_open(struct rd_target *target, const char *path, enum rd_place place, bool make_parents,
+bool rd_target_open(struct rd_target *target, const char *path, enum rd_target_mode place, bool make_parents,
                     struct rd_error *error) {
   *target = (struct rd_target){.place = place, .path = rd_home_path(path), .directory_fd = -1};
   if (target->path == NULL) return unusable(path, error);

@@ -3,7 +3,7 @@
 #ifndef RD_TREE_NAMED_H
 #define RD_TREE_NAMED_H
 
-#include "entry/folders.h"
+#include "entry/source_dirs.h"
 #include "setup/settings.h"
 
 struct rd_named; // opaque
@@ -17,6 +17,6 @@ bool rd_named_check(struct rd_named *named, const struct rd_record *record, stru
 // At depth 0: goes to a source. False (RD_CODE_DATA_DAMAGED): there is none of that number.
 bool rd_named_begin(struct rd_named *named, uint32_t source, struct rd_error *error);
 // At the directory that the records so far have led to.
-struct rd_folders *rd_named_folders(struct rd_named *named);
+struct rd_source_dirs *rd_named_directories(struct rd_named *named);
 
 #endif

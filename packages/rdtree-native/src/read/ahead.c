@@ -32,7 +32,7 @@ struct rd_ahead {
 static struct rd_wanted_file *file_at(struct rd_ahead *ahead, size_t index);
 static size_t bytes_of(const struct rd_wanted_file *file);
 static void fill(struct rd_ahead *ahead, struct rd_wanted_file *file, const struct rd_record *record,
-                 struct rd_folders *folders);
+                 struct rd_source_dirs *directories);
 static void run(struct rd_read_job *job);
 static bool send_first(struct rd_ahead *ahead, struct rd_error *error);
 static bool send_file(struct rd_ahead *ahead, struct rd_wanted_file *file, struct rd_error *error);
@@ -71,7 +71,7 @@ void rd_ahead_keep_blocks(struct rd_ahead *ahead, const struct rd_record *record
   ahead->has_blocks = true;
 }
 
-bool rd_ahead_add(struct rd_ahead *ahead, const struct rd_record *record, struct rd_folders *folders,
+bool rd_ahead_add(struct rd_ahead *ahead, const struct rd_record *record, struct rd_source_dirs *directories,
                   struct rd_error *error) {
   // In bursts: to wake a thread for each file would take longer than the file.
   bool is_full = ahead->count == FILES_AHEAD || ahead->bytes > BYTES_AHEAD;
@@ -79,9 +79,10 @@ bool rd_ahead_add(struct rd_ahead *ahead, const struct rd_record *record, struct
   while (is_full && (ahead->count > files / 2 || ahead->bytes > bytes / 2))
     if (!send_first(ahead, error)) return false;
   struct rd_wanted_file *file = file_at(ahead, ahead->count++);
-  fill(ahead, file, record, folders);
+  fill(ahead, file, record, directories);
   ahead->bytes += bytes_of(file);
-  if (record->entry.size <= RD_SMALL_FILE_BYTES && file->folder != NULL) rd_threads_submit(ahead->threads, &file->job);
+  if (record->entry.size <= RD_SMALL_FILE_BYTES && file->directory != NULL)
+    rd_threads_submit(ahead->threads, &file->job);
   return true;
 }
 
@@ -122,17 +123,17 @@ static size_t bytes_of(const struct rd_wanted_file *file) {
 }
 
 static void fill(struct rd_ahead *ahead, struct rd_wanted_file *file, const struct rd_record *record,
-                 struct rd_folders *folders) {
+                 struct rd_source_dirs *directories) {
   struct rd_bytes name = record->entry.name;
-  const char *shown = rd_folders_shown(folders, name);
+  const char *shown = rd_source_dirs_shown(directories, name);
   file->shown = rd_memory_copy(shown, strlen(shown));
   memcpy(file->name, name.at, name.count);
   file->name[name.count] = '\0';
   file->record = *record;
   file->record.entry.name.at = (const unsigned char *)file->name;
   file->expected = record->entry.size;
-  file->folder = rd_folders_keep(folders);
-  if (file->folder == NULL) file->number = errno;
+  file->directory = rd_source_dirs_keep(directories);
+  if (file->directory == NULL) file->number = errno;
   file->job.run = run;
   file->job.state = RD_READ_JOB_DONE;
   if (!ahead->has_blocks) return;
@@ -148,7 +149,7 @@ static void run(struct rd_read_job *job) {
 
 static bool send_first(struct rd_ahead *ahead, struct rd_error *error) {
   struct rd_wanted_file *file = file_at(ahead, 0);
-  bool is_submitted = file->expected <= RD_SMALL_FILE_BYTES && file->folder != NULL;
+  bool is_submitted = file->expected <= RD_SMALL_FILE_BYTES && file->directory != NULL;
   if (is_submitted)
     rd_threads_wait(ahead->threads, &file->job);
   else
@@ -194,7 +195,7 @@ static void refresh(struct rd_wanted_file *file) {
 // BLOCKS, if the target gave some, and FILE. *from: where its content begins that the target has not.
 static bool send_head(struct rd_ahead *ahead, struct rd_wanted_file *file, uint64_t *from, struct rd_error *error) {
   *from = 0;
-  if (file->record.entry.want == RD_WANT_REST) {
+  if (file->record.entry.want == RD_WANT_RESUME) {
     struct rd_record blocks = file->blocks;
     uint64_t same = rd_wanted_file_has_failed(file) ? 0 : rd_blocks_verify(ahead->threads, file);
     *from = blocks.blocks.bytes = same * blocks.blocks.block_bytes;

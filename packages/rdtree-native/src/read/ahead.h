@@ -3,7 +3,7 @@
 #ifndef RD_TREE_AHEAD_H
 #define RD_TREE_AHEAD_H
 
-#include "entry/folders.h"
+#include "entry/source_dirs.h"
 #include "stream/stream_writer.h"
 
 struct rd_ahead; // opaque
@@ -14,8 +14,8 @@ void rd_ahead_destroy(struct rd_ahead *ahead); // NULL-safe
 
 // BLOCKS: of the file that comes next.
 void rd_ahead_keep_blocks(struct rd_ahead *ahead, const struct rd_record *record);
-// A file, in the directory that `folders` are at. False: the copy cannot go on; so for all of these.
-bool rd_ahead_add(struct rd_ahead *ahead, const struct rd_record *record, struct rd_folders *folders,
+// A file, in the directory that `directories` are at. False: the copy cannot go on; so for all of these.
+bool rd_ahead_add(struct rd_ahead *ahead, const struct rd_record *record, struct rd_source_dirs *directories,
                   struct rd_error *error);
 // Any other record.
 bool rd_ahead_pass(struct rd_ahead *ahead, const struct rd_record *record, struct rd_error *error);

@@ -49,6 +49,6 @@ static bool take(struct reading *reading, const struct rd_record *record, struct
     return true;
   }
   if (record->type == RD_RECORD_FILE && record->entry.want != RD_WANT_METADATA)
-    return rd_ahead_add(reading->ahead, record, rd_named_folders(reading->named), error);
+    return rd_ahead_add(reading->ahead, record, rd_named_directories(reading->named), error);
   return rd_ahead_pass(reading->ahead, record, error);
 }

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define THREADS_MOST 64u
+#define THREADS_MAX 64u
 
 struct rd_threads {
   pthread_mutex_t lock;
@@ -16,7 +16,7 @@ struct rd_threads {
   unsigned waiting, idle;
   unsigned most, count;
   bool is_ending;
-  struct rd_worker workers[THREADS_MOST];
+  struct rd_worker workers[THREADS_MAX];
 };
 
 static void *work(void *context);
@@ -28,7 +28,7 @@ struct rd_threads *rd_threads_create(unsigned most) {
   pthread_mutex_init(&threads->lock, NULL);
   pthread_cond_init(&threads->has_job, NULL);
   pthread_cond_init(&threads->is_done, NULL);
-  threads->most = most < THREADS_MOST ? most : THREADS_MOST;
+  threads->most = most < THREADS_MAX ? most : THREADS_MAX;
   return threads;
 }
 

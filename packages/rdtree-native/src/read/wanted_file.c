@@ -23,7 +23,7 @@ static void digest(struct rd_wanted_file *file);
 static void close_file(struct rd_wanted_file *file);
 
 void rd_wanted_file_read(struct rd_wanted_file *file) {
-  if (file->folder == NULL || !open_file(file)) return;
+  if (file->directory == NULL || !open_file(file)) return;
   uint64_t expected = file->expected;
   for (int i = 0; i < ATTEMPTS; i++) {
     // A larger one than was expected would take memory that was not counted.
@@ -40,7 +40,7 @@ void rd_wanted_file_read(struct rd_wanted_file *file) {
 
 void rd_wanted_file_clear(struct rd_wanted_file *file) {
   close_file(file);
-  rd_folder_release(file->folder);
+  rd_source_dir_release(file->directory);
   free(file->shown);
   free(file->digests);
   unsigned char *bytes = file->bytes, *after = file->after;
@@ -60,7 +60,7 @@ bool rd_wanted_file_has_failed(const struct rd_wanted_file *file) {
 // O_NONBLOCK: it may have become a fifo.
 static bool open_file(struct rd_wanted_file *file) {
   int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-  file->fd = openat(rd_folder_fd(file->folder), file->name, flags);
+  file->fd = openat(rd_source_dir_fd(file->directory), file->name, flags);
   if (file->fd < 0 || !rd_status_of_fd(file->fd, &file->status)) {
     file->number = errno;
     if (errno == ELOOP || errno == ENXIO) file->reason = "is no longer a regular file";

@@ -3,7 +3,7 @@
 #ifndef RD_TREE_WANTED_FILE_H
 #define RD_TREE_WANTED_FILE_H
 
-#include "entry/folders.h"
+#include "entry/source_dirs.h"
 #include "read/threads.h"
 #include "stream/record.h"
 
@@ -15,10 +15,10 @@ struct rd_wanted_file {
   struct rd_read_job job;  // rd_wanted_file_read() of it
   struct rd_record record; // FILE; its name is `name`
   char name[RD_NAME_MAX_BYTES + 1];
-  uint64_t expected;        // its size when it was scanned
-  char *shown;              // its path, for people
-  struct rd_folder *folder; // where it is; NULL: that cannot be opened, for `number`
-  struct rd_record blocks;  // where RD_WANT_REST is wanted; its digests are the file's
+  uint64_t expected;               // its size when it was scanned
+  char *shown;                     // its path, for people
+  struct rd_source_dir *directory; // where it is; NULL: that cannot be opened, for `number`
+  struct rd_record blocks;         // where RD_WANT_RESUME is wanted; its digests are the file's
   unsigned char *digests;
   unsigned char *after; // encoded records that follow it
   size_t after_bytes, after_room;

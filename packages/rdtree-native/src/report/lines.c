@@ -16,7 +16,7 @@
 
 static const char *program; // NULL: events are wanted
 static const char *done;
-static enum rd_tree_report report;
+static enum rd_tree_output report;
 
 static void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

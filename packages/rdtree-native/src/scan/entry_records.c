@@ -27,14 +27,14 @@ static void failed_event(struct rd_scan *scan, struct rd_bytes name, int number,
 bool rd_send_status(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent,
                     struct rd_error *error) {
   *is_sent = true;
-  if (rd_status_of_name(rd_folders_fd(scan->folders), name, status)) return true;
+  if (rd_status_of_name(rd_source_dirs_fd(scan->directories), name, status)) return true;
   if (errno != ENOENT) *is_sent = rd_send_failed(scan, name, errno, "cannot read", error);
   return false;
 }
 
 bool rd_send_is_excluded(struct rd_scan *scan, const char *name, const struct statx *status) {
   if (scan->settings->pattern_count == 0) return false;
-  struct rd_bytes path = rd_folders_below(scan->folders, rd_bytes_of(name));
+  struct rd_bytes path = rd_source_dirs_below(scan->directories, rd_bytes_of(name));
   return rd_patterns_exclude(scan->patterns, path, S_ISDIR(status->stx_mode));
 }
 
@@ -42,7 +42,7 @@ bool rd_send_plain(struct rd_scan *scan, const char *name, const struct statx *s
   struct rd_record record = {.type = RD_RECORD_SPECIAL,
                              .entry = {.name = rd_bytes_of(name), .metadata = rd_metadata_of(status)}};
   if (!rd_name_is_valid(record.entry.name)) return rd_send_failed(scan, name, 0, "its name cannot be copied", error);
-  if (rd_folders_depth(scan->folders) == 0) record.entry.source = scan->source;
+  if (rd_source_dirs_depth(scan->directories) == 0) record.entry.source = scan->source;
   if (is_link(scan, name, status, &record)) return send(scan, &record, error);
   if (S_ISREG(status->stx_mode)) {
     record.entry.size = status->stx_size;
@@ -64,15 +64,15 @@ bool rd_send_plain(struct rd_scan *scan, const char *name, const struct statx *s
 bool rd_send_enter(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_error *error) {
   struct rd_record record = {.type = RD_RECORD_ENTER,
                              .entry = {.name = stream_name(name), .metadata = rd_metadata_of(status)}};
-  if (rd_folders_depth(scan->folders) == 0) record.entry.source = scan->source;
+  if (rd_source_dirs_depth(scan->directories) == 0) record.entry.source = scan->source;
   bool is_readable;
   if (!send_attached(scan, name, &record, &is_readable, error)) return false;
-  rd_folders_enter(scan->folders, record.entry.name);
+  rd_source_dirs_enter(scan->directories, record.entry.name);
   return send(scan, &record, error);
 }
 
 bool rd_send_leave(struct rd_scan *scan, bool is_whole, struct rd_error *error) {
-  rd_folders_leave(scan->folders);
+  rd_source_dirs_leave(scan->directories);
   struct rd_record record = {.type = RD_RECORD_LEAVE, .leave = {.is_whole = is_whole}};
   return rd_stream_put(scan->writer, &record, error);
 }
@@ -95,7 +95,7 @@ void rd_send_refused(struct rd_scan *scan, const char *text) {
 static bool send_symlink(struct rd_scan *scan, const char *name, struct rd_record *record, struct rd_error *error) {
   char target[SYMLINK_MAX_BYTES + 1];
   record->type = RD_RECORD_SYMLINK;
-  ssize_t count = readlinkat(rd_folders_fd(scan->folders), name, target, sizeof target);
+  ssize_t count = readlinkat(rd_source_dirs_fd(scan->directories), name, target, sizeof target);
   if (count < 0) return rd_send_failed(scan, name, errno, "cannot read", error);
   if (count == 0 || count > (ssize_t)SYMLINK_MAX_BYTES)
     return rd_send_failed(scan, name, 0, "its target cannot be copied", error);
@@ -108,7 +108,7 @@ static bool send_symlink(struct rd_scan *scan, const char *name, struct rd_recor
 static bool send_file(struct rd_scan *scan, const char *name, struct rd_record *record, struct rd_error *error) {
   record->type = RD_RECORD_FILE;
   if (scan->settings->checksum) {
-    RD_AUTO_CLOSE int fd = rd_file_open(rd_folders_fd(scan->folders), name);
+    RD_AUTO_CLOSE int fd = rd_file_open(rd_source_dirs_fd(scan->directories), name);
     if (fd >= 0) (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     if (fd < 0 || !rd_file_digest(fd, 0, UINT64_MAX, record->entry.digest))
       return rd_send_failed(scan, name, errno, "cannot read", error);
@@ -133,9 +133,9 @@ static bool is_link(struct rd_scan *scan, const char *name, const struct statx *
 
 // From the target directory. Empty: it is too long for a record.
 static struct rd_bytes target_path(struct rd_scan *scan, const char *name) {
-  struct rd_bytes own = rd_folders_source_name(scan->folders), none = {0};
-  if (rd_folders_depth(scan->folders) == 0) return own;
-  struct rd_bytes below = rd_folders_below(scan->folders, rd_bytes_of(name));
+  struct rd_bytes own = rd_source_dirs_source_name(scan->directories), none = {0};
+  if (rd_source_dirs_depth(scan->directories) == 0) return own;
+  struct rd_bytes below = rd_source_dirs_below(scan->directories, rd_bytes_of(name));
   if (own.count == 0) return below;
   if (own.count + 1 + below.count > RD_PATH_MAX_BYTES) return none;
   memcpy(scan->path, own.at, own.count);
@@ -151,7 +151,7 @@ static bool send_attached(struct rd_scan *scan, const char *name, const struct r
   *is_readable = true;
   if (scan->owners != NULL && !rd_owner_names_put(scan->owners, &record->entry.metadata, scan->writer, error))
     return false;
-  if (rd_xattrs_read_name(scan->xattrs, rd_folders_fd(scan->folders), name))
+  if (rd_xattrs_read_name(scan->xattrs, rd_source_dirs_fd(scan->directories), name))
     return rd_attributes_put(rd_xattrs_found(scan->xattrs), scan->writer, error);
   *is_readable = false;
   static const char text[] = "cannot read its attributes";
@@ -162,9 +162,9 @@ static bool send_attached(struct rd_scan *scan, const char *name, const struct r
 
 static bool send(struct rd_scan *scan, const struct rd_record *record, struct rd_error *error) {
   struct rd_tree_totals *totals = &scan->totals;
-  bool is_folder = record->type == RD_RECORD_ENTER;
+  bool is_directory = record->type == RD_RECORD_ENTER;
   totals->entries++;
-  totals->directories += is_folder;
+  totals->directories += is_directory;
   totals->links += record->type == RD_RECORD_LINK;
   totals->files += record->type == RD_RECORD_FILE;
   totals->bytes += record->type == RD_RECORD_FILE ? record->entry.size : 0;
@@ -172,9 +172,10 @@ static bool send(struct rd_scan *scan, const struct rd_record *record, struct rd
   int64_t now_ms = rd_now_ms();
   if (now_ms - scan->flushed_ms < FLUSH_MS) return true;
   scan->flushed_ms = now_ms;
-  struct rd_bytes name = is_folder ? (struct rd_bytes){0} : record->entry.name;
+  struct rd_bytes name = is_directory ? (struct rd_bytes){0} : record->entry.name;
   // Of role send the totals are what is read.
-  if (scan->settings->role == RD_TREE_SCAN) rd_events_progress(totals, rd_folders_shown(scan->folders, name), false);
+  if (scan->settings->role == RD_TREE_SCAN)
+    rd_events_progress(totals, rd_source_dirs_shown(scan->directories, name), false);
   return rd_stream_flush(scan->writer, error);
 }
 
@@ -184,5 +185,5 @@ static struct rd_bytes stream_name(const char *name) {
 
 static void failed_event(struct rd_scan *scan, struct rd_bytes name, int number, const char *text) {
   scan->totals.failed++;
-  rd_events_failed(rd_folders_shown(scan->folders, name), number, text);
+  rd_events_failed(rd_source_dirs_shown(scan->directories, name), number, text);
 }

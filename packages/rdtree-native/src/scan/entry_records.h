@@ -3,8 +3,8 @@
 #ifndef RD_TREE_ENTRY_RECORDS_H
 #define RD_TREE_ENTRY_RECORDS_H
 
-#include "entry/folders.h"
 #include "entry/owners.h"
+#include "entry/source_dirs.h"
 #include "entry/xattrs.h"
 #include "pattern/pattern.h"
 #include "report/events.h"
@@ -17,7 +17,7 @@
 struct rd_scan {
   const struct rd_tree_settings *settings;
   struct rd_stream_writer *writer;
-  struct rd_folders *folders; // at the directory whose entries are sent
+  struct rd_source_dirs *directories; // at the directory whose entries are sent
   struct rd_patterns *patterns;
   struct rd_xattrs *xattrs;
   struct rd_owner_names *owners; // NULL: owners are not copied

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
-#define ROOM_LEAST 1024u
+#define ROOM_MIN 1024u
 
 struct link {
   uint64_t device, inode;
@@ -95,7 +95,7 @@ static void keep(struct rd_hard_links *links, const struct statx *status, struct
 
 // When it is called all links are in use.
 static void grow(struct rd_hard_links *links) {
-  links->room = links->room == 0 ? ROOM_LEAST : 2 * links->room;
+  links->room = links->room == 0 ? ROOM_MIN : 2 * links->room;
   links->at = rd_memory_resize(links->at, links->room, sizeof *links->at);
   free(links->buckets);
   links->buckets = rd_memory_new(links->room, sizeof *links->buckets);

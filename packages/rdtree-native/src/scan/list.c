@@ -21,8 +21,8 @@ static char *rest_of(struct rd_scan *scan, char *path);
 static bool enter_parents(struct rd_scan *scan, char *path, char **last, struct rd_error *error);
 static bool may_pass(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent,
                      struct rd_error *error);
-static bool send_last(struct rd_scan *scan, const char *name, bool is_folder, struct rd_error *error);
-static bool send_folder(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_error *error);
+static bool send_last(struct rd_scan *scan, const char *name, bool is_directory, struct rd_error *error);
+static bool send_directory(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_error *error);
 static bool find(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent, struct rd_error *error);
 
 bool rd_list_send(struct rd_scan *scan, int fd, struct rd_error *error) {
@@ -60,9 +60,9 @@ static bool send_path(struct rd_scan *scan, char *path, size_t count, struct rd_
            rd_send_failed(scan, path, 0, "not copied: it is not a path below the source", error);
   }
   char *last;
-  bool is_folder = simplify(path);
+  bool is_directory = simplify(path);
   if (!leave_others(scan, path, error) || !enter_parents(scan, rest_of(scan, path), &last, error)) return false;
-  return last == NULL || send_last(scan, last, is_folder, error);
+  return last == NULL || send_last(scan, last, is_directory, error);
 }
 
 static bool is_below(const char *path) {
@@ -78,7 +78,7 @@ static bool is_below(const char *path) {
 // Takes out empty names and ".". True: it ends as the path of a directory.
 static bool simplify(char *path) {
   char *to = path;
-  bool is_folder = false;
+  bool is_directory = false;
   for (const char *name = path; *name != '\0';) {
     size_t count = strcspn(name, "/");
     bool is_name = count > 1 || (count == 1 && *name != '.');
@@ -86,18 +86,18 @@ static bool simplify(char *path) {
     if (is_name) memmove(to, name, count);
     to += is_name ? count : 0;
     name += count;
-    is_folder = !is_name || *name == '/';
+    is_directory = !is_name || *name == '/';
     name += *name == '/';
   }
   *to = '\0';
-  return is_folder;
+  return is_directory;
 }
 
 // Leaves the directories that `path` is not in; all but the source itself: "".
 static bool leave_others(struct rd_scan *scan, const char *path, struct rd_error *error) {
-  while (rd_folders_depth(scan->folders) > 1) {
-    struct rd_bytes folder = rd_folders_below(scan->folders, (struct rd_bytes){0});
-    if (strncmp(path, (const char *)folder.at, folder.count) == 0 && path[folder.count] == '/') break;
+  while (rd_source_dirs_depth(scan->directories) > 1) {
+    struct rd_bytes directory = rd_source_dirs_below(scan->directories, (struct rd_bytes){0});
+    if (strncmp(path, (const char *)directory.at, directory.count) == 0 && path[directory.count] == '/') break;
     if (!rd_send_leave(scan, false, error)) return false;
   }
   return true;
@@ -105,8 +105,8 @@ static bool leave_others(struct rd_scan *scan, const char *path, struct rd_error
 
 // The part of the path that is below the directory at hand.
 static char *rest_of(struct rd_scan *scan, char *path) {
-  struct rd_bytes folder = rd_folders_below(scan->folders, (struct rd_bytes){0});
-  return folder.count == 0 ? path : path + folder.count + 1;
+  struct rd_bytes directory = rd_source_dirs_below(scan->directories, (struct rd_bytes){0});
+  return directory.count == 0 ? path : path + directory.count + 1;
 }
 
 // *last: the last name; NULL: one of the directories is excluded, or failed, which was sent.
@@ -118,7 +118,7 @@ static bool enter_parents(struct rd_scan *scan, char *path, char **last, struct 
     *slash = '\0';
     if (!may_pass(scan, path, &status, &is_sent, error)) return is_sent;
     if (!rd_send_enter(scan, path, &status, error)) return false;
-    if (rd_folders_fd(scan->folders) >= 0) continue;
+    if (rd_source_dirs_fd(scan->directories) >= 0) continue;
     rd_send_unreadable(scan, errno);
     return rd_send_leave(scan, false, error);
   }
@@ -141,17 +141,18 @@ static bool may_pass(struct rd_scan *scan, const char *name, struct statx *statu
 }
 
 // `name` may be empty: the source itself is listed, and was entered.
-static bool send_last(struct rd_scan *scan, const char *name, bool is_folder, struct rd_error *error) {
+static bool send_last(struct rd_scan *scan, const char *name, bool is_directory, struct rd_error *error) {
   struct statx status;
   bool is_sent;
   if (*name == '\0') return !scan->settings->recursive || rd_walk_rest(scan, error);
   if (!find(scan, name, &status, &is_sent, error)) return is_sent;
-  if (is_folder && !S_ISDIR(status.stx_mode)) return rd_send_failed(scan, name, ENOTDIR, "cannot read", error);
+  if (is_directory && !S_ISDIR(status.stx_mode)) return rd_send_failed(scan, name, ENOTDIR, "cannot read", error);
   if (rd_send_is_excluded(scan, name, &status)) return true;
-  return S_ISDIR(status.stx_mode) ? send_folder(scan, name, &status, error) : rd_send_plain(scan, name, &status, error);
+  return S_ISDIR(status.stx_mode) ? send_directory(scan, name, &status, error)
+                                  : rd_send_plain(scan, name, &status, error);
 }
 
-static bool send_folder(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_error *error) {
+static bool send_directory(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_error *error) {
   bool is_sent;
   if (scan->settings->recursive) return rd_walk(scan, name, status, error);
   if (!rd_walk_may_enter(scan, name, &is_sent, error)) return is_sent;
@@ -161,7 +162,7 @@ static bool send_folder(struct rd_scan *scan, const char *name, const struct sta
 // As rd_send_status(), but a name that is gone is a failure: the user gave it.
 static bool find(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent, struct rd_error *error) {
   *is_sent = true;
-  if (rd_status_of_name(rd_folders_fd(scan->folders), name, status)) return true;
+  if (rd_status_of_name(rd_source_dirs_fd(scan->directories), name, status)) return true;
   *is_sent = rd_send_failed(scan, name, errno, "cannot read", error);
   return false;
 }

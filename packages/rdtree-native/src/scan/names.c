@@ -31,7 +31,7 @@ const char *rd_names_text(const struct rd_names *names, size_t index) {
   return names->text + names->at[index].offset;
 }
 
-void rd_names_keep_folders(struct rd_names *names) {
+void rd_names_keep_directories(struct rd_names *names) {
   struct rd_names kept = {0};
   for (size_t i = 0; i < names->count; i++)
     if (names->at[i].type == DT_DIR) add(&kept, rd_names_text(names, i), DT_DIR);

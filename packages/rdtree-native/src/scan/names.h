@@ -24,7 +24,7 @@ struct rd_names {
 bool rd_names_read(struct rd_names *names, int fd);
 const char *rd_names_text(const struct rd_names *names, size_t index);
 // Keeps only those of type DT_DIR, in little memory.
-void rd_names_keep_folders(struct rd_names *names);
+void rd_names_keep_directories(struct rd_names *names);
 void rd_names_clear(struct rd_names *names);
 
 #endif

@@ -31,7 +31,7 @@ bool rd_tree_scan(const struct rd_tree_settings *settings, int in_fd, int out_fd
 static bool create(struct rd_scan *scan, int out_fd, struct rd_error *error) {
   const struct rd_tree_settings *settings = scan->settings;
   scan->writer = rd_stream_writer_create(out_fd, RD_STREAM_ENTRIES);
-  scan->folders = rd_folders_create(true);
+  scan->directories = rd_source_dirs_create(true);
   scan->xattrs = rd_xattrs_create(settings);
   scan->owners = settings->archive ? rd_owner_names_create() : NULL;
   scan->links = settings->archive ? rd_hard_links_create() : NULL;
@@ -42,7 +42,7 @@ static bool create(struct rd_scan *scan, int out_fd, struct rd_error *error) {
 
 static void destroy(struct rd_scan *scan) {
   rd_stream_writer_destroy(scan->writer);
-  rd_folders_destroy(scan->folders);
+  rd_source_dirs_destroy(scan->directories);
   rd_xattrs_destroy(scan->xattrs);
   rd_owner_names_destroy(scan->owners);
   rd_hard_links_destroy(scan->links);
@@ -53,7 +53,7 @@ static void destroy(struct rd_scan *scan) {
 static bool send_sources(struct rd_scan *scan, int in_fd, struct rd_error *error) {
   for (size_t i = 0; i < scan->settings->source_count; i++) {
     scan->source = (uint32_t)i;
-    rd_folders_begin(scan->folders, scan->settings->sources[i]);
+    rd_source_dirs_begin(scan->directories, scan->settings->sources[i]);
     if (!send_source(scan, in_fd, error)) return false;
   }
   return true;
@@ -61,9 +61,9 @@ static bool send_sources(struct rd_scan *scan, int in_fd, struct rd_error *error
 
 static bool send_source(struct rd_scan *scan, int in_fd, struct rd_error *error) {
   struct statx status;
-  struct rd_bytes own = rd_folders_source_name(scan->folders);
+  struct rd_bytes own = rd_source_dirs_source_name(scan->directories);
   const char *name = own.count == 0 ? "." : (const char *)own.at;
-  int above = rd_folders_fd(scan->folders);
+  int above = rd_source_dirs_fd(scan->directories);
   if (above < 0 || !rd_status_of_name(above, name, &status))
     return rd_send_failed(scan, name, errno, is_pattern(name) ? EXPANDS_NOTHING : "cannot read", error);
   scan->device = rd_device_of(&status);
@@ -82,7 +82,7 @@ static bool send_list(struct rd_scan *scan, const char *name, const struct statx
                       struct rd_error *error) {
   if (!S_ISDIR(status->stx_mode)) return rd_send_failed(scan, name, ENOTDIR, "cannot read", error);
   if (!rd_send_enter(scan, name, status, error)) return false;
-  if (rd_folders_fd(scan->folders) < 0)
+  if (rd_source_dirs_fd(scan->directories) < 0)
     rd_send_unreadable(scan, errno);
   else if (!rd_list_send(scan, in_fd, error))
     return false;

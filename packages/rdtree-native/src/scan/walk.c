@@ -19,7 +19,7 @@
 // A directory that was entered. Its subdirectories wait while the first of them is walked; so they are few.
 struct level {
   struct level *above;
-  struct rd_names folders; // of the names that were read
+  struct rd_names directories; // of the names that were read
   size_t next;
   bool is_read; // there are no more names
   bool is_whole;
@@ -37,7 +37,7 @@ static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error
 
 bool rd_walk_may_enter(struct rd_scan *scan, const char *name, bool *is_sent, struct rd_error *error) {
   *is_sent = true;
-  if (rd_folders_depth(scan->folders) < RD_DEPTH_MAX) return true;
+  if (rd_source_dirs_depth(scan->directories) < RD_DEPTH_MAX) return true;
   *is_sent = rd_send_failed(scan, name, 0, "it is too deep in the tree", error);
   return false;
 }
@@ -49,7 +49,7 @@ bool rd_walk(struct rd_scan *scan, const char *name, const struct statx *status,
 
 bool rd_walk_rest(struct rd_scan *scan, struct rd_error *error) {
   struct level own = {.is_whole = true};
-  int fd = rd_folders_fd(scan->folders);
+  int fd = rd_source_dirs_fd(scan->directories);
   return fd < 0 || lseek(fd, 0, SEEK_SET) < 0 || walk_below(scan, &own, &own, error);
 }
 
@@ -58,7 +58,7 @@ bool rd_walk_rest(struct rd_scan *scan, struct rd_error *error) {
 static bool walk_below(struct rd_scan *scan, struct level *top, struct level *last, struct rd_error *error) {
   bool is_right = true;
   while (is_right && top != NULL) {
-    if (top->next < top->folders.count)
+    if (top->next < top->directories.count)
       is_right = enter_next(scan, &top, error);
     else if (!top->is_read)
       is_right = read_names(scan, top, error);
@@ -69,7 +69,7 @@ static bool walk_below(struct rd_scan *scan, struct level *top, struct level *la
   }
   while (top != NULL) {
     struct level *above = top->above;
-    rd_names_clear(&top->folders);
+    rd_names_clear(&top->directories);
     if (top != last) free(top);
     top = above;
   }
@@ -90,7 +90,7 @@ static bool enter(struct rd_scan *scan, const char *name, const struct statx *st
     level->is_whole = false;
     return true;
   }
-  if (rd_folders_fd(scan->folders) >= 0) return true;
+  if (rd_source_dirs_fd(scan->directories) >= 0) return true;
   rd_send_unreadable(scan, errno);
   level->is_read = true;
   level->is_whole = false;
@@ -101,7 +101,7 @@ static bool leave(struct rd_scan *scan, struct level **top, struct rd_error *err
   struct level *left = *top;
   bool is_whole = left->is_whole;
   *top = left->above;
-  rd_names_clear(&left->folders);
+  rd_names_clear(&left->directories);
   free(left);
   return rd_send_leave(scan, is_whole, error);
 }
@@ -109,28 +109,29 @@ static bool leave(struct rd_scan *scan, struct level **top, struct rd_error *err
 // Sends what is no directory at once, and leaves the directories among the names to be entered.
 static bool read_names(struct rd_scan *scan, struct level *level, struct rd_error *error) {
   level->next = 0;
-  if (!rd_names_read(&level->folders, rd_folders_fd(scan->folders))) {
+  if (!rd_names_read(&level->directories, rd_source_dirs_fd(scan->directories))) {
     rd_send_unreadable(scan, errno);
     level->is_read = true;
     level->is_whole = false;
   }
   if (is_target(scan)) {
     rd_send_refused(scan, "skipped: it is the destination of this copy (--exclude hides this message)");
-    level->folders.count = 0;
+    level->directories.count = 0;
     level->is_whole = false;
   }
-  if (level->folders.count == 0) level->is_read = true;
-  bool is_right = send_plain(scan, &level->folders, error);
-  rd_names_keep_folders(&level->folders);
+  if (level->directories.count == 0) level->is_read = true;
+  bool is_right = send_plain(scan, &level->directories, error);
+  rd_names_keep_directories(&level->directories);
   return is_right;
 }
 
 // After its names were read: what this copy makes there comes after its journal, and would be copied without end.
 static bool is_target(struct rd_scan *scan) {
   const struct rd_tree_settings *settings = scan->settings;
-  bool is_itself = rd_folders_depth(scan->folders) == 1 && rd_folders_source_name(scan->folders).count == 0;
+  bool is_itself =
+      rd_source_dirs_depth(scan->directories) == 1 && rd_source_dirs_source_name(scan->directories).count == 0;
   if (is_itself) return false; // all of it is the same
-  int fd = rd_folders_fd(scan->folders);
+  int fd = rd_source_dirs_fd(scan->directories);
   if (settings->width == 0) return has_journal(fd, settings->run);
   char run[sizeof settings->run + RANK_BYTES];
   bool has_any = faccessat(fd, RD_JOURNAL_DIRECTORY, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
@@ -168,7 +169,7 @@ static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error
   struct level *level = *top;
   struct statx status;
   bool is_sent;
-  const char *name = rd_names_text(&level->folders, level->next++);
+  const char *name = rd_names_text(&level->directories, level->next++);
   if (!rd_send_status(scan, name, &status, &is_sent, error)) return is_sent;
   if (rd_send_is_excluded(scan, name, &status)) return true;
   if (!S_ISDIR(status.stx_mode)) return rd_send_plain(scan, name, &status, error);

@@ -13,7 +13,7 @@
 #define PATTERNS_MAX 65536u
 #define JOBS_MAX 64
 #define WIDTH_MAX 10000 // as many hosts as a list has
-#define THREADS_MOST 8  // that are not asked for
+#define THREADS_MAX 8   // that are not asked for
 
 static bool decode_object(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
 static bool decode_part(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
@@ -55,7 +55,7 @@ void rd_tree_settings_destroy(struct rd_tree_settings *settings) {
 unsigned rd_tree_threads(const struct rd_tree_settings *settings, bool mostly_wait) {
   if (settings->jobs > 0) return settings->jobs;
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  if (mostly_wait || processors > THREADS_MOST) return THREADS_MOST;
+  if (mostly_wait || processors > THREADS_MAX) return THREADS_MAX;
   return processors < 1 ? 1 : (unsigned)processors;
 }
 
@@ -132,7 +132,7 @@ static bool decode_flags(json_t *object, struct rd_tree_settings *settings, stru
   index = 0;
   if (report != NULL && !index_of(json_string_value(report), reports, 4, &index))
     return invalid(error, "unknown report");
-  settings->report = (enum rd_tree_report)index;
+  settings->report = (enum rd_tree_output)index;
   return true;
 }
 

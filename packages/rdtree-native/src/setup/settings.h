@@ -25,7 +25,7 @@ enum rd_tree_plan { RD_PLAN_NONE, RD_PLAN_TEXT, RD_PLAN_JSON }; // compare: a pl
 
 // The form of standard error. Lines are of rdsend and rdrecv alone: those of paths that failed; RD_REPORT_TEXT also
 // warnings, and a summary where paths failed; RD_REPORT_VERBOSE a summary always.
-enum rd_tree_report { RD_REPORT_EVENTS, RD_REPORT_QUIET, RD_REPORT_TEXT, RD_REPORT_VERBOSE };
+enum rd_tree_output { RD_REPORT_EVENTS, RD_REPORT_QUIET, RD_REPORT_TEXT, RD_REPORT_VERBOSE };
 
 struct rd_tree_pattern {
   bool is_include;
@@ -55,7 +55,7 @@ struct rd_tree_settings {
   bool paths;           // an event for every path
   bool alone;           // of rdsend or rdrecv: failed paths are status 23, for nothing else counts them
   enum rd_tree_plan plan;
-  enum rd_tree_report report;
+  enum rd_tree_output report;
   unsigned jobs;  // threads; 0: see rd_tree_threads()
   unsigned width; // targets of the copy, which name their temporary files RUN-RANK; 0: one, without WANTS and SKIP
   unsigned rank;  // write: its own

@@ -40,13 +40,13 @@ static bool take_place(struct rd_own_view *view, bool is_own, struct rd_error *e
 
 static bool take_entry(struct rd_own_view *view, struct rd_record *record, bool *is_own, struct rd_error *error) {
   enum rd_want want = view->want;
-  bool is_folder = record->type == RD_RECORD_ENTER;
+  bool is_directory = record->type == RD_RECORD_ENTER;
   view->want = RD_WANT_ALL;
   view->has_entries = true;
-  if (want == RD_WANT_METADATA && !is_folder) return damaged(error, "a target wants a part of an entry");
-  *is_own = is_folder || want != RD_WANT_NOTHING;
+  if (want == RD_WANT_METADATA && !is_directory) return damaged(error, "a target wants a part of an entry");
+  *is_own = is_directory || want != RD_WANT_NOTHING;
   view->is_other_file = !*is_own;
-  if (is_folder && want != RD_WANT_ALL) record->entry.want = want;
+  if (is_directory && want != RD_WANT_ALL) record->entry.want = want;
   return true;
 }
 

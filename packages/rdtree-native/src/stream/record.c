@@ -228,7 +228,7 @@ static bool decode_payload(struct rd_record *record, struct cursor *from) {
     record->owner.name = get_rest(from);
     return value <= 1 && is_owner_name(record->owner.name);
   case RD_RECORD_PLACE:
-    record->place = (enum rd_place)get(from, 4);
+    record->place = (enum rd_target_mode)get(from, 4);
     return record->place <= RD_PLACE_AS;
   case RD_RECORD_ENTER:
   case RD_RECORD_FILE:
@@ -313,7 +313,7 @@ static bool decode_entry(struct rd_record *record, struct cursor *from) {
   }
   bool has_name = rd_name_is_valid(entry->name) || (record->type == RD_RECORD_ENTER && entry->name.count == 0);
   return has_name && fits_type(record->type, entry->metadata.mode) && is_metadata(&entry->metadata) &&
-         entry->want <= RD_WANT_REST && entry->size <= INT64_MAX && has_digest <= 1;
+         entry->want <= RD_WANT_RESUME && entry->size <= INT64_MAX && has_digest <= 1;
 }
 
 static bool decode_blocks(struct rd_blocks *blocks, struct cursor *from) {

@@ -32,7 +32,7 @@ enum rd_stream_phase {
 enum rd_record_type {
   RD_RECORD_HEAD = 1, // the first one, and only that
   RD_RECORD_OWNER,    // the name of a user or group, before the first entry that has its number
-  RD_RECORD_PLACE,    // from compare, before all entries: where they go, see rd_place
+  RD_RECORD_PLACE,    // from compare, before all entries: where they go, see rd_target_mode
   RD_RECORD_ENTER,    // a directory; the entries that follow, until its LEAVE, are in it
   RD_RECORD_LEAVE,
   RD_RECORD_FILE, // a regular file; in CONTENTS, where `want` is RD_WANT_ALL, DATA and one FILE_END follow
@@ -68,7 +68,7 @@ enum rd_want {
   RD_WANT_ALL,      // all: it is new or differs
   RD_WANT_METADATA, // the content is there; mode, owner, times, ACLs or attributes differ
   RD_WANT_NOTHING,  // of ENTER: the directory is there and the same
-  RD_WANT_REST,     // of FILE: all, and BLOCKS came before it
+  RD_WANT_RESUME,   // of FILE: all, and BLOCKS came before it
 };
 
 struct rd_entry {
@@ -109,7 +109,7 @@ struct rd_file_end {
 };
 
 // Where the entries of depth 0 go.
-enum rd_place {
+enum rd_target_mode {
   RD_PLACE_INTO, // into the directory that the target names
   RD_PLACE_AS,   // the only entry becomes what the target names
 };
@@ -126,7 +126,7 @@ struct rd_record {
       uint32_t id;
       struct rd_bytes name; // 1 to 255 bytes without NUL, ':' and newline
     } owner;
-    enum rd_place place;
+    enum rd_target_mode place;
     struct rd_entry entry; // ENTER, FILE, SYMLINK, SPECIAL, LINK; REMOVE, FAILED (name alone)
     struct {
       bool is_whole; // every name of the directory was sent: others at the target may be removed

@@ -215,7 +215,7 @@ static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_reco
   reader->has_entries = true;
   if (reader->phase == RD_STREAM_ENTRIES && entry->want != RD_WANT_ALL) return false;
   if (reader->depth > 0 && entry->source != 0) return false;
-  if (has_blocks != (entry->want == RD_WANT_REST)) return false;
+  if (has_blocks != (entry->want == RD_WANT_RESUME)) return false;
   if (record->type == RD_RECORD_ENTER) {
     if ((entry->name.count == 0 && reader->depth > 0) || reader->depth == RD_DEPTH_MAX) return false;
     reader->depth++;

@@ -124,7 +124,7 @@ void rd_batches_add(struct rd_batches *batches, struct rd_target_file *file) {
   pthread_mutex_unlock(&batches->lock);
 }
 
-void rd_batches_know(struct rd_batches *batches, const struct rd_directory *directory) {
+void rd_batches_add_file_system(struct rd_batches *batches, const struct rd_directory *directory) {
   for (size_t i = 0; i < batches->device_count; i++)
     if (batches->devices[i].device == directory->device) return;
   int fd = fcntl(directory->fd, F_DUPFD_CLOEXEC, 0);

@@ -18,7 +18,7 @@ void rd_batches_destroy(struct rd_batches *batches);
 // Takes the file, which is complete. Any thread.
 void rd_batches_add(struct rd_batches *batches, struct rd_target_file *file);
 // Remembers a file system, so that it is made permanent with each batch, and errors since now are seen.
-void rd_batches_know(struct rd_batches *batches, const struct rd_directory *directory);
+void rd_batches_add_file_system(struct rd_batches *batches, const struct rd_directory *directory);
 // Waits while there is too much that was not published, or with `all` until nothing is; for at most `timeout_ms`: then
 // false. Also true when the copy has stopped.
 bool rd_batches_wait(struct rd_batches *batches, bool all, int timeout_ms);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define QUEUE_MOST_BYTES (32u << 20)
-#define QUEUE_MOST_JOBS 8192u
+#define QUEUE_MAX_BYTES (32u << 20)
+#define QUEUE_MAX_JOBS 8192u
 
 struct rd_jobs {
   pthread_mutex_t lock;
@@ -56,7 +56,7 @@ void rd_jobs_destroy(struct rd_jobs *jobs) {
 
 void rd_jobs_put(struct rd_jobs *jobs, struct rd_job *job) {
   pthread_mutex_lock(&jobs->lock);
-  while (jobs->count > 0 && (jobs->bytes + job->bytes > QUEUE_MOST_BYTES || jobs->count >= QUEUE_MOST_JOBS)) {
+  while (jobs->count > 0 && (jobs->bytes + job->bytes > QUEUE_MAX_BYTES || jobs->count >= QUEUE_MAX_JOBS)) {
     jobs->is_waited_for = true;
     pthread_cond_wait(&jobs->has_room, &jobs->lock);
   }
@@ -110,7 +110,7 @@ static void *run_jobs(void *context) {
     jobs->bytes -= bytes;
     jobs->count--;
     // A waiting producer is woken when there is room for many jobs: each wake-up costs two switches of threads.
-    bool has_room = jobs->bytes <= QUEUE_MOST_BYTES / 2 && jobs->count <= QUEUE_MOST_JOBS / 2;
+    bool has_room = jobs->bytes <= QUEUE_MAX_BYTES / 2 && jobs->count <= QUEUE_MAX_JOBS / 2;
     if (jobs->is_waited_for && has_room) {
       jobs->is_waited_for = jobs->count > 0;
       pthread_cond_broadcast(&jobs->has_room);

@@ -10,10 +10,11 @@
 #include <fcntl.h>
 
 static bool make_directories(const struct rd_write *write, const char *path, bool *is_new, struct rd_error *error);
-static char *shown_of(const char *given, enum rd_place place);
+static char *shown_of(const char *given, enum rd_target_mode place);
 static bool unusable(const char *path, struct rd_error *error);
 
-struct rd_directory *rd_write_target(struct rd_write *write, enum rd_place place, char **name, struct rd_error *error) {
+struct rd_directory *rd_write_target(struct rd_write *write, enum rd_target_mode place, char **name,
+                                     struct rd_error *error) {
   const struct rd_tree_settings *settings = write->settings;
   struct rd_target target;
   bool is_new = false;
@@ -49,7 +50,7 @@ static bool make_directories(const struct rd_write *write, const char *path, boo
 }
 
 // As the user wrote it.
-static char *shown_of(const char *given, enum rd_place place) {
+static char *shown_of(const char *given, enum rd_target_mode place) {
   size_t count = strlen(given);
   if (place == RD_PLACE_AS) {
     const char *slash = strrchr(given, '/');

@@ -7,6 +7,7 @@
 
 // The directory that entries of depth 0 are in. `name`: with RD_PLACE_AS that of the only entry, which the caller
 // frees; else NULL. NULL: it cannot be opened or made.
-struct rd_directory *rd_write_target(struct rd_write *write, enum rd_place place, char **name, struct rd_error *error);
+struct rd_directory *rd_write_target(struct rd_write *write, enum rd_target_mode place, char **name,
+                                     struct rd_error *error);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/file.h>
 
 #define BUFFER_BYTES (1u << 20)
-#define RANGES_MOST (1u << 20)
+#define RANGES_MAX (1u << 20)
 #define WRITE_BACK_BYTES (UINT64_C(8) << 20)
 
 static bool open_unique(struct rd_target_file *file);
@@ -48,7 +48,7 @@ void rd_target_file_destroy(struct rd_target_file *file) {
   if (file == NULL) return;
   struct rd_write *write = file->write;
   pthread_mutex_lock(&write->lock);
-  bool may_stay = !file->is_worthless && write->settings->partial && !atomic_load(&write->is_full) &&
+  bool may_stay = !file->is_unusable_partial && write->settings->partial && !atomic_load(&write->is_full) &&
                   write->error.code != RD_CODE_DATA_DAMAGED;
   pthread_mutex_unlock(&write->lock);
   bool is_temporary = file->kind == RD_KIND_UNIQUE || file->kind == RD_KIND_PARTIAL;
@@ -138,7 +138,7 @@ void rd_target_file_add_range(struct rd_target_file *file, uint64_t offset, uint
     last->count += count;
     return;
   }
-  if (file->range_count == RANGES_MOST) {
+  if (file->range_count == RANGES_MAX) {
     (void)rd_target_file_fail(file, 0, "it has too many holes to be read back");
     return;
   }
@@ -161,7 +161,7 @@ bool rd_target_file_verify(struct rd_target_file *file) {
   free(buffer);
   if (!is_read) return rd_target_file_fail(file, number, "cannot read back what was written");
   if (memcmp(value, file->digest, sizeof value) == 0) return true;
-  file->is_worthless = true;
+  file->is_unusable_partial = true;
   return rd_target_file_fail(file, EIO, "the disk returns different bytes than were written");
 }
 

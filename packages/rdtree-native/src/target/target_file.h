@@ -49,7 +49,7 @@ struct rd_target_file {
   struct rd_digest *running; // of a file that is written as it comes
   uint64_t end;              // of its data
   int other_fd;              // another run's file, from which its beginning is taken; -1: none
-  bool is_worthless;         // as a partial file
+  bool is_unusable_partial;  // as a partial file
   atomic_uint pending;       // jobs, and 1 for the end of the content
   atomic_bool is_failed;     // and reported
 

@@ -141,7 +141,7 @@ static bool put_group(struct unite *unite, enum rd_want want, struct rd_error *e
   if (count < unite->width && !put_wants(unite, error)) return false;
   struct rd_record record = first->record, blocks = {.type = RD_RECORD_BLOCKS, .blocks = common_blocks(unite, first)};
   bool has_blocks = blocks.blocks.digests.count > 0;
-  record.entry.want = has_blocks ? RD_WANT_REST : want;
+  record.entry.want = has_blocks ? RD_WANT_RESUME : want;
   return put_attributes(unite, first, error) && (!has_blocks || rd_stream_put(unite->writer, &blocks, error)) &&
          rd_stream_put(unite->writer, &record, error);
 }

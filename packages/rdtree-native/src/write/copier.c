@@ -19,15 +19,15 @@
 
 struct rd_copier {
   struct rd_write *write;
-  struct rd_folders *folders;
+  struct rd_source_dirs *directories;
 };
 
 struct copy {
   struct rd_job job;
   struct rd_target_file *file;
-  struct rd_folder *folder; // NULL: it cannot be opened, by `number`
+  struct rd_source_dir *directory; // NULL: it cannot be opened, by `number`
   int number;
-  char *name, *shown; // in the folder; for people
+  char *name, *shown; // in the directory; for people
   int from;
   struct rd_digest *digest; // with `verify`: of what is copied
   bool is_by_hand;          // the kernel does not copy between these two
@@ -45,38 +45,38 @@ static bool fail(struct copy *copy, int number, const char *text);
 
 struct rd_copier *rd_copier_create(struct rd_write *write) {
   struct rd_copier *copier = rd_memory_new(1, sizeof *copier);
-  *copier = (struct rd_copier){.write = write, .folders = rd_folders_create(false)};
+  *copier = (struct rd_copier){.write = write, .directories = rd_source_dirs_create(false)};
   return copier;
 }
 
 void rd_copier_destroy(struct rd_copier *copier) {
   if (copier == NULL) return;
-  rd_folders_destroy(copier->folders);
+  rd_source_dirs_destroy(copier->directories);
   free(copier);
 }
 
 void rd_copier_enter(struct rd_copier *copier, const struct rd_entry *entry) {
   const struct rd_tree_settings *settings = copier->write->settings;
-  if (rd_folders_depth(copier->folders) == 0 && entry->source < settings->source_count)
-    rd_folders_begin(copier->folders, settings->sources[entry->source]);
-  rd_folders_enter(copier->folders, entry->name);
+  if (rd_source_dirs_depth(copier->directories) == 0 && entry->source < settings->source_count)
+    rd_source_dirs_begin(copier->directories, settings->sources[entry->source]);
+  rd_source_dirs_enter(copier->directories, entry->name);
 }
 
 void rd_copier_leave(struct rd_copier *copier) {
-  rd_folders_leave(copier->folders);
+  rd_source_dirs_leave(copier->directories);
 }
 
 void rd_copier_copy(struct rd_copier *copier, const struct rd_entry *entry, struct rd_target_file *file) {
   const struct rd_tree_settings *settings = copier->write->settings;
-  if (rd_folders_depth(copier->folders) == 0 && entry->source < settings->source_count)
-    rd_folders_begin(copier->folders, settings->sources[entry->source]);
+  if (rd_source_dirs_depth(copier->directories) == 0 && entry->source < settings->source_count)
+    rd_source_dirs_begin(copier->directories, settings->sources[entry->source]);
   struct copy *copy = rd_memory_new(1, sizeof *copy);
   *copy = (struct copy){
       .job = {.run = run_copy, .bytes = sizeof *copy + rd_target_file_bytes(file)}, .file = file, .from = -1};
-  copy->folder = rd_folders_keep(copier->folders);
+  copy->directory = rd_source_dirs_keep(copier->directories);
   copy->number = errno;
   copy->name = rd_memory_copy((const char *)entry->name.at, entry->name.count);
-  const char *shown = rd_folders_shown(copier->folders, entry->name);
+  const char *shown = rd_source_dirs_shown(copier->directories, entry->name);
   copy->shown = rd_memory_copy(shown, strlen(shown));
   rd_jobs_put(copier->write->jobs, &copy->job);
 }
@@ -113,16 +113,16 @@ static void run_copy(struct rd_job *job) {
   rd_target_file_complete(file);
   rd_cleanup_fd(&copy->from);
   rd_digest_destroy(copy->digest);
-  rd_folder_release(copy->folder);
+  rd_source_dir_release(copy->directory);
   free(copy->name);
   free(copy->shown);
   free(copy);
 }
 
 static bool open_source(struct copy *copy, struct statx *status) {
-  if (copy->folder == NULL) return fail(copy, copy->number, "cannot open its directory");
+  if (copy->directory == NULL) return fail(copy, copy->number, "cannot open its directory");
   int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-  copy->from = openat(rd_folder_fd(copy->folder), copy->name, flags);
+  copy->from = openat(rd_source_dir_fd(copy->directory), copy->name, flags);
   if (copy->from < 0 || !rd_status_of_fd(copy->from, status)) return fail(copy, errno, "cannot read");
   return S_ISREG(status->stx_mode) || fail(copy, 0, "it is no longer a file");
 }

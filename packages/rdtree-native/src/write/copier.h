@@ -3,7 +3,7 @@
 #ifndef RD_TREE_WRITE_COPIER_H
 #define RD_TREE_WRITE_COPIER_H
 
-#include "entry/folders.h"
+#include "entry/source_dirs.h"
 #include "target/target_file.h"
 
 struct rd_copier; // opaque: follows the stream through the directories of the source

@@ -19,7 +19,7 @@
 #include <fcntl.h>
 
 #define WAIT_MS 250
-#define FRAME_BYTES_MOST (64u << 20)
+#define FRAME_BYTES_MAX (64u << 20)
 
 // A directory that was entered.
 struct frame {
@@ -32,7 +32,7 @@ struct frame {
 struct rd_follower {
   struct rd_write *write;
   struct rd_later *later;
-  enum rd_place place;
+  enum rd_target_mode place;
   char *as_name; // RD_PLACE_AS
   struct frame *frames;
   size_t depth, room;
@@ -159,7 +159,7 @@ static bool open_target(struct rd_follower *follower, struct rd_error *error) {
   if (later->top != NULL) return true;
   later->top = rd_write_target(follower->write, follower->place, &follower->as_name, error);
   if (later->top == NULL) return false;
-  rd_batches_know(follower->write->batches, later->top);
+  rd_batches_add_file_system(follower->write->batches, later->top);
   // A directory that holds one file of a copy may be any one, of another user too.
   if (follower->place == RD_PLACE_INTO) later->journal = rd_journal_open(follower->write, later->top->fd);
   return true;
@@ -167,7 +167,7 @@ static bool open_target(struct rd_follower *follower, struct rd_error *error) {
 
 static bool enter(struct rd_follower *follower, const struct rd_entry *entry, struct rd_error *error) {
   if (follower->place == RD_PLACE_AS) return damaged(error, "a directory where one file is expected");
-  if (follower->frame_bytes > FRAME_BYTES_MOST) return damaged(error, "too many attributes of nested directories");
+  if (follower->frame_bytes > FRAME_BYTES_MAX) return damaged(error, "too many attributes of nested directories");
   if (follower->depth == follower->room) {
     follower->room = 2 * follower->room + 16;
     follower->frames = rd_memory_resize(follower->frames, follower->room, sizeof *follower->frames);
@@ -206,7 +206,7 @@ static void open_frame(struct rd_follower *follower, struct rd_directory *parent
   frame->directory->is_changed = is_new;
   frame->wanted.plain_mode = is_new ? rd_plain_mode(write, &entry->metadata) : mode_before;
   frame->wanted.may_have_more = entry->want != RD_WANT_NOTHING && (!is_new || parent->has_default_acl);
-  rd_batches_know(write->batches, frame->directory);
+  rd_batches_add_file_system(write->batches, frame->directory);
   if (is_new && !is_itself) parent->is_changed = true;
   if (is_new) rd_write_count(write, &(struct rd_tree_totals){.directories = 1});
   if (is_new || entry->want != RD_WANT_NOTHING) {
@@ -248,7 +248,7 @@ static void begin_entry(struct rd_follower *follower, const struct rd_record *re
     rd_copier_copy(follower->copier, entry, file);
   else
     follower->file = file;
-  if (follower->file != NULL && entry->want == RD_WANT_REST) rd_incoming_resume(file, &follower->blocks);
+  if (follower->file != NULL && entry->want == RD_WANT_RESUME) rd_incoming_resume(file, &follower->blocks);
 }
 
 // False: the journal cannot be written, which is reported.

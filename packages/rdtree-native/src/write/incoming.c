@@ -9,8 +9,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define SMALL_MOST_BYTES (1u << 20) // of a file that one job writes whole
-#define PIECE_BYTES (256u << 10)    // in which a partial file is read
+#define SMALL_MAX_BYTES (1u << 20) // of a file that one job writes whole
+#define PIECE_BYTES (256u << 10)   // in which a partial file is read
 #define WAIT_MS 1000
 
 // Bytes of a file that is written as they come.
@@ -68,8 +68,8 @@ void rd_incoming_resume(struct rd_target_file *file, const struct rd_blocks *blo
 
 void rd_incoming_add(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes) {
   rd_write_count(file->write, &(struct rd_tree_totals){.sent_bytes = bytes.count});
-  bool is_small = file->running == NULL && file->size <= SMALL_MOST_BYTES;
-  if (is_small && file->data_bytes + bytes.count <= SMALL_MOST_BYTES) {
+  bool is_small = file->running == NULL && file->size <= SMALL_MAX_BYTES;
+  if (is_small && file->data_bytes + bytes.count <= SMALL_MAX_BYTES) {
     gather(file, offset, bytes);
     return;
   }
@@ -114,7 +114,7 @@ void rd_incoming_end(struct rd_target_file *file, const struct rd_file_end *end)
 
 void rd_incoming_drop(struct rd_target_file *file) {
   atomic_store(&file->is_failed, true);
-  file->is_worthless = true;
+  file->is_unusable_partial = true;
   release(file);
 }
 

@@ -12,14 +12,14 @@ static void forget_sent(struct rd_tcp_send *send, size_t bytes);
 
 enum rd_outcome rd_tcp_send_accept(struct rd_tcp_send *send, const struct iovec *parts, int count,
                                    struct rd_error *error) {
-  if (send->queue_count == RD_TCP_SEND_QUEUE_MOST) return RD_OUTCOME_AGAIN;
-  struct rd_tcp_send_message *next = &send->queue[(send->queue_first + send->queue_count) % RD_TCP_SEND_QUEUE_MOST];
+  if (send->queue_count == RD_TCP_SEND_QUEUE_MAX) return RD_OUTCOME_AGAIN;
+  struct rd_tcp_send_message *next = &send->queue[(send->queue_first + send->queue_count) % RD_TCP_SEND_QUEUE_MAX];
   size_t bytes = 0;
-  for (int i = 0; i < count && i < RD_TCP_SEND_PARTS_MOST; i++) {
+  for (int i = 0; i < count && i < RD_TCP_SEND_PARTS_MAX; i++) {
     next->parts[1 + i] = parts[i];
     bytes += parts[i].iov_len;
   }
-  if (count > RD_TCP_SEND_PARTS_MOST || bytes < RD_HEADER_BYTES || bytes > UINT32_MAX) {
+  if (count > RD_TCP_SEND_PARTS_MAX || bytes < RD_HEADER_BYTES || bytes > UINT32_MAX) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, bytes);
     return RD_OUTCOME_FAILED;
   }
@@ -32,7 +32,7 @@ enum rd_outcome rd_tcp_send_accept(struct rd_tcp_send *send, const struct iovec 
 
 bool rd_tcp_send_flush(struct rd_tcp_send *send, int fd) {
   while (send->queue_count > 0) {
-    struct iovec parts[RD_TCP_SEND_QUEUE_MOST * (1 + RD_TCP_SEND_PARTS_MOST)];
+    struct iovec parts[RD_TCP_SEND_QUEUE_MAX * (1 + RD_TCP_SEND_PARTS_MAX)];
     struct msghdr all = {.msg_iov = parts};
     size_t waiting = gather(send, &all);
     ssize_t sent = sendmsg(fd, &all, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -48,7 +48,7 @@ bool rd_tcp_send_flush(struct rd_tcp_send *send, int fd) {
 static size_t gather(const struct rd_tcp_send *send, struct msghdr *all) {
   size_t bytes = 0;
   for (unsigned i = 0; i < send->queue_count; i++) {
-    const struct rd_tcp_send_message *next = &send->queue[(send->queue_first + i) % RD_TCP_SEND_QUEUE_MOST];
+    const struct rd_tcp_send_message *next = &send->queue[(send->queue_first + i) % RD_TCP_SEND_QUEUE_MAX];
     for (int part = 0; part < next->count; part++) {
       if (next->parts[part].iov_len == 0) continue;
       all->msg_iov[all->msg_iovlen++] = next->parts[part];
@@ -70,7 +70,7 @@ static void forget_sent(struct rd_tcp_send *send, size_t bytes) {
       bytes -= taken;
       if (rest->iov_len > 0) return;
     }
-    send->queue_first = (send->queue_first + 1) % RD_TCP_SEND_QUEUE_MOST;
+    send->queue_first = (send->queue_first + 1) % RD_TCP_SEND_QUEUE_MAX;
     send->queue_count--;
     send->released++;
   }

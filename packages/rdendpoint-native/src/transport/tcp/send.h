@@ -10,18 +10,18 @@
 #include <sys/uio.h>
 
 #define RD_TCP_LENGTH_BYTES 4u // before each message
-#define RD_TCP_SEND_PARTS_MOST 4
-#define RD_TCP_SEND_QUEUE_MOST 16u
+#define RD_TCP_SEND_PARTS_MAX 4
+#define RD_TCP_SEND_QUEUE_MAX 16u
 
 struct rd_tcp_send_message {
   unsigned char length[RD_TCP_LENGTH_BYTES];
-  struct iovec parts[1 + RD_TCP_SEND_PARTS_MOST]; // still to be sent; the first is the length
+  struct iovec parts[1 + RD_TCP_SEND_PARTS_MAX]; // still to be sent; the first is the length
   int count;
 };
 
 // All zeros: nothing is queued.
 struct rd_tcp_send {
-  struct rd_tcp_send_message queue[RD_TCP_SEND_QUEUE_MOST];
+  struct rd_tcp_send_message queue[RD_TCP_SEND_QUEUE_MAX];
   unsigned queue_first, queue_count;
   uint64_t released; // messages, in all
 };

@@ -66,8 +66,7 @@ static bool is_possible(const struct rd_verbs_flow *flow, const struct rd_verbs_
   uint32_t new_large = preamble->large_posted - before->large_posted;
   if (preamble->small_posted - flow->small_used > RD_VERBS_SMALL_BUFFERS || new_small > RD_VERBS_SMALL_BUFFERS)
     return false;
-  if (preamble->large_posted - flow->large_used > RD_VERBS_LARGE_BUFFERS_MOST ||
-      new_large > RD_VERBS_LARGE_BUFFERS_MOST)
+  if (preamble->large_posted - flow->large_used > RD_VERBS_LARGE_BUFFERS_MAX || new_large > RD_VERBS_LARGE_BUFFERS_MAX)
     return false;
   if (before->large_bytes != 0) return new_small == 0 && preamble->large_bytes == before->large_bytes;
   if (new_large == 0) return preamble->large_bytes == 0;

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #define RD_VERBS_PREAMBLE_BYTES 16u
-#define RD_VERBS_SMALL_BUFFERS 8u          // of each end at the beginning
-#define RD_VERBS_SMALL_BUFFER_BYTES 4096u  // of a message; the preamble comes before them
-#define RD_VERBS_LARGE_BUFFERS_MOST 65536u // that a peer may have posted and not used
+#define RD_VERBS_SMALL_BUFFERS 8u         // of each end at the beginning
+#define RD_VERBS_SMALL_BUFFER_BYTES 4096u // of a message; the preamble comes before them
+#define RD_VERBS_LARGE_BUFFERS_MAX 65536u // that a peer may have posted and not used
 
 // The beginning of every SEND.
 struct rd_verbs_preamble {

@@ -9,7 +9,7 @@
 
 // For queues, small buffers and unauthenticated connections.
 #define ASIDE_LEAST_BYTES (256u << 10)
-#define ASIDE_MOST_BYTES (2u << 20)
+#define ASIDE_MAX_BYTES (2u << 20)
 
 static void explain(size_t bytes, struct rd_error *error);
 
@@ -25,7 +25,7 @@ size_t rd_verbs_lockable_bytes(void) {
   int64_t limit_bytes = rd_memlock_bytes();
   if (limit_bytes < 0) return SIZE_MAX;
   size_t limit = (size_t)limit_bytes;
-  size_t aside = limit / 4 < ASIDE_MOST_BYTES ? limit / 4 : ASIDE_MOST_BYTES;
+  size_t aside = limit / 4 < ASIDE_MAX_BYTES ? limit / 4 : ASIDE_MAX_BYTES;
   if (aside < ASIDE_LEAST_BYTES) aside = ASIDE_LEAST_BYTES;
   return limit > aside ? limit - aside : 0;
 }

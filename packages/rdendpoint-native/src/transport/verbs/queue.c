@@ -92,8 +92,8 @@ static bool create_completions(struct rd_verbs_queue *queue, struct rd_error *er
   struct ibv_context *device = queue->id->verbs;
   queue->channel = queue->verbs->ibv_create_comp_channel(device);
   if (queue->channel != NULL && rd_set_nonblocking(queue->channel->fd)) {
-    queue->arrived.queue = queue->verbs->ibv_create_cq(device, RD_VERBS_QUEUE_RECEIVES_MOST, NULL, queue->channel, 0);
-    queue->sent.queue = queue->verbs->ibv_create_cq(device, RD_VERBS_QUEUE_SENDS_MOST, NULL, queue->channel, 0);
+    queue->arrived.queue = queue->verbs->ibv_create_cq(device, RD_VERBS_QUEUE_RECEIVES_MAX, NULL, queue->channel, 0);
+    queue->sent.queue = queue->verbs->ibv_create_cq(device, RD_VERBS_QUEUE_SENDS_MAX, NULL, queue->channel, 0);
   }
   if (queue->arrived.queue != NULL && queue->sent.queue != NULL) return true;
   rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create an RDMA completion queue");
@@ -105,15 +105,14 @@ static bool create_pair(struct rd_verbs_queue *queue, struct rd_error *error) {
       .send_cq = queue->sent.queue,
       .recv_cq = queue->arrived.queue,
       .qp_type = IBV_QPT_RC,
-      .cap = {.max_send_wr = RD_VERBS_QUEUE_SENDS_MOST,
-              .max_recv_wr = RD_VERBS_QUEUE_RECEIVES_MOST,
-              .max_send_sge = RD_VERBS_QUEUE_PIECES_MOST,
+      .cap = {.max_send_wr = RD_VERBS_QUEUE_SENDS_MAX,
+              .max_recv_wr = RD_VERBS_QUEUE_RECEIVES_MAX,
+              .max_send_sge = RD_VERBS_QUEUE_PIECES_MAX,
               .max_recv_sge = 1,
               .max_inline_data = RD_VERBS_QUEUE_INLINE_BYTES},
   };
   struct ibv_device_attr device;
-  if (queue->verbs->ibv_query_device(queue->id->verbs, &device) == 0 &&
-      device.max_sge < (int)RD_VERBS_QUEUE_PIECES_MOST)
+  if (queue->verbs->ibv_query_device(queue->id->verbs, &device) == 0 && device.max_sge < (int)RD_VERBS_QUEUE_PIECES_MAX)
     attributes.cap.max_send_sge = (uint32_t)device.max_sge;
   bool created = queue->verbs->rdma_create_qp(queue->id, queue->domain, &attributes) == 0;
   if (!created) { // not every device takes so much inline

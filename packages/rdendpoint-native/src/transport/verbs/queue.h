@@ -6,9 +6,9 @@
 
 #include "transport/verbs/id.h"
 
-#define RD_VERBS_QUEUE_SENDS_MOST 32u     // SENDs that may be on their way
-#define RD_VERBS_QUEUE_RECEIVES_MOST 128u // buffers that may be posted
-#define RD_VERBS_QUEUE_PIECES_MOST 5u     // pieces of memory that one SEND gathers
+#define RD_VERBS_QUEUE_SENDS_MAX 32u     // SENDs that may be on their way
+#define RD_VERBS_QUEUE_RECEIVES_MAX 128u // buffers that may be posted
+#define RD_VERBS_QUEUE_PIECES_MAX 5u     // pieces of memory that one SEND gathers
 
 #define RD_VERBS_QUEUE_INLINE_BYTES 220u // of a SEND whose bytes the device need not fetch from memory
 

@@ -10,7 +10,7 @@
 
 #define SMALL_STRIDE_BYTES (RD_VERBS_PREAMBLE_BYTES + RD_VERBS_SMALL_BUFFER_BYTES)
 #define SMALL_BYTES (RD_VERBS_SMALL_BUFFERS * SMALL_STRIDE_BYTES)
-#define LARGE_MOST (RD_VERBS_QUEUE_RECEIVES_MOST - RD_VERBS_SMALL_BUFFERS)
+#define LARGE_MAX (RD_VERBS_QUEUE_RECEIVES_MAX - RD_VERBS_SMALL_BUFFERS)
 // One for a SEND without a message, and one that can arrive while every slot is held.
 #define SLOTS_BESIDE 2u
 #define SMALL_WR (1ull << 32)  // in a buffer's wr_id
@@ -55,7 +55,7 @@ void rd_verbs_receive_detach(struct rd_verbs_receive *receive) {
 }
 
 void rd_verbs_receive_close(struct rd_verbs_receive *receive) {
-  for (unsigned i = 0; i < RD_VERBS_RECEIVE_JOINED_MOST; i++) free(receive->joined[i]);
+  for (unsigned i = 0; i < RD_VERBS_RECEIVE_JOINED_MAX; i++) free(receive->joined[i]);
   free(receive->joining);
   free(receive->small);
   rd_slots_free(&receive->slots);
@@ -68,7 +68,7 @@ bool rd_verbs_receive_arm(struct rd_verbs_receive *receive, unsigned slots, size
     rd_error_set(error, RD_CODE_INTERNAL, "a message is still in use while memory for data is set up");
     return false;
   }
-  unsigned large = slots + SLOTS_BESIDE < LARGE_MOST ? slots + SLOTS_BESIDE : LARGE_MOST;
+  unsigned large = slots + SLOTS_BESIDE < LARGE_MAX ? slots + SLOTS_BESIDE : LARGE_MAX;
   struct rd_verbs_queue *queue = receive->queue;
   if (!rd_slots_create(&receive->slots, large, payload_bytes, error)) return false;
   receive->slots_region =
@@ -97,7 +97,7 @@ bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t wr_id, 
   rd_verbs_preamble_decode(buffer_of(receive, wr_id), &preamble);
   if (!rd_verbs_flow_take(receive->flow, &preamble, error)) return false;
   if (preamble.message_bytes == 0) return post_again(receive, wr_id, error);
-  unsigned last = (receive->pieces_first + receive->pieces_count++) % RD_VERBS_QUEUE_RECEIVES_MOST;
+  unsigned last = (receive->pieces_first + receive->pieces_count++) % RD_VERBS_QUEUE_RECEIVES_MAX;
   receive->pieces[last] = (struct rd_verbs_receive_piece){
       .wr_id = wr_id, .bytes = bytes - RD_VERBS_PREAMBLE_BYTES, .message_bytes = preamble.message_bytes};
   return true;
@@ -107,9 +107,9 @@ enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct r
                                       struct rd_error *error) {
   enum rd_outcome taken = RD_OUTCOME_AGAIN;
   while (taken == RD_OUTCOME_AGAIN && receive->pieces_count > 0 && receive->held < receive->held_most) {
-    if (free_joined(receive) == RD_VERBS_RECEIVE_JOINED_MOST) return RD_OUTCOME_AGAIN;
+    if (free_joined(receive) == RD_VERBS_RECEIVE_JOINED_MAX) return RD_OUTCOME_AGAIN;
     struct rd_verbs_receive_piece piece = receive->pieces[receive->pieces_first];
-    receive->pieces_first = (receive->pieces_first + 1) % RD_VERBS_QUEUE_RECEIVES_MOST;
+    receive->pieces_first = (receive->pieces_first + 1) % RD_VERBS_QUEUE_RECEIVES_MAX;
     receive->pieces_count--;
     taken = take_piece(receive, &piece, message, error);
   }
@@ -206,10 +206,10 @@ static enum rd_outcome join(struct rd_verbs_receive *receive, const struct rd_ve
   return RD_OUTCOME_DONE;
 }
 
-// RD_VERBS_RECEIVE_JOINED_MOST: none.
+// RD_VERBS_RECEIVE_JOINED_MAX: none.
 static unsigned free_joined(const struct rd_verbs_receive *receive) {
   unsigned index = 0;
-  while (index < RD_VERBS_RECEIVE_JOINED_MOST && receive->joined[index] != NULL) index++;
+  while (index < RD_VERBS_RECEIVE_JOINED_MAX && receive->joined[index] != NULL) index++;
   return index;
 }
 

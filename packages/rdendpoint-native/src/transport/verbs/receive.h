@@ -11,7 +11,7 @@
 // Marks the wr_ids of receive buffers among those of SENDs.
 #define RD_VERBS_RECEIVE_WR (1ull << 63)
 // Messages joined from pieces that can be held at a time.
-#define RD_VERBS_RECEIVE_JOINED_MOST 16u
+#define RD_VERBS_RECEIVE_JOINED_MAX 16u
 
 struct rd_verbs_receive_piece {
   uint64_t wr_id; // of the buffer
@@ -27,12 +27,12 @@ struct rd_verbs_receive {
   struct rd_slots slots; // large buffers, once armed
   struct ibv_mr *slots_region;
   bool armed;
-  unsigned held, held_most;                                           // messages handed out
-  struct rd_verbs_receive_piece pieces[RD_VERBS_QUEUE_RECEIVES_MOST]; // arrived and not taken yet
+  unsigned held, held_most;                                          // messages handed out
+  struct rd_verbs_receive_piece pieces[RD_VERBS_QUEUE_RECEIVES_MAX]; // arrived and not taken yet
   unsigned pieces_first, pieces_count;
   unsigned char *joining; // the message whose pieces are coming; NULL: none
   size_t joining_bytes, joined_bytes;
-  unsigned char *joined[RD_VERBS_RECEIVE_JOINED_MOST]; // handed out; NULL: free
+  unsigned char *joined[RD_VERBS_RECEIVE_JOINED_MAX]; // handed out; NULL: free
 };
 
 // Allocates and posts the small buffers.

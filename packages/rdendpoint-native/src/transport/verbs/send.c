@@ -12,7 +12,7 @@
 struct gathering {
   unsigned char *stage;
   size_t staged_bytes;
-  struct ibv_sge pieces[RD_VERBS_QUEUE_PIECES_MOST];
+  struct ibv_sge pieces[RD_VERBS_QUEUE_PIECES_MAX];
   int count;
 };
 
@@ -42,19 +42,19 @@ bool rd_verbs_send_open(struct rd_verbs_send *send, struct rd_verbs_queue *queue
 
 // SENDs on their way keep the early stages.
 bool rd_verbs_send_arm(struct rd_verbs_send *send, struct rd_error *error) {
-  return make_stages(send, &send->all, RD_VERBS_QUEUE_SENDS_MOST, error);
+  return make_stages(send, &send->all, RD_VERBS_QUEUE_SENDS_MAX, error);
 }
 
 void rd_verbs_send_close(struct rd_verbs_send *send) {
   for (; send->released < send->accepted; send->released++)
-    deregister_parts(send, &send->messages[send->released % RD_VERBS_SEND_QUEUE_MOST]);
+    deregister_parts(send, &send->messages[send->released % RD_VERBS_SEND_QUEUE_MAX]);
   while (send->registered_count > 0) send->queue->verbs->ibv_dereg_mr(send->registered[--send->registered_count]);
   drop_stages(send, &send->early);
   drop_stages(send, &send->all);
 }
 
 bool rd_verbs_send_register(struct rd_verbs_send *send, const void *memory, size_t bytes, struct rd_error *error) {
-  if (send->registered_count == RD_VERBS_SEND_REGISTERED_MOST) {
+  if (send->registered_count == RD_VERBS_SEND_REGISTERED_MAX) {
     rd_error_set(error, RD_CODE_INTERNAL, "too many pieces of memory are registered");
     return false;
   }
@@ -67,14 +67,14 @@ bool rd_verbs_send_register(struct rd_verbs_send *send, const void *memory, size
 
 enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct iovec *parts, int count,
                                      struct rd_error *error) {
-  if (send->accepted - send->released == RD_VERBS_SEND_QUEUE_MOST) return RD_OUTCOME_AGAIN;
-  struct rd_verbs_send_message *message = &send->messages[send->accepted % RD_VERBS_SEND_QUEUE_MOST];
+  if (send->accepted - send->released == RD_VERBS_SEND_QUEUE_MAX) return RD_OUTCOME_AGAIN;
+  struct rd_verbs_send_message *message = &send->messages[send->accepted % RD_VERBS_SEND_QUEUE_MAX];
   *message = (struct rd_verbs_send_message){.count = count};
-  for (int i = 0; i < count && i < RD_VERBS_SEND_PARTS_MOST; i++) {
+  for (int i = 0; i < count && i < RD_VERBS_SEND_PARTS_MAX; i++) {
     message->parts[i] = (struct rd_verbs_send_part){.bytes = parts[i].iov_base, .count = parts[i].iov_len};
     message->bytes += parts[i].iov_len;
   }
-  if (count > RD_VERBS_SEND_PARTS_MOST || message->bytes < RD_HEADER_BYTES || message->bytes > UINT32_MAX) {
+  if (count > RD_VERBS_SEND_PARTS_MAX || message->bytes < RD_HEADER_BYTES || message->bytes > UINT32_MAX) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, message->bytes);
     return RD_OUTCOME_FAILED;
   }
@@ -89,7 +89,7 @@ enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct io
 
 bool rd_verbs_send_post(struct rd_verbs_send *send, struct rd_error *error) {
   while (send->posted < send->accepted && has_room(send, true)) {
-    struct rd_verbs_send_message *message = &send->messages[send->posted % RD_VERBS_SEND_QUEUE_MOST];
+    struct rd_verbs_send_message *message = &send->messages[send->posted % RD_VERBS_SEND_QUEUE_MAX];
     if (!post_piece(send, message, error)) return false;
     if (message->posted_bytes == message->bytes) send->posted++;
   }
@@ -98,7 +98,7 @@ bool rd_verbs_send_post(struct rd_verbs_send *send, struct rd_error *error) {
 
 bool rd_verbs_send_is_full(const struct rd_verbs_send *send) {
   bool waits = send->posted < send->accepted && send->sends - send->completed == stages_of(send)->count;
-  return waits || send->lacks_memory || send->accepted - send->released == RD_VERBS_SEND_QUEUE_MOST;
+  return waits || send->lacks_memory || send->accepted - send->released == RD_VERBS_SEND_QUEUE_MAX;
 }
 
 bool rd_verbs_send_post_counts(struct rd_verbs_send *send, struct rd_error *error) {
@@ -110,9 +110,9 @@ bool rd_verbs_send_post_counts(struct rd_verbs_send *send, struct rd_error *erro
 
 // They complete in the order in which they were posted, and the last SEND of a message comes after all others of it.
 void rd_verbs_send_completed(struct rd_verbs_send *send) {
-  uint64_t owner = send->owners[send->completed++ % RD_VERBS_QUEUE_SENDS_MOST];
+  uint64_t owner = send->owners[send->completed++ % RD_VERBS_QUEUE_SENDS_MAX];
   if (owner == RD_VERBS_SEND_NO_MESSAGE) return;
-  struct rd_verbs_send_message *message = &send->messages[owner % RD_VERBS_SEND_QUEUE_MOST];
+  struct rd_verbs_send_message *message = &send->messages[owner % RD_VERBS_SEND_QUEUE_MAX];
   if (--message->sends > 0 || message->posted_bytes < message->bytes) return;
   deregister_parts(send, message);
   send->lacks_memory = false;
@@ -183,7 +183,7 @@ static struct ibv_mr *registered_at(const struct rd_verbs_send *send, const stru
 }
 
 static void deregister_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message) {
-  for (int i = 0; i < RD_VERBS_SEND_PARTS_MOST; i++) {
+  for (int i = 0; i < RD_VERBS_SEND_PARTS_MAX; i++) {
     struct rd_verbs_send_part *part = &message->parts[i];
     if (part->registered == NULL) continue;
     send->queue->verbs->ibv_dereg_mr(part->registered);
@@ -256,7 +256,7 @@ static void add_copy(struct rd_verbs_send *send, struct gathering *gathering, co
 
 static bool post(struct rd_verbs_send *send, struct gathering *gathering, uint64_t owner, struct rd_error *error) {
   uint64_t wr_id = send->sends;
-  send->owners[wr_id % RD_VERBS_QUEUE_SENDS_MOST] = owner;
+  send->owners[wr_id % RD_VERBS_QUEUE_SENDS_MAX] = owner;
   if (!rd_verbs_queue_post_send(send->queue, wr_id, gathering->pieces, gathering->count, error)) return false;
   send->sends++;
   rd_verbs_flow_spend(send->flow);

@@ -9,11 +9,11 @@
 
 #include <sys/uio.h>
 
-#define RD_VERBS_SEND_QUEUE_MOST 16u // messages accepted and not released
-#define RD_VERBS_SEND_PARTS_MOST 4
+#define RD_VERBS_SEND_QUEUE_MAX 16u // messages accepted and not released
+#define RD_VERBS_SEND_PARTS_MAX 4
 #define RD_VERBS_SEND_STAGE_BYTES 2048u // of each SEND: the preamble, and small parts, which are copied
 #define RD_VERBS_SEND_EARLY_STAGES 4u   // before authentication
-#define RD_VERBS_SEND_REGISTERED_MOST 8u
+#define RD_VERBS_SEND_REGISTERED_MAX 8u
 
 struct rd_verbs_send_part {
   const unsigned char *bytes;
@@ -24,7 +24,7 @@ struct rd_verbs_send_part {
 };
 
 struct rd_verbs_send_message {
-  struct rd_verbs_send_part parts[RD_VERBS_SEND_PARTS_MOST];
+  struct rd_verbs_send_part parts[RD_VERBS_SEND_PARTS_MAX];
   int count;
   size_t bytes, posted_bytes;
   unsigned sends; // on their way
@@ -41,20 +41,20 @@ struct rd_verbs_send {
   struct rd_verbs_queue *queue;
   struct rd_verbs_flow *flow;
   struct rd_verbs_send_stages early, all; // all: once armed
-  struct ibv_mr *registered[RD_VERBS_SEND_REGISTERED_MOST];
+  struct ibv_mr *registered[RD_VERBS_SEND_REGISTERED_MAX];
   unsigned registered_count;
   size_t registered_bytes, registered_most_bytes; // of these, and of single messages; most: beyond it messages wait
   bool lacks_memory;                              // the next message waits for the end of one that was registered
-  struct rd_verbs_send_message messages[RD_VERBS_SEND_QUEUE_MOST];
-  uint64_t accepted, posted, released;        // messages, in all
-  uint64_t sends, completed;                  // SENDs, in all
-  uint64_t owners[RD_VERBS_QUEUE_SENDS_MOST]; // of each SEND: the message, or RD_VERBS_SEND_NO_MESSAGE
+  struct rd_verbs_send_message messages[RD_VERBS_SEND_QUEUE_MAX];
+  uint64_t accepted, posted, released;       // messages, in all
+  uint64_t sends, completed;                 // SENDs, in all
+  uint64_t owners[RD_VERBS_QUEUE_SENDS_MAX]; // of each SEND: the message, or RD_VERBS_SEND_NO_MESSAGE
 };
 #define RD_VERBS_SEND_NO_MESSAGE UINT64_MAX
 
 bool rd_verbs_send_open(struct rd_verbs_send *send, struct rd_verbs_queue *queue, struct rd_verbs_flow *flow,
                         struct rd_error *error);
-// After authentication: from now on RD_VERBS_QUEUE_SENDS_MOST SENDs may be on their way.
+// After authentication: from now on RD_VERBS_QUEUE_SENDS_MAX SENDs may be on their way.
 bool rd_verbs_send_arm(struct rd_verbs_send *send, struct rd_error *error);
 // After the queue pair is destroyed. All zeros are allowed.
 void rd_verbs_send_close(struct rd_verbs_send *send);

@@ -11,5 +11,5 @@ void rd_verbs_spin_missed(struct rd_verbs_spin *spin) {
 }
 
 void rd_verbs_spin_waited(struct rd_verbs_spin *spin, int64_t waited_ns) {
-  if (spin->pays && waited_ns < RD_VERBS_SPIN_MOST_NS) spin->budget_ns = RD_VERBS_SPIN_MOST_NS;
+  if (spin->pays && waited_ns < RD_VERBS_SPIN_MAX_NS) spin->budget_ns = RD_VERBS_SPIN_MAX_NS;
 }

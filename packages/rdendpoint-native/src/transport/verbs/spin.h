@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RD_VERBS_SPIN_MOST_NS 50000
+#define RD_VERBS_SPIN_MAX_NS 50000
 
 struct rd_verbs_spin {
   bool pays;         // there is another processor for the sender

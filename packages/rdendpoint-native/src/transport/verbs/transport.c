@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define COMPLETIONS_AT_ONCE 16
-#define ROUNDS_MOST 16 // in one call, however much the peer sends
+#define ROUNDS_MAX 16 // in one call, however much the peer sends
 // Posted SENDs get this time to arrive: as with a socket's close(), the end does not cut them off.
 #define LINGER_MS 200
 
@@ -259,7 +259,7 @@ static bool take_completions(struct verbs *verbs) {
 static bool take_all(struct verbs *verbs, const struct rd_verbs_completions *from, struct rd_error *flushed) {
   struct ibv_wc completions[COMPLETIONS_AT_ONCE];
   struct rd_error error;
-  for (int round = 0; round < ROUNDS_MOST; round++) {
+  for (int round = 0; round < ROUNDS_MAX; round++) {
     int count = rd_verbs_queue_poll(from, completions, COMPLETIONS_AT_ONCE);
     if (count < 0) {
       rd_error_set(&error, RD_CODE_PEER_LOST, "the RDMA device failed");

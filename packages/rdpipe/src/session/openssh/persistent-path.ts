@@ -29,8 +29,8 @@ export function persistentControlPath({ target, ssh, options, via }: PersistentC
 
 /** A path of this name that no other user can come to, the same in every run; undefined: there is no such directory. */
 export function privatePath(name: string): string | undefined {
-  const folder = places().find((place) => isPlainSocketPath(join(place, name)) && isMade(place) && isPrivate(place));
-  return folder && join(folder, name);
+  const directory = places().find((place) => isPlainSocketPath(join(place, name)) && isMade(place) && isPrivate(place));
+  return directory && join(directory, name);
 }
 
 function digest(text: string): string {
@@ -59,8 +59,8 @@ function isPrivate(path: string): boolean {
   const own = process.getuid?.();
   const found = lstatSync(path);
   if (!found.isDirectory() || found.uid !== own || (found.mode & 0o077) !== 0) return false;
-  return ancestors(path).every((folder) => {
-    const { uid, mode } = lstatSync(folder);
+  return ancestors(path).every((directory) => {
+    const { uid, mode } = lstatSync(directory);
     return (uid === own || uid === 0) && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0);
   });
 }

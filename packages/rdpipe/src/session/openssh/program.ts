@@ -14,16 +14,16 @@ export interface SshProgram {
 
 /** The one that the user named, else the first in PATH; undefined: this machine has none. */
 export function locateSsh(named?: string, searchPath = process.env.PATH ?? ''): SshProgram | undefined {
-  const folders = searchPath.split(delimiter).filter((folder) => folder !== '');
-  const path = named ?? folders.map((folder) => join(folder, 'ssh')).find(isProgram);
-  return path === undefined ? undefined : { path: resolve(path), env: standInEnvironment(path, folders) };
+  const directories = searchPath.split(delimiter).filter((directory) => directory !== '');
+  const path = named ?? directories.map((directory) => join(directory, 'ssh')).find(isProgram);
+  return path === undefined ? undefined : { path: resolve(path), env: standInEnvironment(path, directories) };
 }
 
-/** A stand-in that calls `ssh` itself means the next one, and would find itself: its folder is searched last. */
-function standInEnvironment(path: string, folders: readonly string[]): SshProgram['env'] {
-  const own = folders.filter((folder) => resolve(folder) === dirname(resolve(path)));
+/** A stand-in that calls `ssh` itself means the next one, and would find itself: its directory is searched last. */
+function standInEnvironment(path: string, directories: readonly string[]): SshProgram['env'] {
+  const own = directories.filter((directory) => resolve(directory) === dirname(resolve(path)));
   if (own.length === 0 || !isScript(path)) return {};
-  return { PATH: [...folders.filter((folder) => !own.includes(folder)), ...own].join(delimiter) };
+  return { PATH: [...directories.filter((directory) => !own.includes(directory)), ...own].join(delimiter) };
 }
 
 function isProgram(path: string): boolean {

@@ -31,10 +31,10 @@ export function formatTick(value: number, unit: string): string {
 
 /** Seconds between the ticks of a clock: whole ones, but for a time that is shorter than a few of them. */
 export function timeInterval(seconds: number): number {
-  return STEPS_S.find((step) => seconds / step <= TICKS_MOST) ?? Math.ceil(seconds / TICKS_MOST / DAY_S) * DAY_S;
+  return STEPS_S.find((step) => seconds / step <= TICKS_MAX) ?? Math.ceil(seconds / TICKS_MAX / DAY_S) * DAY_S;
 }
 
-const TICKS_MOST = 8;
+const TICKS_MAX = 8;
 const DAY_S = 86_400;
 const STEPS_S = [
   0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600,

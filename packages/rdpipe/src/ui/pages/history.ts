@@ -50,7 +50,7 @@ export function createHistoryKeeper(now: () => number): HistoryKeeper {
   const stderr = new Map<number, StageStderrHistory>();
   const warnings: string[] = [];
   const warn = (message: string) => {
-    if (warnings.length < WARNINGS_MOST) warnings.push(message);
+    if (warnings.length < WARNINGS_MAX) warnings.push(message);
   };
   let plan: Plan | undefined;
   const hop = (link: number) => {
@@ -70,11 +70,11 @@ export function createHistoryKeeper(now: () => number): HistoryKeeper {
     counters: (event) => count(hop(event.link), event, seconds()),
     hop_broken({ link }) {
       const { broken } = hop(link);
-      if (broken.length < BREAKS_MOST) broken.push(seconds());
+      if (broken.length < BREAKS_MAX) broken.push(seconds());
     },
     stderr({ stage, host, data }) {
       const before = stderr.get(stage);
-      const tail = Buffer.concat([before?.tail ?? Buffer.of(), data]).subarray(-STDERR_MOST_BYTES);
+      const tail = Buffer.concat([before?.tail ?? Buffer.of(), data]).subarray(-STDERR_MAX_BYTES);
       // A copy in memory of its own: a part would keep all of what it is a part of, be it a pool of node's.
       stderr.set(stage, { stage, host, tail: new Uint8Array(tail), bytes: (before?.bytes ?? 0) + data.length });
     },
@@ -93,12 +93,12 @@ export function createHistoryKeeper(now: () => number): HistoryKeeper {
   };
 }
 
-const SAMPLES_MOST = 600;
+const SAMPLES_MAX = 600;
 /** Counters come 4 times a second. */
 const SAMPLES_APART_S = 0.2;
-const BREAKS_MOST = 100;
-const STDERR_MOST_BYTES = 8192;
-const WARNINGS_MOST = 100;
+const BREAKS_MAX = 100;
+const STDERR_MAX_BYTES = 8192;
+const WARNINGS_MAX = 100;
 
 interface KeptHop {
   readonly samples: Samples<HopSample>;
@@ -108,7 +108,7 @@ interface KeptHop {
 }
 
 function keepHop(at: number): KeptHop {
-  const samples = createSamples<HopSample>(SAMPLES_MOST, SAMPLES_APART_S);
+  const samples = createSamples<HopSample>(SAMPLES_MAX, SAMPLES_APART_S);
   samples.add({ at, bytes: 0, wireBytes: 0, send: NO_WAITS, recv: NO_WAITS });
   return { samples, broken: [], send: NO_WAITS };
 }

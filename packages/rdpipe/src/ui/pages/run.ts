@@ -74,7 +74,7 @@ function causeText({ causeStage, stages }: Report, cause: Cause): string {
 
 const WAITS = ['waited for input', 'rate limit', 'compression, encryption', 'network', 'output'];
 /** More would be a page that no browser likes. */
-const HOPS_DRAWN_MOST = 64;
+const HOPS_DRAWN_MAX = 64;
 
 function hopsSection(hops: readonly HopReport[], histories: readonly HopHistory[]): Html | string {
   if (hops.length === 0) return '';
@@ -94,7 +94,7 @@ function hopsSection(hops: readonly HopReport[], histories: readonly HopHistory[
     hop.rttUs === null ? '' : formatMicroseconds(hop.rttUs),
     hop.reconnects,
   ]);
-  const drawn = hops.slice(0, HOPS_DRAWN_MOST);
+  const drawn = hops.slice(0, HOPS_DRAWN_MAX);
   const undrawn = hops.length - drawn.length;
   return html`<h2>Hops</h2>
 ${table(head, rows)}

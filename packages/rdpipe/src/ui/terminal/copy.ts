@@ -72,7 +72,7 @@ function closingLines(report: Report, { verbosity, quiet, isTerminal, isPlan }: 
 }
 
 const GATHER_MS = 100;
-const GATHER_MOST = 65536;
+const GATHER_MAX = 65536;
 
 /** Thousands of paths a second become few writes. */
 function createLineGatherer(write: (text: string) => void) {
@@ -89,7 +89,7 @@ function createLineGatherer(write: (text: string) => void) {
     add(line: string) {
       text += line;
       timer ??= setTimeout(flush, GATHER_MS).unref();
-      if (text.length >= GATHER_MOST) flush();
+      if (text.length >= GATHER_MAX) flush();
     },
     flush,
   };

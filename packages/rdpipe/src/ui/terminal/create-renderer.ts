@@ -21,11 +21,11 @@ export type RendererSettings = Pick<
  * Where the pipeline's output goes. `elsewhere`: rows disturb nothing. `announced`: to the terminal, and an event comes
  * before its first byte. `unknown`: to the terminal, or to a program that may write there, without an event.
  */
-export type OutputPlace = 'elsewhere' | 'announced' | 'unknown';
+export type OutputDestination = 'elsewhere' | 'announced' | 'unknown';
 
 export interface RendererIo {
   readonly terminal: Terminal;
-  readonly output: OutputPlace;
+  readonly output: OutputDestination;
   /** Begins each line of the program's own; absent: rdpipe. */
   readonly program?: 'rdcp' | 'rdssh';
   /** Writes the standard error of stages where it is not for the terminal. */

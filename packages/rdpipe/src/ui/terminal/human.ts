@@ -164,13 +164,13 @@ function createConnectingStatus(display: Display) {
 }
 
 /** More than a row of a terminal holds; it is made for each host that is connected. */
-const NAMED_MOST = 100;
+const NAMED_MAX = 100;
 
 function firstNames(hosts: ReadonlyMap<string, string>): string {
   const names: string[] = [];
   for (const name of hosts.values()) {
     names.push(name);
-    if (names.length === NAMED_MOST) break;
+    if (names.length === NAMED_MAX) break;
   }
   return names.join(', ');
 }

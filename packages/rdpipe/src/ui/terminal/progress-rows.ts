@@ -14,7 +14,7 @@ export function progressRows(hops: readonly HopProgress[], columns: number): rea
   const groups = [...new Set(hops.map(({ group }) => group))].map((group) => hops.filter((hop) => hop.group === group));
   const rows = groups.flatMap((group) => (group.length > FEW ? manyCells(group) : group.map(cells)));
   const numbers = formatTable(rows.map((row) => row.slice(1, -1)));
-  const room = Math.max(NAME_LEAST, columns - Math.max(...numbers.map((row) => row.length)) - 2);
+  const room = Math.max(NAME_MIN, columns - Math.max(...numbers.map((row) => row.length)) - 2);
   const fitting = rows.map(([name = '', ...rest]) => [shortName(name, room), ...rest]);
   return formatTable(fitting).map((row) => [...row].slice(0, columns).join('').trimEnd());
 }
@@ -61,7 +61,7 @@ function sumCells(hops: readonly HopProgress[], here: readonly HopProgress[]): r
   ];
 }
 
-const NAME_LEAST = 9;
+const NAME_MIN = 9;
 
 /** `storage-0…→backup-02…`: something of both hosts is left. */
 function shortName(name: string, limit: number): string {

@@ -87,10 +87,10 @@ describe('a session by a template', () => {
 });
 
 /** First in PATH while the tests of the describe() run that it stands in. */
-function usePath(folder: () => string): void {
+function usePath(directory: () => string): void {
   const before_ = process.env.PATH;
   beforeEach(() => {
-    process.env.PATH = `${folder()}:${before_}`;
+    process.env.PATH = `${directory()}:${before_}`;
   });
   afterEach(() => {
     process.env.PATH = before_;
@@ -99,16 +99,16 @@ function usePath(folder: () => string): void {
 
 describe('a session by podman', () => {
   let container: Container | undefined;
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-podman-'));
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-podman-'));
 
   before(async function () {
     needsTool(this, ...PODMAN_TOOLS);
     needsRoot(this);
-    container = await startContainer(folder, 'c1');
+    container = await startContainer(directory, 'c1');
   });
   after(async () => {
     await container?.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   });
   usePath(() => container?.bin ?? '');
 
@@ -122,9 +122,9 @@ describe('a session by podman', () => {
 });
 
 describe('a session by a program like kubectl', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-exec-'));
-  const bin = placeStandIns(folder);
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-exec-'));
+  const bin = placeStandIns(directory);
+  after(() => rmSync(directory, { recursive: true, force: true }));
   usePath(() => bin);
 
   describe('as any session, by kubectl', () => itConforms(() => openOne({ kind: 'kubectl' }, 'prod/db-0/main')));
@@ -132,7 +132,7 @@ describe('a session by a program like kubectl', () => {
   describe('as any session, by docker', () => itConforms(() => openOne({ kind: 'docker' }, 'ann@c1')));
 
   it('ends its output where the channel is cut, with the status 0 of the program', async () => {
-    const cut = join(folder, 'cut');
+    const cut = join(directory, 'cut');
     process.env.EXEC_CUT = cut;
     const session = await openOne({ kind: 'kubectl' }, 'db-0').finally(() => delete process.env.EXEC_CUT);
     const channel = await session.openShell(new AbortController().signal);

@@ -27,20 +27,20 @@ function printed(...lines: readonly string[]): string {
 }
 
 describe('the messages of a Slurm step', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-scontrol-'));
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-scontrol-'));
   const path = process.env.PATH;
   const place = (state: string) => {
-    writeFileSync(join(folder, 'scontrol'), `#!/bin/sh\necho "JobId=$4 JobName=x JobState=${state} Reason=None"\n`, {
+    writeFileSync(join(directory, 'scontrol'), `#!/bin/sh\necho "JobId=$4 JobName=x JobState=${state} Reason=None"\n`, {
       mode: 0o755,
     });
   };
   before(() => {
-    process.env.PATH = `${folder}:${path}`;
+    process.env.PATH = `${directory}:${path}`;
   });
   afterEach(() => time.reset());
   after(() => {
     process.env.PATH = path;
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   });
 
   it('have the line of the step as the reason, before that of a task and after it', async () => {
@@ -68,7 +68,7 @@ describe('the messages of a Slurm step', () => {
   });
 
   it('tell of one node that is lost while the others go on', async () => {
-    const told = join(folder, 'told');
+    const told = join(directory, 'told');
     const goesOn = `until test -e '${told}'; do sleep 0.05; done`;
     const [, nodes] = await reasonsOf(`${printed(TASK)}\n${goesOn}`, () => writeFileSync(told, ''));
     expect(nodes).to.deep.equal(['n1: n1: task 0: Killed']);
@@ -81,8 +81,8 @@ describe('the messages of a Slurm step', () => {
   });
 
   it('may be none: srun was killed, and its step is cancelled', async () => {
-    const asked = join(folder, 'asked');
-    writeFileSync(join(folder, 'scancel'), `#!/bin/sh\necho "$@" >'${asked}'\n`, { mode: 0o755 });
+    const asked = join(directory, 'asked');
+    writeFileSync(join(directory, 'scancel'), `#!/bin/sh\necho "$@" >'${asked}'\n`, { mode: 0o755 });
     expect(await reasonsOf('kill -9 $$')).to.deep.equal(['srun was killed by SIGKILL', []]);
     await eventually(() => expect(`${readFileSync(asked)}`).to.equal('1.0\n'));
   });

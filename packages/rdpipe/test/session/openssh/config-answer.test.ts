@@ -6,11 +6,11 @@ import { expect } from 'chai';
 import { keepConfigAnswer, takeConfigAnswer } from '../../../src/session/openssh/config-answer.ts';
 
 describe('takeConfigAnswer', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-answer-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-answer-'));
+  after(() => rmSync(directory, { recursive: true }));
 
   function keep(text: string): number {
-    const file = join(folder, 'answer');
+    const file = join(directory, 'answer');
     writeFileSync(file, text);
     const fd = openSync(file, 'r');
     keepConfigAnswer(`${fd}\n-G\n--\nh1`);

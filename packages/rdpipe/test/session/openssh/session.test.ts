@@ -20,7 +20,7 @@ const NEVER = new AbortController().signal;
 describe('the connection of the system’s ssh', () => {
   let hosts: TestHosts;
   let sessions: Sessions | undefined;
-  let folder: string;
+  let directory: string;
 
   before(async function () {
     needsFile(this, '/usr/sbin/sshd');
@@ -35,12 +35,12 @@ describe('the connection of the system’s ssh', () => {
     );
   });
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
   });
   afterEach(async () => {
     await sessions?.close();
     sessions = undefined;
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   });
   after(() => hosts?.close());
 
@@ -83,8 +83,8 @@ describe('the connection of the system’s ssh', () => {
     await withUsersMaster(async (_, options) => {
       const session = await open('h1', { options });
       const [first, second] = [
-        await session.forwardBack?.(join(folder, 'one'), NEVER),
-        await session.forwardBack?.(join(folder, 'two'), NEVER),
+        await session.forwardBack?.(join(directory, 'one'), NEVER),
+        await session.forwardBack?.(join(directory, 'two'), NEVER),
       ];
       await first?.close();
       await eventually(async () => expect(await answers(first?.port)).to.equal(false));
@@ -96,7 +96,7 @@ describe('the connection of the system’s ssh', () => {
 
   it('leads a port nowhere once it is closed, though the connection was slow to hear of it', async () => {
     await withUsersMaster(async (_, options, master) => {
-      const forward = await (await open('h1', { options })).forwardBack?.(join(folder, 'one'), NEVER);
+      const forward = await (await open('h1', { options })).forwardBack?.(join(directory, 'one'), NEVER);
       master.kill('SIGSTOP');
       await forward?.close();
       master.kill('SIGCONT');
@@ -107,7 +107,7 @@ describe('the connection of the system’s ssh', () => {
   it('leads no port of the host anywhere when rdpipe was killed, though the connection stands on', async () => {
     await withUsersMaster(async () => {
       const program = fileURLToPath(new URL('../hold-session.ts', import.meta.url));
-      const words = ['--import', 'tsx', program, hosts.configFile, 'h1', '', join(folder, 'master')];
+      const words = ['--import', 'tsx', program, hosts.configFile, 'h1', '', join(directory, 'master')];
       const holder = startProgram([process.execPath, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
       await once(holder.child.stdout ?? expect.fail(), 'data');
       const port = Number(holder.stdout());
@@ -118,7 +118,7 @@ describe('the connection of the system’s ssh', () => {
   });
 
   it('is our own where the user’s has gone', async () => {
-    const controlPath = join(folder, 'master');
+    const controlPath = join(directory, 'master');
     writeFileSync(controlPath, '');
     expect(await run('h1', 'echo in', { options: [`ControlPath=${controlPath}`] })).to.equal('in\n');
     expect(readFileSync(controlPath, 'utf8')).to.equal('');
@@ -140,7 +140,7 @@ describe('the connection of the system’s ssh', () => {
   });
 
   it('leaves nothing on this machine', async () => {
-    const runtimeDir = join(folder, 'run');
+    const runtimeDir = join(directory, 'run');
     const previous = process.env.XDG_RUNTIME_DIR;
     mkdirSync(runtimeDir, { mode: 0o700 });
     process.env.XDG_RUNTIME_DIR = runtimeDir;
@@ -161,7 +161,7 @@ describe('the connection of the system’s ssh', () => {
     needsFile(this, agent ?? 'build/rdpipe/native');
     const program = fileURLToPath(new URL('../hold-session.ts', import.meta.url));
     const holder = startProgram([process.execPath, '--import', 'tsx', program, hosts.configFile, 'h2', `${agent}`], {
-      env: { XDG_RUNTIME_DIR: folder },
+      env: { XDG_RUNTIME_DIR: directory },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(holder.child.stdout ?? expect.fail(), 'data');
@@ -176,7 +176,7 @@ describe('the connection of the system’s ssh', () => {
   async function withUsersMaster(
     action: (args: readonly string[], options: readonly string[], master: Started['child']) => Promise<void>,
   ) {
-    const controlPath = join(folder, 'master');
+    const controlPath = join(directory, 'master');
     const args = ['-F', hosts.configFile, '-S', controlPath];
     const master = startProgram(['ssh', ...args, '-M', '-N', 'h1'], { stdio: 'ignore' });
     try {

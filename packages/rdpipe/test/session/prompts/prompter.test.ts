@@ -200,7 +200,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       needsTool(this, 'ssh', 'ssh-keygen');
       hosts = await startTestHosts([{ name: 'h1' }]);
       host = await startAskingHost('s3cret', '4711');
-      const knownHosts = join(hosts.folder, 'known_hosts');
+      const knownHosts = join(hosts.directory, 'known_hosts');
       writeFileSync(knownHosts, `${readFileSync(knownHosts, 'utf8')}${host.knownHosts}`);
     });
     afterEach(async () => {
@@ -271,10 +271,10 @@ for (const client of ['openssh', 'ssh2'] as const) {
     });
 
     it('gets the passphrase of a key', async () => {
-      const key = join(hosts.folder, `locked-${client}`);
+      const key = join(hosts.directory, `locked-${client}`);
       execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'open sesame', '-f', key]);
-      writeFileSync(join(hosts.folder, 'authorized_keys'), readFileSync(`${key}.pub`), { flag: 'a' });
-      const configFile = join(hosts.folder, `config-${client}`);
+      writeFileSync(join(hosts.directory, 'authorized_keys'), readFileSync(`${key}.pub`), { flag: 'a' });
+      const configFile = join(hosts.directory, `config-${client}`);
       const config = readFileSync(hosts.configFile, 'utf8').replace(/^IdentityFile .*$/m, `IdentityFile ${key}`);
       writeFileSync(configFile, config);
       const terminal = person('open sesame');
@@ -289,7 +289,7 @@ describe('a host whose key is not known', () => {
     needsFile(this, '/usr/sbin/sshd');
     needsTool(this, 'ssh', 'ssh-keygen');
     const hosts = await startTestHosts([{ name: 'h1' }]);
-    const options = [`UserKnownHostsFile=${join(hosts.folder, 'new_known_hosts')}`];
+    const options = [`UserKnownHostsFile=${join(hosts.directory, 'new_known_hosts')}`];
     const terminal = person('yes');
     const sessions = await openSessions([hostRef('h1')], settingsFor(hosts, { askpass: ASKPASS, options }), terminal);
     await sessions.close();

@@ -9,19 +9,19 @@ import { startProgram } from '../../../../../test/support/start-program.ts';
 import { controllingTerminal } from '../../../src/session/prompts/terminal.ts';
 
 describe('the terminal', () => {
-  let folder: string;
+  let directory: string;
 
   before(function () {
     needsTool(this, 'script');
   });
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(directory, { recursive: true }));
 
   /** Types the keys once the question is shown, on a real terminal. */
   const typeKeys = async (keys: string, how: 'echo' | 'silent' | 'interrupted') => {
-    const file = join(folder, 'answer');
+    const file = join(directory, 'answer');
     const program = fileURLToPath(new URL('ask-terminal.ts', import.meta.url));
     const command = `${process.execPath} --import tsx ${program} ${file} ${how}`;
     const { child, stdout, ended } = startProgram(['script', '-qec', command, '/dev/null'], { stderr: 'inherit' });

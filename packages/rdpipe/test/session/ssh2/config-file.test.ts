@@ -6,15 +6,15 @@ import { destinationOf } from '../../../src/session/destination.ts';
 import { readPlainConfig } from '../../../src/session/ssh2/config-file.ts';
 
 describe('the configuration without ssh', () => {
-  let folder: string;
+  let directory: string;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(directory, { recursive: true }));
 
   const read = async (text: string, name = 'h1', options: readonly string[] = [], user?: string) => {
-    const configFile = join(folder, 'config');
+    const configFile = join(directory, 'config');
     writeFileSync(configFile, text);
     const config = await readPlainConfig(destinationOf({ name, user, label: name }, { configFile, options }));
     return Object.fromEntries(config);
@@ -54,7 +54,7 @@ describe('the configuration without ssh', () => {
   it('is refused where the file of -F is not there', async () => {
     const host = destinationOf(
       { name: 'h1', user: undefined, label: 'h1' },
-      { configFile: join(folder, 'none'), options: [] },
+      { configFile: join(directory, 'none'), options: [] },
     );
     const outcome = await readPlainConfig(host).catch((error: unknown) => error);
     expect(outcome)

@@ -89,18 +89,18 @@ describe('a known host', () => {
   });
 
   describe('as ssh-keygen writes it', () => {
-    let folder: string;
+    let directory: string;
 
     before(function () {
       needsTool(this, 'ssh-keygen');
-      folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
-      execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'key')]);
+      directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+      execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(directory, 'key')]);
     });
-    after(() => folder && rmSync(folder, { recursive: true }));
+    after(() => directory && rmSync(directory, { recursive: true }));
 
     it('may be hashed', () => {
-      const [type = '', blob = ''] = readFileSync(join(folder, 'key.pub'), 'utf8').split(' ');
-      const file = join(folder, 'known_hosts');
+      const [type = '', blob = ''] = readFileSync(join(directory, 'key.pub'), 'utf8').split(' ');
+      const file = join(directory, 'known_hosts');
       writeFileSync(file, `h1 ${type} ${blob}\n[h2]:2222 ${type} ${blob}\n`);
       execaSync('ssh-keygen', ['-q', '-H', '-f', file]);
       const text = readFileSync(file, 'utf8');
@@ -111,8 +111,8 @@ describe('a known host', () => {
     });
 
     it('has the fingerprint that ssh prints', () => {
-      const [, blob = ''] = readFileSync(join(folder, 'key.pub'), 'utf8').split(' ');
-      const { stdout } = execaSync('ssh-keygen', ['-l', '-f', join(folder, 'key.pub')]);
+      const [, blob = ''] = readFileSync(join(directory, 'key.pub'), 'utf8').split(' ');
+      const { stdout } = execaSync('ssh-keygen', ['-l', '-f', join(directory, 'key.pub')]);
       expect(stdout).to.include(` ${fingerprint(Buffer.from(blob, 'base64'))} `);
     });
   });

@@ -47,22 +47,22 @@ describe('the keywords of ssh, for ssh2', () => {
 });
 
 describe('a configuration for ssh2', () => {
-  let folder: string;
+  let directory: string;
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => rmSync(directory, { recursive: true }));
 
   /** An ssh of another version: it prints one keyword more, with `usual` unless a file says `set`. */
   const otherSsh = (usual: string, set: string): SshProgram => {
-    const path = join(folder, 'ssh');
+    const path = join(directory, 'ssh');
     const script = `echo futurekeyword $([ "$3" = none ] && echo ${usual} || echo ${set})`;
     writeFileSync(path, `#!/bin/sh\n[ "$1" = -G ] && ${script}\n`, { mode: 0o755 });
     return { path, env: {} };
   };
   const refusalBy = async (ssh: SshProgram | undefined, options: readonly string[] = []): Promise<string> => {
-    const configFile = join(folder, 'config');
+    const configFile = join(directory, 'config');
     writeFileSync(configFile, '');
     const destination = destinationOf({ name: 'h1', user: undefined, label: 'h1' }, { configFile, options });
     const read = ssh === undefined ? readPlainConfig : () => readSshConfig(ssh, destination, NEVER);

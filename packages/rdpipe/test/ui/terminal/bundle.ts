@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 /**
- * A fixture of this folder as a script that node runs without tsx, which opens the standard streams itself. Registers
- * its own making and removal with mocha.
+ * A fixture of this directory as a script that node runs without tsx, which opens the standard streams itself.
+ * Registers with mocha its creation and removal.
  */
 export function bundled(fixture: string): { path(): string } {
-  let folder: string;
-  const path = () => join(folder, 'script.mjs');
+  let directory: string;
+  const path = () => join(directory, 'script.mjs');
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rdpipe-fixture-'));
+    directory = await mkdtemp(join(tmpdir(), 'rdpipe-fixture-'));
     const entry = fileURLToPath(new URL(fixture, import.meta.url));
     await build({ entryPoints: [entry], outfile: path(), bundle: true, platform: 'node', format: 'esm' });
   });
-  after(() => rm(folder, { recursive: true }));
+  after(() => rm(directory, { recursive: true }));
   return { path };
 }

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import type { Settings } from '../../../src/model/settings.ts';
-import { createRenderer, type OutputPlace, type RendererSettings } from '../../../src/ui/terminal/create-renderer.ts';
+import {
+  createRenderer,
+  type OutputDestination,
+  type RendererSettings,
+} from '../../../src/ui/terminal/create-renderer.ts';
 import type { Terminal } from '../../../src/ui/terminal/terminal.ts';
 import { createPage, createScreen, type Page, planFor, report } from '../helpers.ts';
 import { intervals } from '../intervals.ts';
@@ -17,7 +21,7 @@ const SETTINGS: RendererSettings = {
 
 interface Where {
   readonly isTerminal: boolean;
-  readonly output: OutputPlace;
+  readonly output: OutputDestination;
   readonly color?: boolean;
 }
 

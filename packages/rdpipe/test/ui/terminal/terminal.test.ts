@@ -9,14 +9,14 @@ import { bundled } from './bundle.ts';
 describe('terminal', () => {
   const script = bundled('print-terminal.ts');
   it('writes everything to a file', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rdpipe-terminal-'));
+    const directory = mkdtempSync(join(tmpdir(), 'rdpipe-terminal-'));
     try {
-      const file = openSync(join(folder, 'out'), 'w');
+      const file = openSync(join(directory, 'out'), 'w');
       writeAll(file, Buffer.alloc(3_000_000, 'x'));
       closeSync(file);
-      expect(readFileSync(join(folder, 'out'))).to.have.lengthOf(3_000_000);
+      expect(readFileSync(join(directory, 'out'))).to.have.lengthOf(3_000_000);
     } finally {
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     }
   });
 

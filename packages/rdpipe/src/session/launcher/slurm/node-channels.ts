@@ -2,7 +2,7 @@
 import { Readable, Writable } from 'node:stream';
 import { settlesWithin, unlessAborted } from '../../abort.ts';
 import type { Channel } from '../../host-session.ts';
-import { FRAME_MOST_BYTES, SLOTS } from './task-script.ts';
+import { FRAME_MAX_BYTES, SLOTS } from './task-script.ts';
 
 export interface NodeChannels {
   /** Resolves with the task's first line; rejects where the step ends before. */
@@ -99,9 +99,9 @@ function createChannel(name: string, slot: number, step: StepStreams): OpenChann
   };
   const stdin = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      for (let at = 0; at < chunk.length; at += FRAME_MOST_BYTES) {
-        const frame = chunk.subarray(at, at + FRAME_MOST_BYTES);
-        send('data', frame, at + FRAME_MOST_BYTES >= chunk.length ? done : undefined);
+      for (let at = 0; at < chunk.length; at += FRAME_MAX_BYTES) {
+        const frame = chunk.subarray(at, at + FRAME_MAX_BYTES);
+        send('data', frame, at + FRAME_MAX_BYTES >= chunk.length ? done : undefined);
       }
       if (chunk.length === 0) done();
     },

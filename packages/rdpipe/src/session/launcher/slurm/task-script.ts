@@ -4,7 +4,7 @@
 export const SLOTS: readonly number[] = [3, 4, 5, 6, 7, 8, 9];
 
 /** Bytes of a frame at most: the task reads each by one `dd`. */
-export const FRAME_MOST_BYTES = 64 * 1024;
+export const FRAME_MAX_BYTES = 64 * 1024;
 
 /**
  * Input, the same for all tasks: `NODE SLOT open|data|eof|kill BYTES`, a newline, and as many bytes. Output, lines that
@@ -12,7 +12,7 @@ export const FRAME_MOST_BYTES = 64 * 1024;
  * `NODE 0 ready JOB.STEP` first.
  *
  * A task may read no byte more than its frame has: `read` takes a byte at a time from a pipe, and `dd` as many as are
- * asked for. dash, bash and busybox run it. The folder of a channel's fifos is removed as soon as all of them are open.
+ * asked for. dash, bash and busybox run it. A channel's directory of fifos is removed as soon as all are open.
  * The script is an argument, since srun's input is that of the channels. At its end the inputs of the channels end, and
  * with them their agents.
  */
