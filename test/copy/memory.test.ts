@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Twenty thousand entries are copied in little memory; a million in test/full.
+// Ten thousand entries are copied in little memory; a million in test/full.
 import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
 import { expectFlatMemory } from './memory.ts';
 
-const ENTRIES = 20_000;
+const ENTRIES = 10_000;
 /** Twice what the largest of them takes. */
 const MOST_KIB = 16 * 1024;
 

@@ -371,7 +371,7 @@ describe('the writer of a copy', () => {
       // Not by flock(1), which would hold the lock itself for a moment.
       const { ino } = statSync(`${at}/to/${partial}`);
       await eventually(() => expect(readFileSync('/proc/locks', 'utf8')).to.match(new RegExp(`FLOCK.*:${ino} `)));
-      const second = await run(resumed, { partial: true, ...({ run: 'b' } as object) });
+      const second = await run(resumed, { partial: true, verify: true, ...({ run: 'b' } as object) });
       expect([second.status, second.failed]).to.deep.equal([0, []]);
       expect(readFileSync(`${at}/to/f`).equals(data)).to.equal(true);
       rmSync(`${at}/to/f`);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies: every kill in every phase, many losses of power, and a million entries in little memory.
+import { FAILING_CALLS, nameOfCall, tryFailingCall, useFailingCall } from '../copy/failing-calls.ts';
 import { KILL_CELLS, nameOf, tryKill } from '../copy/interruptions.ts';
 import { expectFlatMemory } from '../copy/memory.ts';
 import { tryPowerLoss } from '../copy/power-loss.ts';
@@ -24,6 +25,12 @@ describe('copies', function () {
   it(`take little memory for ${ENTRIES} entries`, () => expectFlatMemory(lab, ENTRIES, 64 * 1024));
 
   for (const cell of KILL_CELLS) it(`survive kill -9, ${nameOf(cell)}`, () => tryKill(lab, cell));
+
+  describe('on a disk that fails in', () => {
+    const program = useFailingCall();
+    for (const cell of FAILING_CALLS)
+      it(`${nameOfCall(cell)} fail, and the next ones are complete`, () => tryFailingCall(lab, program, cell));
+  });
 
   describe('on a disk that loses its power', () => {
     const disk = useFragileDisk();

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
+import { compileProgram } from './compile-program.ts';
 import { eventually } from './eventually.ts';
 import { needsFile, needsRoot, needsTool } from './needs.ts';
-import { ROOT } from './root.ts';
 import { type Started, startProgram } from './start-program.ts';
 
 const FAULTS = ['read', 'write', 'fsync', 'close', 'rename', 'slow'] as const;
@@ -29,7 +29,7 @@ export class FaultyFs {
     const backing = join(this.#base, 'backing');
     for (const directory of [mountPoint, ...FAULTS.map((fault) => join(backing, fault))])
       mkdirSync(directory, { recursive: true });
-    compile(program);
+    compileProgram('test/support/faulty-fs.c', program, 'fuse3');
     this.#server = startProgram([program, backing, mountPoint], { stdio: 'inherit' });
     await eventually(() => expect(statSync(mountPoint).dev).not.to.equal(statSync(this.#base).dev));
   }
@@ -88,10 +88,4 @@ export function useSmallDisk(size = '4M'): () => string {
     rmSync(base, { recursive: true });
   });
   return () => directory;
-}
-
-function compile(program: string): void {
-  const library = execaSync('pkg-config', ['--cflags', '--libs', 'fuse3']).stdout.trim().split(/\s+/);
-  const options = ['-std=c17', '-D_GNU_SOURCE', '-D_FILE_OFFSET_BITS=64', '-O1', '-Wall', '-Wextra', '-Werror'];
-  execaSync('cc', [...options, join(ROOT, 'test/support/faulty-fs.c'), '-o', program, ...library]);
 }

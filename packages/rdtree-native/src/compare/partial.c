@@ -6,10 +6,12 @@
 #include "entry/file_digest.h"
 #include "entry/partial_name.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define BLOCK_MIN_BYTES (UINT64_C(8) << 20)
 #define THREADS_MAX 64u
@@ -24,6 +26,7 @@ struct work {
 };
 
 static int open_partial(int directory_fd, const char *name, uint64_t *bytes);
+static bool is_read_from_disk(int fd);
 static bool is_locked(int fd);
 static uint64_t block_bytes_of(uint64_t bytes);
 static void digest_blocks(struct work *work, unsigned threads);
@@ -37,7 +40,7 @@ bool rd_partial_find(struct rd_partial *partial, const struct rd_entry *entry, i
   if (directory_fd < 0) return false;
   rd_partial_name(rd_bytes_of(name), partial_name);
   RD_AUTO_CLOSE int fd = open_partial(directory_fd, partial_name, &bytes);
-  if (fd < 0) return false;
+  if (fd < 0 || !is_read_from_disk(fd)) return false;
   if (bytes > entry->size) bytes = entry->size;
   uint64_t block_bytes = block_bytes_of(bytes), count = bytes / block_bytes;
   if (count == 0) return false;
@@ -66,6 +69,12 @@ static int open_partial(int directory_fd, const char *name, uint64_t *bytes) {
   if (fd < 0 || fstat(fd, &status) < 0 || status.st_uid != geteuid() || is_locked(fd)) return -1;
   *bytes = (uint64_t)status.st_size;
   return rd_take_fd(&fd);
+}
+
+// After a write error the page cache can hold clean pages that never reached the disk, and another read returns them.
+// Once the file is synced, all its pages can be dropped.
+static bool is_read_from_disk(int fd) {
+  return fsync(fd) == 0 && posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0;
 }
 
 static bool is_locked(int fd) {

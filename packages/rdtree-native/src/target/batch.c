@@ -217,7 +217,7 @@ static void publish(struct rd_batches *batches, struct list *batch) {
 // After it, what the batch before has renamed is permanent too.
 static bool make_permanent(struct rd_batches *batches, const struct list *batch) {
   struct rd_target_file *only = batch->count == 1 && batches->renamed == NULL ? batch->first : NULL;
-  if (only != NULL && only->fd >= 0) return fsync(only->fd) == 0 || rd_target_file_fail(only, errno, "cannot write");
+  if (only != NULL && only->fd >= 0) return rd_target_file_sync(only);
   pthread_mutex_lock(&batches->lock);
   size_t count = batches->device_count;
   struct device *devices = rd_memory_new(count + 1, sizeof *devices);
@@ -234,7 +234,7 @@ static bool sync_device(struct rd_batches *batches, const struct device *device)
   while (syncfs(device->fd) < 0) {
     if (errno == EINTR) continue;
     struct rd_error error;
-    if (errno == ENOSPC || errno == EDQUOT) atomic_store(&batches->write->is_full, true);
+    atomic_store(&batches->write->is_disk_lost, true);
     rd_error_set_errno(&error, RD_CODE_SINK_UNWRITABLE, "cannot write the file system of %.400s to its disk",
                        device->path);
     rd_write_stop(batches->write, &error);

@@ -38,7 +38,7 @@ void rd_write_failed(struct rd_write *write, int fd, const char *path, int numbe
   rd_mount_name(fd, mount, sizeof mount);
   errno = number;
   rd_error_set_errno(&error, RD_CODE_SINK_UNWRITABLE, "%.200s: cannot write, file system %.200s", path, mount);
-  if (number == ENOSPC || number == EDQUOT) atomic_store(&write->is_full, true);
+  atomic_store(&write->is_disk_lost, true);
   rd_write_stop(write, &error);
 }
 

@@ -44,8 +44,8 @@ struct rd_write {
   struct rd_tree_totals totals;
   struct rd_error error; // the first one; RD_CODE_OK: none
   uint64_t refused[RD_REFUSAL_COUNT];
-  atomic_bool is_full;    // the disk: partial files are removed too
-  atomic_bool is_stopped; // there is an error; may be read without the lock
+  atomic_bool is_disk_lost; // it is full, or a write to it failed: partial files are removed as well
+  atomic_bool is_stopped;   // there is an error; may be read without the lock
 };
 
 // Reads and clears the umask of the process, whose other threads must not run yet.

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/io.h"
 #include "base/memory.h"
+#include "entry/file_digest.h"
 #include "entry/partial_name.h"
 #include "target/removal.h"
 #include "target/slowest.h"
@@ -25,6 +26,7 @@ static void look_at_existing(struct rd_target_file *file);
 static bool set_metadata(struct rd_target_file *file);
 static void temporary_of(const struct rd_target_file *file, char name[RD_TEMPORARY_BYTES]);
 static bool read_back(struct rd_target_file *file, unsigned char *buffer, struct rd_digest *digest);
+static bool check_resumed(const struct rd_target_file *file, bool *is_same);
 
 struct rd_target_file *rd_target_file_create(struct rd_write *write, struct rd_directory *directory, const char *name,
                                              const struct rd_entry *entry, struct rd_attributes *attributes) {
@@ -48,7 +50,7 @@ void rd_target_file_destroy(struct rd_target_file *file) {
   if (file == NULL) return;
   struct rd_write *write = file->write;
   pthread_mutex_lock(&write->lock);
-  bool may_stay = !file->is_unusable_partial && write->settings->partial && !atomic_load(&write->is_full) &&
+  bool may_stay = !file->is_unusable_partial && write->settings->partial && !atomic_load(&write->is_disk_lost) &&
                   write->error.code != RD_CODE_DATA_DAMAGED;
   pthread_mutex_unlock(&write->lock);
   bool is_temporary = file->kind == RD_KIND_UNIQUE || file->kind == RD_KIND_PARTIAL;
@@ -65,6 +67,7 @@ void rd_target_file_destroy(struct rd_target_file *file) {
   free(file->name);
   free(file->ranges);
   free(file->data);
+  free(file->resumed_digests);
   free(file);
 }
 
@@ -99,7 +102,8 @@ bool rd_target_file_write(struct rd_target_file *file, uint64_t offset, const un
 }
 
 size_t rd_target_file_bytes(const struct rd_target_file *file) {
-  return sizeof *file + file->data_room + file->range_count * sizeof *file->ranges + file->attributes.room;
+  return sizeof *file + file->data_room + file->range_count * sizeof *file->ranges + file->attributes.room +
+         file->resumed_count * RD_DIGEST_TREE_BYTES;
 }
 
 void rd_target_file_complete(struct rd_target_file *file) {
@@ -147,6 +151,12 @@ void rd_target_file_add_range(struct rd_target_file *file, uint64_t offset, uint
   file->ranges[file->range_count++] = (struct rd_range){offset, count};
 }
 
+bool rd_target_file_sync(struct rd_target_file *file) {
+  if (fsync(file->fd) == 0) return true;
+  file->is_unusable_partial = true;
+  return rd_target_file_fail(file, errno, "cannot write");
+}
+
 bool rd_target_file_verify(struct rd_target_file *file) {
   struct rd_error error;
   unsigned char value[RD_DIGEST_BYTES];
@@ -159,8 +169,13 @@ bool rd_target_file_verify(struct rd_target_file *file) {
   rd_digest_value(digest, value);
   rd_digest_destroy(digest);
   free(buffer);
+  bool is_same = is_read && memcmp(value, file->digest, sizeof value) == 0;
+  if (is_same && !check_resumed(file, &is_same)) {
+    is_read = false;
+    number = errno;
+  }
   if (!is_read) return rd_target_file_fail(file, number, "cannot read back what was written");
-  if (memcmp(value, file->digest, sizeof value) == 0) return true;
+  if (is_same) return true;
   file->is_unusable_partial = true;
   return rd_target_file_fail(file, EIO, "the disk returns different bytes than were written");
 }
@@ -291,5 +306,15 @@ static bool read_back(struct rd_target_file *file, unsigned char *buffer, struct
       rd_digest_update(digest, buffer, (size_t)count);
       at += (uint64_t)count;
     }
+  return true;
+}
+
+// The blocks that an interrupted copy left. False: one cannot be read.
+static bool check_resumed(const struct rd_target_file *file, bool *is_same) {
+  unsigned char value[RD_DIGEST_TREE_BYTES];
+  for (size_t i = 0; i < file->resumed_count && *is_same; i++) {
+    if (!rd_file_digest(file->fd, i * file->resumed_block_bytes, file->resumed_block_bytes, value)) return false;
+    *is_same = memcmp(value, file->resumed_digests + i * sizeof value, sizeof value) == 0;
+  }
   return true;
 }

@@ -46,6 +46,10 @@ struct rd_target_file {
   size_t data_bytes, data_room;
   unsigned char digest[RD_DIGEST_TREE_BYTES]; // of the bytes of the ranges, in order
 
+  unsigned char *resumed_digests; // with `verify`: of each block that an interrupted copy left; else NULL
+  size_t resumed_count;
+  uint64_t resumed_block_bytes;
+
   struct rd_digest *running; // of a file that is written as it comes
   uint64_t end;              // of its data
   int other_fd;              // another run's file, from which its beginning is taken; -1: none
@@ -74,7 +78,9 @@ void rd_target_file_forget_content(struct rd_target_file *file);
 size_t rd_target_file_bytes(const struct rd_target_file *file);
 // Sets its metadata, closes it unless it is needed open, and adds it to the batch, or destroys it.
 void rd_target_file_complete(struct rd_target_file *file);
-// Reads it back from the disk. False: failed, and reported.
+// Writes it to the disk. False: failed, and reported: no run may take up its partial file.
+bool rd_target_file_sync(struct rd_target_file *file);
+// Reads it back from the disk, resumed blocks included. False: failed, and reported.
 bool rd_target_file_verify(struct rd_target_file *file);
 // Gives it its name. False: failed, and reported.
 bool rd_target_file_publish(struct rd_target_file *file);

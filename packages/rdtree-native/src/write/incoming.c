@@ -34,6 +34,7 @@ static const char has_changed[] = "its partial file from an interrupted copy has
 
 static bool begin_stream(struct rd_target_file *file);
 static bool is_long_enough(int fd, uint64_t bytes);
+static void keep_digests(struct rd_target_file *file, const struct rd_blocks *blocks);
 static void find_published(struct rd_target_file *file);
 static void put_gathered(struct rd_target_file *file);
 static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes);
@@ -56,6 +57,7 @@ void rd_incoming_resume(struct rd_target_file *file, const struct rd_blocks *blo
     (void)rd_target_file_fail(file, 0, has_changed);
     return;
   }
+  if (file->write->settings->verify) keep_digests(file, blocks);
   for (uint64_t offset = 0; offset < file->end; offset += blocks->block_bytes) {
     struct block *block = rd_memory_new(1, sizeof *block);
     *block = (struct block){{.run = check_block}, file, offset, blocks->block_bytes, {0}};
@@ -92,6 +94,7 @@ void rd_incoming_restart(struct rd_target_file *file) {
   file->running = rd_digest_create(&error);
   if (file->running == NULL) abort(); // see base/memory.h
   if (file->fd >= 0 && ftruncate(file->fd, 0) < 0) (void)rd_target_file_fail(file, errno, "cannot write");
+  file->resumed_count = 0;
   forget(file);
 }
 
@@ -134,6 +137,12 @@ static bool begin_stream(struct rd_target_file *file) {
 static bool is_long_enough(int fd, uint64_t bytes) {
   struct stat now;
   return fstat(fd, &now) == 0 && (uint64_t)now.st_size >= bytes;
+}
+
+static void keep_digests(struct rd_target_file *file, const struct rd_blocks *blocks) {
+  file->resumed_digests = (unsigned char *)rd_memory_copy((const char *)blocks->digests.at, blocks->digests.count);
+  file->resumed_count = blocks->digests.count / RD_DIGEST_TREE_BYTES;
+  file->resumed_block_bytes = blocks->block_bytes;
 }
 
 // Another run has completed its copy since the partial file was compared.
@@ -204,7 +213,7 @@ static void write_chunk(struct rd_job *job) {
   struct rd_target_file *file = chunk->file;
   // A partial file gets all that came, for the next run.
   bool is_wanted = !atomic_load(&file->write->is_stopped) || file->kind == RD_KIND_PARTIAL;
-  if (!atomic_load(&file->is_failed) && is_wanted && !atomic_load(&file->write->is_full))
+  if (!atomic_load(&file->is_failed) && is_wanted && !atomic_load(&file->write->is_disk_lost))
     (void)rd_target_file_write(file, chunk->offset, chunk->bytes, chunk->count);
   free(chunk);
   release(file);
