@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies onto a disk that fails: the run fails, files stay old or whole, and the next run trusts only what the disk has.
+// Copies onto a disk that fails: files stay old or whole, and the next run trusts only the disk.
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ describe('a copy onto a disk that fails', () => {
       execaSync('mount', ['-o', 'loop,errors=continue', image, disk]);
     }
 
-    /** What the disk has is what another mount reads. */
+    /** Another mount reads the disk, not the cache. */
     function expectOnDisk(): void {
       execaSync('umount', [disk]);
       mount();

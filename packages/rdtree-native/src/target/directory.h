@@ -17,7 +17,7 @@ struct rd_directory {
   bool has_default_acl; // what is made in it gets an ACL
   bool is_source;       // of depth 0: `source` is its number
   uint32_t source;
-  bool is_changed, is_journaled; // of the thread that reads the stream
+  bool is_changed; // of the thread that reads the stream
   atomic_uint uses;
   atomic_uint_fast64_t file_ns, file_bytes; // of the files in it
 };

@@ -8,26 +8,37 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <search.h>
 #include <stdio.h>
 #include <sys/file.h>
 
-#define JOURNAL_BYTES_MAX (INT64_C(256) << 20) // some million directories
+#define RUNS_MAX 64u // of which one walk removes what they left; the next copy takes the others
 #define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct rd_journal {
   struct rd_write *write;
-  int top, fd;     // -1: nothing was written to it yet
-  bool is_refused; // the directory of journals is another user's alone
+  int top, fd;     // -1: it was not begun
+  bool is_refused; // only another user may write to the directory of journals
 };
 
-static void clean(int top, int journals, const char *run);
-static bool is_first(void **seen, const char *path);
-static int compare(const void *left, const void *right);
-static void clean_directory(int top, const char *path, const char *run);
+// A run that was killed, or lost its machine.
+struct dead_run {
+  const char *name;
+  int fd; // its journal, locked
+};
+
+struct dead_runs {
+  struct dead_run run[RUNS_MAX];
+  size_t count;
+};
+
+static void clean(int top);
+static void find_dead_runs(struct dead_runs *dead, DIR *journals);
+static int lock_dead(int journals, const char *run);
+static void clean_below(const struct dead_runs *dead, int fd, unsigned depth);
 static bool is_run(const char *name);
 static bool is_temporary_of(const char *name, const char *run);
 static bool begin(struct rd_journal *journal);
+static bool make_permanent(const struct rd_journal *journal, int journals);
 static void share(const struct rd_journal *journal, int journals);
 static int open_locked(int directory, const char *name);
 static bool is_named(int directory, const char *name, int fd);
@@ -35,27 +46,18 @@ static bool is_named(int directory, const char *name, int fd);
 struct rd_journal *rd_journal_open(struct rd_write *write, int top) {
   struct rd_journal *journal = rd_memory_new(1, sizeof *journal);
   *journal = (struct rd_journal){.write = write, .top = top, .fd = -1};
-  int journals = openat(top, RD_JOURNAL_DIRECTORY, OPEN_DIRECTORY);
-  DIR *names = journals < 0 ? NULL : fdopendir(journals);
-  if (names == NULL && journals >= 0) close(journals);
-  for (const struct dirent *entry; names != NULL && (entry = readdir(names)) != NULL;)
-    if (is_run(entry->d_name)) clean(top, journals, entry->d_name);
-  if (names != NULL) closedir(names);
+  clean(top);
   (void)unlinkat(top, RD_JOURNAL_DIRECTORY, AT_REMOVEDIR); // unless another run is in it
   return journal;
 }
 
-bool rd_journal_add(struct rd_journal *journal, struct rd_directory *directory) {
-  if (journal->fd < 0 && !journal->is_refused && !begin(journal)) {
-    if (errno != EACCES && errno != EPERM) return false;
-    journal->is_refused = true;
-    rd_events_warning("%s in the target belongs to another user: if this run is killed, its temporary files remain",
-                      RD_JOURNAL_DIRECTORY);
-  }
-  if (journal->is_refused) return directory->is_journaled = true;
-  RD_AUTO_FREE char *path = rd_directory_below_top(directory, NULL);
-  directory->is_journaled = rd_write_all(journal->fd, path, strlen(path) + 1);
-  return directory->is_journaled;
+bool rd_journal_begin(struct rd_journal *journal) {
+  if (journal->fd >= 0 || journal->is_refused || begin(journal)) return true;
+  if (errno != EACCES && errno != EPERM) return false;
+  journal->is_refused = true;
+  rd_events_warning("%s in the target belongs to another user: if this run is killed, its temporary files remain",
+                    RD_JOURNAL_DIRECTORY);
+  return true;
 }
 
 bool rd_journal_is_begun(const struct rd_journal *journal) {
@@ -71,48 +73,57 @@ void rd_journal_remove(struct rd_journal *journal) {
   free(journal);
 }
 
-// A run that was killed holds no lock. The journal of another user could name anything: that user's next copy reads it.
-static void clean(int top, int journals, const char *run) {
+// Removes what dead runs left, then their journals.
+static void clean(int top) {
+  struct dead_runs dead = {0};
+  int fd = openat(top, RD_JOURNAL_DIRECTORY, OPEN_DIRECTORY);
+  DIR *journals = fd < 0 ? NULL : fdopendir(fd);
+  if (journals == NULL) {
+    if (fd >= 0) close(fd);
+    return;
+  }
+  find_dead_runs(&dead, journals);
+  if (dead.count > 0) clean_below(&dead, fcntl(top, F_DUPFD_CLOEXEC, 0), 0);
+  for (size_t i = 0; i < dead.count; i++) {
+    if (is_named(fd, dead.run[i].name, dead.run[i].fd)) (void)unlinkat(fd, dead.run[i].name, 0);
+    close(dead.run[i].fd);
+    free((char *)dead.run[i].name);
+  }
+  closedir(journals);
+}
+
+static void find_dead_runs(struct dead_runs *dead, DIR *journals) {
+  for (const struct dirent *entry; dead->count < RUNS_MAX && (entry = readdir(journals)) != NULL;) {
+    int fd = is_run(entry->d_name) ? lock_dead(dirfd(journals), entry->d_name) : -1;
+    if (fd < 0) continue;
+    dead->run[dead->count++] = (struct dead_run){rd_memory_copy(entry->d_name, strlen(entry->d_name)), fd};
+  }
+}
+
+// Its journal, which only a live run holds locked. Another user's is for that user's next copy. -1: not a dead run.
+static int lock_dead(int journals, const char *run) {
   RD_AUTO_CLOSE int fd = openat(journals, run, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   struct stat now;
-  if (fd < 0 || fstat(fd, &now) < 0 || !S_ISREG(now.st_mode) || now.st_uid != geteuid()) return;
-  if (now.st_size > JOURNAL_BYTES_MAX || flock(fd, LOCK_EX | LOCK_NB) < 0) return;
-  int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  FILE *list = copy < 0 ? NULL : fdopen(copy, "r");
-  if (list == NULL && copy >= 0) close(copy);
-  void *seen = NULL;
-  char *path = NULL;
-  size_t room = 0;
-  // A path without its NUL was being written when the run was killed; it had no temporary file yet.
-  for (ssize_t count; list != NULL && (count = getdelim(&path, &room, '\0', list)) > 0;)
-    if (path[count - 1] == '\0' && is_first(&seen, path)) clean_directory(top, path, run);
-  tdestroy(seen, free);
-  free(path);
-  if (list != NULL) fclose(list);
-  if (is_named(journals, run, fd)) (void)unlinkat(journals, run, 0);
+  if (fd < 0 || fstat(fd, &now) < 0 || !S_ISREG(now.st_mode) || now.st_uid != geteuid()) return -1;
+  return flock(fd, LOCK_EX | LOCK_NB) < 0 ? -1 : rd_take_fd(&fd);
 }
 
-// A loss of power may leave zeros in place of paths.
-static bool is_first(void **seen, const char *path) {
-  char *copy = rd_memory_copy(path, strlen(path));
-  void *found = tsearch(copy, seen, compare);
-  if (found == NULL) abort(); // without memory: see base/memory.h
-  bool is_new = *(char **)found == copy;
-  if (!is_new) free(copy);
-  return is_new;
-}
-
-static int compare(const void *left, const void *right) {
-  return strcmp(left, right);
-}
-
-static void clean_directory(int top, const char *path, const char *run) {
-  int fd = rd_open_below(top, path);
-  DIR *names = fd < 0 ? NULL : fdopendir(fd);
-  if (names == NULL && fd >= 0) close(fd);
-  for (const struct dirent *entry; names != NULL && (entry = readdir(names)) != NULL;)
-    if (is_temporary_of(entry->d_name, run)) (void)unlinkat(fd, entry->d_name, 0);
-  if (names != NULL) closedir(names);
+// Takes `fd`. A directory that cannot be read keeps what is in it.
+static void clean_below(const struct dead_runs *dead, int fd, unsigned depth) {
+  DIR *names = fd < 0 || depth > RD_DEPTH_MAX ? NULL : fdopendir(fd);
+  if (names == NULL) {
+    if (fd >= 0) close(fd);
+    return;
+  }
+  for (const struct dirent *entry; (entry = readdir(names)) != NULL;) {
+    const char *name = entry->d_name;
+    bool may_be_directory = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+    if (may_be_directory) clean_below(dead, openat(fd, name, OPEN_DIRECTORY), depth + 1);
+    for (size_t i = 0; i < dead->count; i++)
+      if (is_temporary_of(name, dead->run[i].name)) (void)unlinkat(fd, name, 0);
+  }
+  closedir(names);
 }
 
 // As settings allow it.
@@ -131,16 +142,28 @@ static bool is_temporary_of(const char *name, const char *run) {
 
 // Another run may remove the directory, or an unlocked journal, in between.
 static bool begin(struct rd_journal *journal) {
-  for (int tries = 0; tries < 100 && journal->fd < 0; tries++) {
+  for (int tries = 0; tries < 100; tries++) {
     bool is_new = mkdirat(journal->top, RD_JOURNAL_DIRECTORY, 0700) == 0;
     if (!is_new && errno != EEXIST) return false;
     RD_AUTO_CLOSE int journals = openat(journal->top, RD_JOURNAL_DIRECTORY, OPEN_DIRECTORY);
     if (is_new && journals >= 0) share(journal, journals);
     if (journals < 0 && errno != ENOENT) return false;
     if (journals >= 0) journal->fd = open_locked(journals, journal->write->settings->run);
-    if (journal->fd < 0 && errno != ENOENT && errno != EWOULDBLOCK) return false;
+    if (journal->fd >= 0 && make_permanent(journal, journals)) return true;
+    if (journal->fd >= 0) {
+      int number = errno;
+      rd_cleanup_fd(&journal->fd);
+      errno = number;
+      return false;
+    }
+    if (errno != ENOENT && errno != EWOULDBLOCK) return false;
   }
-  return journal->fd >= 0;
+  return false;
+}
+
+// Temporary names may be on the disk soon: after a loss of power the next run must find the journal.
+static bool make_permanent(const struct rd_journal *journal, int journals) {
+  return fsync(journal->fd) == 0 && fsync(journals) == 0 && fsync(journal->top) == 0;
 }
 
 // Where all users may write to the target, each may have a journal, and none may remove another's.

@@ -255,11 +255,11 @@ static void begin_entry(struct rd_follower *follower, const struct rd_record *re
 static bool prepare_directory(struct rd_follower *follower, struct rd_directory *directory, const char *name) {
   struct rd_journal *journal = follower->later->journal;
   directory->is_changed = true;
-  if (directory->is_journaled || journal == NULL || rd_journal_add(journal, directory)) return true;
+  if (journal == NULL || rd_journal_begin(journal)) return true;
   int number = errno;
   RD_AUTO_FREE char *path = rd_directory_path(directory, name);
   rd_write_failed(follower->write, directory->fd, path, number,
-                  "cannot create .rdcp, the list of temporary files, in the target directory");
+                  "cannot create .rdcp, the mark of a running copy, in the target directory");
   return false;
 }
 
