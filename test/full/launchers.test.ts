@@ -58,8 +58,8 @@ describe('a run in a job of Slurm', () => {
     await lab.expectNothingLeft();
   });
 
-  it('has one node a stage', async () => {
-    for (const list of ['n[1-3]', 'all', 'n1,n2'])
-      failed(await sh(`${RUN} '${list}:true'`), 125, /a stage runs on one node \(name one node\)/);
+  it('has a stage on each node of a list, and refuses all', async () => {
+    for (const list of ['n[1-3]', 'n1,n2']) succeeded(await sh(`${RUN} '${list}:true'`), '');
+    failed(await sh(`${RUN} all:true`), 125, /all is not a node \(write a list of nodes/);
   });
 });

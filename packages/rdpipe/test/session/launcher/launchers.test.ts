@@ -178,12 +178,12 @@ describe('a session by Slurm', () => {
     expect(texts).to.deep.equal(['n1', 'n2', 'n3'].map(expected));
   });
 
-  it('is refused outside of the allocation, for a list, and with a user', async () => {
+  it('is refused outside of the allocation, for all, and with a user', async () => {
     expect(await failureOf(SLURM, ['n1', 'n9'])).to.equal(
       `cannot reach n9: it is not a node of Slurm job ${job.job} (its nodes: n[1-3])`,
     );
-    expect(await failureOf(SLURM, ['n[1-2]'])).to.equal(
-      'cannot reach n[1-2]: a stage runs on one node (name one node)',
+    expect(await failureOf(SLURM, ['all'])).to.equal(
+      'cannot reach all: all is not a node (write a list of nodes: n[1-3])',
     );
     expect(await failureOf(SLURM, ['ann@n1'])).to.equal(
       'cannot reach ann@n1: slurm cannot choose the user (write n1, or --sudo n1 for root)',

@@ -16,8 +16,7 @@ export async function checkAllocation(
   for (const host of hosts) {
     if (job === undefined)
       throw refusal(host, 'there is no Slurm allocation here (first run salloc -N 2, or use sbatch)');
-    if (host.name === 'all' || /[[\],]/.test(host.name))
-      throw refusal(host, 'a stage runs on one node (name one node)');
+    if (host.name === 'all') throw refusal(host, 'all is not a node (write a list of nodes: n[1-3])');
   }
   if (list === undefined || job === undefined) return;
   const nodes = await expand(list, signal);
