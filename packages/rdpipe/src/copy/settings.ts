@@ -1,9 +1,10 @@
 /** The settings of a copy's programs, from those of the command. */
 import { UsageError } from '../model/errors.ts';
-import { flagName } from '../model/option-row.ts';
+import { flagName, type PatternRule } from '../model/option-row.ts';
 import { OPTIONS } from '../model/options.ts';
 import type { Options, Settings } from '../model/settings.ts';
 import type { TreeRole, TreeSettings } from '../model/tree.ts';
+import { forMessage } from '../parse/binary-string.ts';
 
 /** A pattern as the programs take it, a binary string; those of files are read already. */
 export interface CopyPattern {
@@ -76,12 +77,26 @@ export function checkTogether(options: Options, sources: number): void {
   if (options.remove === true && !isDeep) throw new UsageError('--delete needs -r or -a');
   if (options.removeMost !== undefined && options.remove !== true) throw new UsageError('--max-delete needs --delete');
   if (options.fromNul === true && options.filesFrom === undefined) throw new UsageError('--from0 needs --files-from');
+  checkOrder(options.patterns ?? []);
   if (options.filesFrom === undefined) return;
   if (options.remove === true) {
     throw new UsageError('--delete cannot be combined with --files-from');
   }
   if (sources > 1) throw new UsageError(`--files-from lists paths below one SRC, not ${sources}`);
 }
+
+/** In rsync the first match decides, so a pattern that excludes everything comes last there. */
+function checkOrder(patterns: readonly PatternRule[]): void {
+  const last = patterns.findLastIndex((rule) => rule.kind === 'exclude' && EVERYTHING.test(rule.pattern));
+  const [everything, ...included] = [...patterns.slice(last, last + 1), ...patterns.slice(0, Math.max(last, 0))]
+    .filter((rule, index) => index === 0 || rule.kind === 'include')
+    .flatMap((rule) => (rule.kind === 'file' ? [] : [`--${rule.kind} '${forMessage(rule.pattern)}'`]));
+  if (everything === undefined || included.length === 0) return;
+  const right = [everything, ...included].join(' ');
+  throw new UsageError(`nothing is included before ${everything}: the last match decides (write: ${right})`);
+}
+
+const EVERYTHING = /^\/?(\*{1,2}\/)*\*{1,2}$/;
 
 /** @throws UsageError for options that a copy to several hosts cannot have. */
 export function checkForMany(options: Options): void {

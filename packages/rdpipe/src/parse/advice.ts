@@ -58,6 +58,9 @@ const COPY: ReadonlyMap<string, string> = new Map([
   ['-u', 'files that differ in size or time are copied, whether older or newer'],
   ['--update', 'files that differ in size or time are copied, whether older or newer'],
 
+  ['--backup', 'not available: make a snapshot, or a copy with rsync'],
+  ['-b', 'not available: make a snapshot, or a copy with rsync'],
+  ['--chmod', 'not available: run chmod before or after the copy'],
   ['--hard-links', IN_ARCHIVE],
   ['--perms', IN_ARCHIVE],
   ['--owner', IN_ARCHIVE],

@@ -46,7 +46,7 @@ function parseStage(words: readonly string[], index: number, options: StageOptio
   const word = words[index] ?? '';
   const position = index + 1;
   try {
-    const { hosts, command } = splitStage(word, position, options.settings.groups);
+    const { hosts, command } = splitStage(word, position, words.slice(index + 1), options.settings.groups);
     const [host] = hosts;
     if (host !== undefined && hosts.length === 1) return [makeStage(position, host, command, options.settings)];
     return hosts.map((each, rank) => ({
@@ -84,6 +84,7 @@ const HINT_HOST = 'write host:command, or :command for this machine';
 function splitStage(
   word: string,
   number: number,
+  following: readonly string[],
   groups: Settings['groups'],
 ): { readonly hosts: readonly HostRef[]; readonly command: string } {
   if (word === '') throw new StageProblem(`stage ${number} is empty`, HINT_HOST);
@@ -95,7 +96,7 @@ function splitStage(
   }
   const colon = endOfHost(word);
   if (/^[ \t\n]*\d+:/.test(word.slice(colon + 1)) && colon >= 0) throw portInStage(word, number);
-  if (colon < 0) throw missingHost(word, number);
+  if (colon < 0) throw following.length > 0 && number === 1 ? missingColon(word, following) : missingHost(word, number);
   const command = word.slice(colon + 1);
   const hosts = readHosts(word.slice(0, colon), number, groups);
   if (trimBlanks(command) === '')
@@ -112,6 +113,16 @@ function missingHost(word: string, number: number): StageProblem {
   }
   return new StageProblem(`stage ${number} has no host: ${shown(word)}`, HINT_HOST);
 }
+
+/** As ssh's command lines are: `h1 uptime`. */
+function missingColon(word: string, following: readonly string[]): StageProblem {
+  const end = following.findIndex((next) => endOfHost(next) >= 0);
+  const command = following.slice(0, end < 0 ? following.length : end).join(' ');
+  if (command === '' || !HOST_WORD.test(word)) return missingHost(word, 1);
+  return new StageProblem(`stage 1 has no command: ${shown(word)}`, `write ${quoteWord(`${word}:${command}`)}`);
+}
+
+const HOST_WORD = /^\w[\w.@-]*$/;
 
 /** As in `scp://`, and in addresses of services; no command is called `2222:`. */
 function portInStage(word: string, number: number): StageProblem {

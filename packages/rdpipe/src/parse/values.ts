@@ -133,6 +133,8 @@ function readWholeSeconds(text: string): number {
   return seconds;
 }
 
+const SSH_PORT = 22;
+
 /** `7000` or `7000-7010`. */
 function readPorts(text: string): readonly [number, number] {
   const [, low, high] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
@@ -141,6 +143,8 @@ function readPorts(text: string): readonly [number, number] {
   if (!(first >= 1 && last <= 65535)) {
     throw new UsageError(`'${text}' is not a port or a range of ports (1 to 65535, 7000-7010)`);
   }
+  if (first === SSH_PORT && last === SSH_PORT)
+    throw new UsageError(`${SSH_PORT} is the port of ssh, not one for data (to log in on it use -o Port=${SSH_PORT})`);
   if (first > last) throw new UsageError(`'${text}' is a range of ports that ends before it begins`);
   return [first, last];
 }

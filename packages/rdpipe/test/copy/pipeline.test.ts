@@ -189,6 +189,16 @@ describe('the pipeline of a copy', () => {
       usageErrorOf(() => checkTogether(options, sources)).message;
     expect(message({ remove: true })).to.equal('--delete needs -r or -a');
     expect(message({ removeMost: 3 })).to.equal('--max-delete needs --delete');
+    const patterns = [
+      { kind: 'include', pattern: '*/' },
+      { kind: 'include', pattern: '*.c' },
+      { kind: 'exclude', pattern: '*' },
+    ] as const;
+    expect(message({ patterns })).to.equal(
+      "nothing is included before --exclude '*': the last match decides " +
+        "(write: --exclude '*' --include '*/' --include '*.c')",
+    );
+    expect(() => checkTogether({ patterns: [patterns[2], patterns[0], patterns[1]] }, 1)).not.to.throw();
     expect(message({ fromNul: true })).to.equal('--from0 needs --files-from');
     expect(message({ filesFrom: 'x', remove: true, archive: true })).to.match(
       /^--delete cannot be combined with --files-from$/,

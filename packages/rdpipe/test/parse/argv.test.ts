@@ -143,6 +143,7 @@ describe('argv', () => {
     [['--report', '', 'h1:a'], '--report: the file name is empty'],
     [['--no-json', 'h1:a'], "unknown option '--no-json' (Did you mean --json?) (rdpipe --help shows the options)"],
     [['-p'], "option '-p, --port <value>' argument missing (rdpipe --help shows the options)"],
+    [['-p', '22', 'h1:a'], '--port: 22 is the port of ssh, not one for data (to log in on it use -o Port=22)'],
     [['-p', '0', 'h1:a'], "--port: '0' is not a port or a range of ports (1 to 65535, 7000-7010)"],
     [['--transport', 'udp', 'h1:a'], "--transport: 'udp' is not one of: auto, rdma, tcp"],
     [['--data', '10.0.0.1', 'h1:a'], "--data: '10.0.0.1' is not HOST=ADDR"],

@@ -59,6 +59,8 @@ describe("rdcp's options", () => {
     ['-P 22 a b', /^unknown option '-P' \(for ssh's port use -o Port=NUMBER; .*; rdcp --help shows the options\)$/],
     ['-rP a b', /^unknown option '-P' \(for ssh's port/],
     ['-e ssh a b', /--ssh-program/],
+    ['--backup a b', /not available: make a snapshot/],
+    ['--chmod=u+x a b', /not available: run chmod/],
     ['-az a b', /^unknown option '-z' \(use --compress zstd;/],
     ['--bwlimit=3 a b', /^unknown option '--bwlimit=3' \(.*use --limit RATE/],
     ['-aHAX a b', /^-H in '-aHAX' does not mean the same as in rsync \(-a keeps hard links;/],

@@ -165,6 +165,12 @@ describe('stage', () => {
       'option -l after a stage: quote the command, or put options first',
       `  rdpipe h1:ls -l\n               ^^ quote the command: host:'command -x'`,
     ],
+    [['h1', 'uptime'], 'stage 1 has no command: h1', '  rdpipe h1 uptime\n         ^^ write h1:uptime'],
+    [
+      ['h1', 'ls', '-l', 'h2:cat'],
+      'stage 1 has no command: h1',
+      "  rdpipe h1 ls -l h2:cat\n         ^^ write h1:'ls -l'",
+    ],
     [['-x'], 'stage 1 has no host: -x', '  rdpipe -x\n         ^^ write host:command, or :command for this machine'],
     [[''], 'stage 1 is empty', "  rdpipe ''\n         ^^ write host:command, or :command for this machine"],
     [['h1:'], 'stage 1 (h1) has no command', '  rdpipe h1:\n         ^^^ write host:command'],
