@@ -187,14 +187,19 @@ describe('rdcp', () => {
       expect(readFileSync(at('target/closed/kept'), 'utf8')).to.equal('kept');
     });
 
-    it('keeps all but owners, and says so once', async () => {
+    it('keeps all but owners, and says so with -v', async () => {
       makeReadable(at('source'));
       for (const name of ['open', 'secret']) chownSync(at(`source/${name}`), 54_321, 12_345);
-      mkdirSync(at('target'));
-      chownSync(at('target'), ANN, ANN);
-      const result = await lab.sh('rdcp -a h1:$PWD/source/ ann:$PWD/target/');
-      expect(result.status, result.stderr).to.equal(0);
-      expect(result.stderr.match(/keep their old owner or group/g) ?? [], result.stderr).to.have.length(1);
+      for (const [name, option, lines] of [
+        ['target', '', 0],
+        ['shown', '-v', 1],
+      ] as const) {
+        mkdirSync(at(name));
+        chownSync(at(name), ANN, ANN);
+        const result = await lab.sh(`rdcp -a ${option} h1:$PWD/source/ ann:$PWD/${name}/`);
+        expect(result.status, result.stderr).to.equal(0);
+        expect(result.stderr.match(/keep their old owner or group/g) ?? [], result.stderr).to.have.length(lines);
+      }
       expectCopy(at('source'), at('target'), { rsync: '-aHS', anyOwner: true });
     });
 

@@ -450,7 +450,7 @@ describe('the writer of a copy', () => {
       { type: 'special', name: 'dev', ...ENTRY, mode: 0o20600, device: 259 } as const,
       END,
     ];
-    const { status, failed, events } = await run(records, { archive: true }, AS_ANN);
+    const { status, failed, events } = await run(records, { archive: true, paths: true }, AS_ANN);
     expect([status, failed]).to.deep.equal([0, [`${at}/to/dev`]]);
     const mode = (name: string) => (statSync(`${at}/to/${name}`).mode & 0o7777).toString(8);
     expect([mode('suid'), mode('own')]).to.deep.equal(['755', '4755']);

@@ -74,7 +74,8 @@ void rd_write_progress(struct rd_write *write, const char *path, bool is_last) {
 void rd_write_warn(struct rd_write *write) {
   uint64_t owners = write->refused[RD_REFUSED_OWNERS], acls = write->refused[RD_REFUSED_ACLS];
   uint64_t attributes = write->refused[RD_REFUSED_ATTRIBUTES];
-  if (owners > 0)
+  // As with rsync: an ordinary user expects to own the copies.
+  if (owners > 0 && (write->user == 0 || write->settings->paths))
     rd_events_warning("%" PRIu64 " entries keep their old owner or group at the target (only root can change "
                       "ownership)",
                       owners);
