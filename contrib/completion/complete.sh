@@ -10,7 +10,7 @@ set -f
 exec 2>/dev/null
 
 MOST_NAMES=200
-LONGEST_S=${RDPIPE_TAB_SECONDS:-0.3}
+LONGEST_S=${RDPIPE_TAB_SECONDS:-2}
 MOST_INCLUDES=4
 
 # Hosts that begin with the word, which may name a user; $1 follows each.

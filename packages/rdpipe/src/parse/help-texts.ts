@@ -200,7 +200,7 @@ export const ENVIRONMENT = `rdpipe and rdcp use these variables (defaults in par
   NO_COLOR           if set, print no colours
   TERM               if 'dumb', show no live status lines
   RDPIPE_NODE        node program that runs rdpipe (node or nodejs in PATH)
-  RDPIPE_TAB_SECONDS time limit for completing paths on a host (0.3)
+  RDPIPE_TAB_SECONDS time limit for completing paths on a host (2)
   XDG_CONFIG_HOME    directory of the configuration file (~/.config)
   XDG_RUNTIME_DIR    directory for ssh's sockets (/tmp; with --persist,
                      ~/.cache/rdpipe)
