@@ -2,17 +2,17 @@
 # The native programs. `make` builds build/release; see the variables for the other variants.
 #   make [STATIC=1] [SAN=address,undefined | SAN=thread | FUZZ=1] [VERBS=auto|yes|no] [V=1] [WERROR=1]
 #        [CPU=aarch64|x86_64] [CC, CPPFLAGS, CFLAGS, LDFLAGS]
-#   CPU: by default the compiler's. For another than this machine's, Debian's cross compiler and libraries of that
-#   architecture are used (`node scripts/setup.mjs --cross`), and build/CPU/ holds what is built
-#   VERBS: RDMA, whose libraries are opened when they are needed; only their headers must be there. auto: if they are
-#   make test       builds and runs the C suites        make headers   every header compiles alone
-#   make fuzz-programs   the fuzz targets: with FUZZ=1 for libFuzzer (it takes clang), else to replay their corpora
-#   make analyze    without findings: clang's warnings, gcc's -fanalyzer, clang-tidy        make valgrind   the C suites
+#   CPU: default: the compiler's. For a CPU other than this machine's, Debian's cross compiler and libraries of that
+#   architecture are used (`node scripts/setup.mjs --cross`), and the results are in build/CPU/
+#   VERBS: RDMA. Its libraries are opened when needed; only their headers must be installed. auto: if they are
+#   make test       builds and runs the C suites        make headers   every header compiles on its own
+#   make fuzz-programs   the fuzz targets: with FUZZ=1 for libFuzzer (needs clang), otherwise to replay their corpora
+#   make analyze    clang's warnings, gcc's -fanalyzer, clang-tidy: no findings        make valgrind   the C suites
 #   make install    PREFIX (/usr/local), DESTDIR; after `npm run build`; PACKAGE=1, CPUS: for packages
 #   make uninstall  the same variables
 #   make clean      removes build/
 PREFIX ?= /usr/local
-# The programs under a sanitizer are built with -O1: half the compiler's time, and sanitizers see more.
+# Programs with a sanitizer are built with -O1: the compiler takes half the time, and sanitizers detect more.
 CFLAGS ?= $(if $(filter asan tsan,$(VARIANT)),-O1 -g1,-O2 -g)
 cpu_of = $(firstword $(subst -, ,$(shell $(1) -dumpmachine 2>/dev/null || uname -m)))
 HERE := $(call cpu_of,cc)
@@ -22,7 +22,7 @@ CROSS := $(CPU)-linux-gnu-
 CC := $(if $(filter default,$(origin CC)),$(CROSS)gcc,$(CC))
 AR := $(if $(filter default,$(origin AR)),$(CROSS)ar,$(AR))
 STRIP ?= $(CROSS)strip
-# The C library of that architecture, which gets its security updates; the compiler's own copy does not.
+# The C library of the architecture's own packages, which get security updates; the compiler's copy does not.
 CROSS_LDFLAGS := -B/usr/lib/$(CPU)-linux-gnu -L/usr/lib/$(CPU)-linux-gnu
 PKG_CONFIG ?= PKG_CONFIG_LIBDIR=/usr/lib/$(CPU)-linux-gnu/pkgconfig:/usr/share/pkgconfig pkg-config
 endif
@@ -39,19 +39,19 @@ PLACE := build/$(if $(CROSS),$(CPU)/)
 OUT := $(PLACE)$(VARIANT)
 NATIVE := build/rdpipe/native
 DEPLOY := $(if $(filter $(PLACE)static $(PLACE)release,$(OUT)),$(NATIVE)/linux-$(CPU)/$(if $(STATIC),static,dynamic),$(OUT)/deploy)
-# rdhop has two names.
+# rdhop has two other names.
 PROGRAMS := rdstage rdhop rdtree
 HOP_NAMES := rdsend rdrecv
 COMMANDS := rdpipe rdcp rdssh rdstage rdtree $(HOP_NAMES)
 
-# Missing tools and libraries are named in one line instead of a compiler's hundred of each file. Goals that compile
-# nothing, and questions (`make -q`), do without.
+# Missing tools and libraries are reported in one line, instead of the compiler's hundreds of lines. Goals that compile
+# nothing, and questions (`make -q`), do not need them.
 LIBRARIES := libssl libcrypto libzstd libxxhash jansson
 LINKED := $(filter-out libxxhash,$(LIBRARIES))
 pkg_config = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
 MISSING = $(shell $(PKG_CONFIG) --exists $(LIBRARIES) 2>/dev/null || for library in $(LIBRARIES); do \
   $(PKG_CONFIG) --exists $$library 2>/dev/null || echo lib$${library#lib}; done | sed s/libcrypto/libssl/ | sort -u)
-# A static link also takes the archives of libraries that these use, as zlib, of which pkg-config tells.
+# A static link also needs the archives of libraries that these use, such as zlib; pkg-config lists them.
 is_archive = $(findstring /,$(shell $(CC) $(CROSS_LDFLAGS) -print-file-name=$(1) 2>/dev/null))
 ARCHIVES = $(patsubst -l%,lib%.a,$(sort $(filter -l%,$(call pkg_config,--static --libs $(LINKED)))))
 MISSING_ARCHIVES = $(if $(STATIC),$(foreach archive,$(ARCHIVES),$(if $(call is_archive,$(archive)),,$(archive))))
@@ -70,15 +70,16 @@ endif
 endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
-# These flags make a mistake end the program instead of serving an attacker. A compiler gets those that its target
-# knows; _FORTIFY_SOURCE needs an optimizer, and hides mistakes from a sanitizer. The user's own setting of it stands.
+# With these flags an error ends the program, before an attacker can use it. Only flags that the compiler supports for
+# its target are used. _FORTIFY_SOURCE needs an optimizer, and hides errors from a sanitizer; a setting of the user's
+# is kept.
 PROTECTIONS := -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard
 is_optimized := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
 FORTIFY := $(if $(is_optimized),$(if $(SAN)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 HARDENING := $(foreach flag,$(PROTECTIONS),$(shell $(CC) -Werror $(flag) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(flag))) \
   $(FORTIFY) -fPIE
-# The same sources give the same bytes in every directory: no path of the checkout is in a program or its build id,
-# and objects are in one order whatever the locale.
+# The same sources give the same bytes in every directory: programs and build ids do not contain the checkout's path,
+# and the order of objects does not depend on the locale.
 ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -ffile-prefix-map=$(CURDIR)=. -pthread $(WARNINGS) \
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
   $(if $(STATIC),-DRD_STATIC) \
@@ -86,12 +87,12 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -ffile-prefix-m
   $(HARDENING) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) \
   $(CROSS_LDFLAGS) $(LDFLAGS)
-# Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are.
-# (Of xxhash only the header is used.)
+# Hosts to which the programs are copied may lack zstd and jansson: they are linked statically, if their archives are
+# installed. (Of xxhash only the header is used.)
 archive_or = $(if $(call is_archive,$(1).a),-l:$(1).a,$(call pkg_config,--libs $(2)))
 LIBS := $(if $(STATIC),$(call pkg_config,--static --libs $(LINKED)),\
   $(call pkg_config,--libs libssl libcrypto) $(call archive_or,libzstd,libzstd) $(call archive_or,libjansson,jansson))
-# The agent takes nothing but SHA-256 of libcrypto, from its archive: it stays small, and starts without that library.
+# The agent uses only SHA-256 of libcrypto, from its archive: it stays small, and starts without that library.
 AGENT_LIBS := $(call archive_or,libjansson,jansson) $(call archive_or,libcrypto,libcrypto)
 
 # A static program cannot open libraries.
@@ -101,17 +102,17 @@ ifeq ($(VERBS)$(HAS_VERBS),yes)
 $(error VERBS=yes, but there is no rdma/rdma_cma.h: install librdmacm-dev and libibverbs-dev, or rdma-core-devel)
 endif
 
-# libcrypto has functions, which no program here calls, that would open libraries of the C library's.
-# The linker's warning of each, two lines, is dropped; a warning of our own use of such a function is shown.
+# libcrypto contains functions that would open libraries of the C library; no program calls them. The linker's warnings
+# about these functions, two lines each, are dropped; a warning about a call from rdpipe's own code is shown.
 NOT_APPLYING := /libcrypto\.a(.*): in function/{N;/in statically linked applications requires at runtime/d;}
-# The map names what came from archives of the system: for the notices of the packages.
+# The map lists the parts that come from archives of the system, for the notices in the packages.
 link = $(CC) $(ALL_LDFLAGS) -Wl,-Map=$@.map -o $@ $^ $(1)$(if $(STATIC), 2>$@.log; status=$$?; sed '$(NOT_APPLYING)' $@.log >&2; rm $@.log; exit $$status)
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)')
 
-# Each package, and those that it may use: their headers are the only ones that it finds, and it is linked with them in
-# this order. scripts/check-imports.ts reads these rows.
+# Each package, with the packages that it may use: it finds only their headers, and is linked with them in this order.
+# scripts/check-imports.ts reads these rows.
 USES_rdbase :=
 USES_rdendpoint := rdbase
 USES_rdsend := rdendpoint rdbase
@@ -132,7 +133,7 @@ VERBS_ROOM := packages/rdendpoint-native/src/transport/verbs
 WITHOUT_VERBS := $(VERBS_ROOM)/none.c
 WITH_VERBS := $(filter-out $(WITHOUT_VERBS) %/flow.c %/spin.c,$(wildcard $(VERBS_ROOM)/*.c))
 NOT_BUILT := $(if $(HAS_VERBS),$(WITHOUT_VERBS),$(WITH_VERBS) $(filter-out %/connector.h,$(WITH_VERBS:.c=.h)))
-# Rooms of a package are directories, and rooms within them.
+# The sources of a package are in src and in directories up to two levels below it.
 files = $(filter-out $(NOT_BUILT),$(sort $(wildcard $(foreach room,src/ src/*/ src/*/*/,packages/$(1)-native/$(room)*.$(2)))))
 objects = $(patsubst packages/%.c,$(OUT)/%.o,$(1))
 roots = $(foreach package,$(1) $(USES_$(1)),-Ipackages/$(package)-native/$(2))
@@ -141,7 +142,7 @@ archives = $(patsubst %,$(OUT)/lib%.a,$(filter-out rdhop,$(1)) $(USES_$(1)))
 TEST_SOURCES := $(wildcard packages/*-native/test/*_test.c)
 TESTS := $(TEST_SOURCES:packages/%.c=$(OUT)/%)
 FUZZ_TARGETS := $(patsubst packages/%.c,$(OUT)/%,$(wildcard packages/*-native/fuzz/*_fuzz.c))
-# Stand-ins are linked before the archives that have what they replace, so that none of that is called by mistake.
+# Fakes are linked before the archives with the functions that they replace, so that none of those is called.
 FAKES := $(call objects,$(wildcard packages/*-native/fuzz/fake_*.c packages/*-native/fuzz/loop_harness.c))
 REPLAY := $(OUT)/rdbase-native/fuzz/replay.o
 HELPERS := $(filter-out %_test.o %_fuzz.o $(REPLAY) $(FAKES),$(call objects,$(wildcard packages/*-native/test/*.c packages/*-native/fuzz/*.c)))
@@ -150,7 +151,7 @@ HELPERS := $(filter-out %_test.o %_fuzz.o $(REPLAY) $(FAKES),$(call objects,$(wi
 .SECONDARY:
 all: $(PROGRAMS:%=$(OUT)/%) $(HOP_NAMES:%=$(OUT)/%) $(if $(SAN),,$(DEPLOY)/sha256sums)
 
-# Copies that are installed and that go to hosts: without symbols, so that less is to be checked there at each start,
+# The copies that are installed and deployed to hosts: without symbols, so that hosts have less to check at each start,
 # and with their digests.
 $(DEPLOY)/%: $(OUT)/%
 	$(Q)mkdir -p $(@D)
@@ -183,7 +184,7 @@ $(OUT)/$(1): $(OUT)/$(1)-native/src/main.o $(call archives,$(1))
 endef
 $(foreach program,$(PROGRAMS),$(eval $(call program_rule,$(program))))
 
-# Two rooms may have a file of one name: each is appended.
+# Files in two directories may have the same name: q appends each.
 $(OUT)/libhelpers.a: $(HELPERS)
 $(OUT)/lib%.a:
 	$(call say,AR,$@)
@@ -192,7 +193,7 @@ $(OUT)/lib%.a:
 $(HOP_NAMES:%=$(OUT)/%): $(OUT)/rdhop
 	$(Q)ln -sf $(<F) $@
 
-# Those that have the version in them.
+# Objects that contain the version.
 $(foreach file,$(PROGRAMS:%=%-native/src/main) rdendpoint-native/src/cli/program rdstage-native/src/protocol/hello,\
   $(OUT)/$(file).o): packages/rdpipe/package.json
 
@@ -212,8 +213,8 @@ headers:
 	$(Q)$(foreach package,$(PACKAGES),for header in $(call files,$(package),h); do \
 	  $(CC) $(ALL_CFLAGS) $(call roots,$(package),src) -Werror -fsyntax-only -x c $$header || exit 1; done;)
 
-# Each in its own directory. gcc 12 reports an object as lost when the address of its first member is returned;
-# LeakSanitizer and valgrind find leaks.
+# Each build has its own directory. gcc 12 reports a leak if the address of an object's first member is returned;
+# LeakSanitizer and valgrind find leaks instead.
 SOURCES := $(foreach package,$(PACKAGES),$(call files,$(package),c))
 analyze:
 	@command -v clang clang-tidy >/dev/null || { echo "clang and clang-tidy are needed" >&2; exit 1; }
@@ -221,8 +222,8 @@ analyze:
 	$(MAKE) --no-print-directory OUT=build/analyzer CFLAGS='-O1 -fanalyzer -Wno-analyzer-malloc-leak' WERROR=1 all
 	clang-tidy --quiet $(SOURCES) -- $(ALL_CFLAGS) $(PACKAGES:%=-Ipackages/%-native/src) $(AVX2) 2>/dev/null
 
-# Suites with time limits of their own, or that move much: valgrind makes them some 50 times slower.
-# It cannot run in the sandbox.
+# Suites with their own time limits or much data, which valgrind makes about 50 times slower, and the sandbox's, in
+# which valgrind cannot run.
 IN_TIME := $(patsubst %,build/valgrind/rdhop-native/test/%_test,loops program_violations reconnect sandbox) \
   build/valgrind/rdendpoint-native/test/connection_choice_test
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible
@@ -232,29 +233,33 @@ valgrind:
 	@for suite in $(filter-out $(IN_TIME),$(TEST_SOURCES:packages/%.c=build/valgrind/%)); do \
 	  RD_BIN=$(abspath build/valgrind) $(VALGRIND) $$suite || exit 1; done
 
-# An installed copy is laid out as a checkout is, below lib/rdpipe; bin/ leads into it. The file `installed` there lists
-# all that was put below PREFIX, so that any checkout that removes it removes that and nothing else.
-# root builds nothing here.
+# An installed copy has the layout of a checkout, below lib/rdpipe; the links in bin/ point into it. Its file
+# `installed` lists all files installed below PREFIX, so that any checkout can remove exactly these. Installation
+# builds nothing, because it may run as root.
 TARGET := $(DESTDIR)$(PREFIX)
 COPY := lib/rdpipe
 BUNDLE := build/rdpipe
-# CPUS: of those that are built; all of them by default.
+# CPUS: default: all CPUs that are built.
 NATIVE_DIRECTORIES = $(patsubst %/,%,$(dir $(foreach cpu,$(or $(CPUS),*),$(wildcard $(NATIVE)/linux-$(cpu)/*/rdstage))))
 COMPLETE := contrib/completion/complete.sh
 COPY_DIRECTORIES = bin $(BUNDLE) $(NATIVE_DIRECTORIES) $(dir $(COMPLETE))
+# `npm run build` writes the documents there.
+DOC := build/doc
+DOC_COPY := share/doc/rdpipe
+DOCUMENTS = $(patsubst $(DOC)/%,%,$(shell find $(DOC) -type f 2>/dev/null))
 BASH_COMPLETION := share/bash-completion/completions
 ZSH_COMPLETION ?= share/zsh/site-functions
 FISH_COMPLETION := share/fish/vendor_completions.d
-# Where node was holds for the machine that built: packages lack it.
+# The path of node is valid only on the machine that built: packages do not contain it.
 SHIPPED = $(filter-out %/native $(if $(PACKAGE),%/node-path),$(wildcard $(BUNDLE)/*))
 IN_COPY = $(wildcard bin/* $(SHIPPED) $(NATIVE_DIRECTORIES:%=%/*)) $(COMPLETE)
 INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
   $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1))) \
   $(addprefix $(BASH_COMPLETION)/,rdpipe rdcp rdssh) $(addprefix $(ZSH_COMPLETION)/,_rdpipe _rdssh) \
-  $(addprefix $(FISH_COMPLETION)/,rdpipe.fish rdcp.fish rdssh.fish)
+  $(addprefix $(FISH_COMPLETION)/,rdpipe.fish rdcp.fish rdssh.fish) $(addprefix $(DOC_COPY)/,$(DOCUMENTS))
 
 install:
-	@test -e $(BUNDLE)/rdpipe.cjs && $(MAKE) -qs all && $(MAKE) -qs STATIC=1 all || { echo "run 'npm run build' first" >&2; exit 1; }
+	@test -e $(BUNDLE)/rdpipe.cjs && test -e $(DOC)/README.md && $(MAKE) -qs all && $(MAKE) -qs STATIC=1 all || { echo "run 'npm run build' first" >&2; exit 1; }
 	@if test -e $(TARGET)/$(COPY)/installed; then $(MAKE) --no-print-directory uninstall; fi
 	$(Q)install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(TARGET)/$(BASH_COMPLETION) $(TARGET)/$(ZSH_COMPLETION) \
 	  $(TARGET)/$(FISH_COMPLETION) $(COPY_DIRECTORIES:%=$(TARGET)/$(COPY)/%)
@@ -272,6 +277,8 @@ install:
 	$(Q)install -m 644 contrib/completion/*.fish $(TARGET)/$(FISH_COMPLETION)
 	$(Q)ln -sf rdpipe.fish $(TARGET)/$(FISH_COMPLETION)/rdcp.fish
 	$(Q)install -m 755 $(COMPLETE) $(TARGET)/$(COPY)/$(COMPLETE)
+	$(Q)install -d $(addprefix $(TARGET)/$(DOC_COPY)/,$(sort $(dir $(DOCUMENTS))))
+	$(Q)for file in $(DOCUMENTS); do install -m 644 $(DOC)/$$file $(TARGET)/$(DOC_COPY)/$$file || exit 1; done
 	$(Q)printf '%s\n' $(INSTALLED) $(COPY)/installed >$(TARGET)/$(COPY)/installed
 	@echo 'rdpipe $(VERSION) is installed below $(TARGET)'
 
@@ -279,7 +286,8 @@ uninstall:
 	@test -e $(TARGET)/$(COPY)/installed || { echo "no rdpipe is installed below $(TARGET)" >&2; exit 1; }
 	$(Q)cd $(TARGET) && xargs rm -f <$(COPY)/installed
 	$(Q)cd $(TARGET)/lib && rmdir --ignore-fail-on-non-empty --parents $(COPY_DIRECTORIES:%=rdpipe/%)
-	$(Q)cd $(TARGET) && for directory in $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION); do \
+	$(Q)cd $(TARGET) && { [ ! -d $(DOC_COPY) ] || find $(DOC_COPY) -depth -type d -empty -delete; }
+	$(Q)cd $(TARGET) && for directory in $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION) $(dir $(DOC_COPY)); do \
 	  [ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty --parents $$directory || exit 1; done
 
 clean:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares manual pages with the programs: their version and options; --fix writes both where a table has them.
+// Compares manual pages with the programs: version, options (--fix updates both if a table has them), cited pages.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { execaSync } from 'execa';
 import { flagName, flagTexts, type OptionRow, valueText } from '../packages/rdpipe/src/model/option-row.ts';
 import { optionsOf, type Topic } from '../packages/rdpipe/src/model/options.ts';
@@ -22,15 +22,22 @@ const NATIVE_PAGES: readonly (readonly [string, string])[] = [
   ['rdtree', 'packages/rdtree-native/man/rdtree.1'],
 ];
 
+/** Pages of other projects, which any reader can find. */
+const WELL_KNOWN = [
+  ...['chattr(1)', 'cp(1)', 'head(1)', 'rsync(1)', 'ssh(1)', 'umask(2)', 'gitignore(5)', 'limits.conf(5)'],
+  ...['ssh_config(5)', 'rdma(8)', 'sftp-server(8)', 'sudo(8)'],
+];
+
 const differences = [
   ...[...TABLE_PAGES, ...NATIVE_PAGES].flatMap(([, page]) => compareVersion(page)),
   ...TABLE_PAGES.flatMap(([topic, page]) => compareTable(topic, page)),
   ...NATIVE_PAGES.flatMap(([program, page]) => compareHelp(program, page)),
+  ...[...TABLE_PAGES, ...NATIVE_PAGES].flatMap(([, page]) => unknownCitations(page)),
 ];
 for (const line of differences) console.error(line);
 process.exitCode = differences.length > 0 ? 1 : 0;
 
-/** In the page's first line, which a reader finds at the foot of the page. */
+/** Compares the version in the page's first line, which is shown in its footer. */
 function compareVersion(page: string): string[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
   const right = text.replace(/^(\.TH .*)"rdpipe [\d.]+"/m, `$1"rdpipe ${VERSION}"`);
@@ -40,8 +47,8 @@ function compareVersion(page: string): string[] {
 }
 
 /**
- * The section OPTIONS has an item for each row, in the table's order: its tag is made from the row, its text is the
- * page's own.
+ * The section OPTIONS has an item for each row, in the table's order: its tag is generated from the row, its text is
+ * the page's own.
  */
 function compareTable(topic: Topic, page: string): string[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
@@ -57,7 +64,7 @@ function compareTable(topic: Topic, page: string): string[] {
   return entries.flatMap((entry) => defaultProblem(topic, entry.row, entry.text, page));
 }
 
-/** By the option's name: the text below its tag. */
+/** The option's name, with the text below its tag; empty if the item has no option. */
 function itemOf(item: string): readonly (readonly [string, string])[] {
   const [tag = '', ...lines] = item.trimEnd().split('\n');
   const flags = [
@@ -76,7 +83,7 @@ function tagOf(row: OptionRow): string {
   return [flags.join(', '), ...(value === undefined ? [] : [marked(value)])].join(' ');
 }
 
-/** Bold is what the user types, italic what stands for it. */
+/** Bold for literal text, italic for placeholders. */
 function marked(text: string): string {
   return text.replace(/^-[a-zA-Z]$|[A-Z]+|\.\.\.|[^[\]|A-Z.]+/g, (part) => {
     if (part === '...') return part;
@@ -84,13 +91,13 @@ function marked(text: string): string {
   });
 }
 
-/** For an option that the page lacks. */
+/** The text for an option that the page lacks. */
 function sentence({ help, default: value }: OptionRow): string {
   const begun = `${help.charAt(0).toUpperCase()}${help.slice(1)}.`.replaceAll('-', '\\-');
   return value === undefined ? begun : `${begun} Default ${value}.`;
 }
 
-/** The text names the row's default, on the pages of subcommands where it names one at all. */
+/** The text must name the row's default; on the pages of subcommands only if it names a default at all. */
 function defaultProblem(topic: Topic, row: OptionRow, text: string, page: string): readonly string[] {
   const isNamed = /\bdefault/i.test(text);
   if (row.default === undefined || (!isNamed && topic !== 'run')) return [];
@@ -111,24 +118,51 @@ function compareHelp(program: string, page: string): string[] {
   ];
 }
 
-/** `-v` and `--verbose` wherever they stand as words of their own. */
+/** Options such as `-v` and `--verbose` that are separate words. */
 function optionsIn(text: string): Set<string> {
   return new Set([...text.matchAll(/(?<![\w-])(-[a-zA-Z]|--[a-z][a-z-]*)(?![\w])/g)].map((match) => match[0]));
 }
 
-/** The tags of a page's .TP and .TQ items: where a page lists its options. */
+/** The tags of a page's .TP and .TQ items, which list its options. */
 function tagsOf(page: string): string {
   const lines = page.split('\n');
   const tags = lines.filter((_, index) => lines[index - 1] === '.TP' || lines[index - 1] === '.TQ');
   return tags.map(plain).join('\n');
 }
 
-/** Without roff's marks. */
+/** The text without roff's marks. */
 function plain(text: string): string {
   return text
     .replace(/^\.[A-Z]+ /gm, '')
     .replaceAll('\\-', '-')
     .replace(/\\f[BIRP]/g, '');
+}
+
+/** Cited pages and files that a reader may not have, and cited pages of rdpipe that are not in SEE ALSO once. */
+function unknownCitations(page: string): string[] {
+  const text = plain(readFileSync(join(ROOT, page), 'utf8'));
+  const own = [...TABLE_PAGES, ...NATIVE_PAGES].map(([, file]) => titleOf(file));
+  const cited = [...text.matchAll(/([a-z][\w.-]*) ?(\(\d\))/g)].map(([, name = '', section = '']) => name + section);
+  const files = [...text.matchAll(/\b(?:docs|contrib|scripts|packages)\/[\w./-]+|[\w/-]+\.md\b/g)];
+  const others = [...new Set(cited)].filter((title) => own.includes(title) && title !== titleOf(page));
+  const listed =
+    text
+      .split('SEE ALSO')
+      .at(-1)
+      ?.match(/[a-z][\w.-]* \(\d\)/g) ?? [];
+  const titles = listed.map((title) => title.replace(' ', ''));
+  return [
+    ...cited.filter((title) => ![...own, ...WELL_KNOWN].includes(title)).map((title) => `${page} cites ${title}`),
+    ...files.map(([file]) => `${page} cites ${file}, which is not installed`),
+    ...others
+      .filter((title) => titles.filter((each) => each === title).length !== 1)
+      .map((title) => `${page}: SEE ALSO must have ${title} once`),
+  ];
+}
+
+/** `rdcp(1)` for the file rdcp.1. */
+function titleOf(page: string): string {
+  return basename(page).replace(/\.(\d)$/, '($1)');
 }
 
 function missing(wanted: ReadonlySet<string>, found: ReadonlySet<string>): string[] {

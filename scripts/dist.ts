@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the packages in dist/: `npm run dist [-- [--cpu CPU]... [--out DIR]]`. Without --cpu they hold all CPUs.
+// Creates the packages in dist/: `npm run dist [-- [--cpu CPU]... [--out DIR]]`. Without --cpu, for all CPUs.
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ async function makeAll(cpus: readonly string[], dist: string): Promise<void> {
   writeSums(dist);
 }
 
-/** The notices and the bill of materials: in each package, and by themselves. */
+/** Writes the notices and the bill of materials, which are part of each package and also separate files. */
 function writePapers(cpus: readonly string[], dist: string): string[] {
   const [notices, sbom] = [join(dist, 'THIRD-PARTY-NOTICES'), join(dist, 'sbom.cdx.json')];
   writeNotices(notices, cpus);
@@ -51,7 +51,7 @@ function writePapers(cpus: readonly string[], dist: string): string[] {
   return [notices, sbom];
 }
 
-/** dist/ is made again; another directory has to be empty, so that nothing of the user's is removed. */
+/** dist/ is created again; another directory must be empty, so that none of the user's files are removed. */
 function emptyDirectory(given: string | undefined): string {
   const directory = resolve(given ?? join(ROOT, 'dist'));
   if (given === undefined) rmSync(directory, { recursive: true, force: true });
@@ -60,7 +60,7 @@ function emptyDirectory(given: string | undefined): string {
   return directory;
 }
 
-/** The programs of each CPU; the bundle is there. */
+/** Builds the programs for each CPU; the bundle exists already. */
 async function build(cpus: readonly string[]): Promise<void> {
   for (const cpu of cpus) {
     say(`building the native programs of ${cpu}`);

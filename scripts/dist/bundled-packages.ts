@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The npm packages of which modules are in the bundle: by esbuild's own list, not by package.json. */
+/** The npm packages whose modules are in the bundle, according to esbuild's list, not to package.json. */
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from '../source-files.ts';
 import { type Component, makePurl } from './component.ts';
 
-/** scripts/bundle.mjs writes it: versions by names. */
+/** Versions by names, written by scripts/bundle.mjs. */
 const PACKAGES = 'build/rdpipe/packages.json';
 const STORE = 'node_modules/.pnpm';
 const LICENCE_FILE = /^(licen[cs]e|copying|notice|copyright)/i;
@@ -26,18 +26,18 @@ export function bundledPackages(root = ROOT): Component[] {
   return directories.map((directory) => describe(directory, directories));
 }
 
-/** pnpm has a directory for each version: in its name `+` stands for `/`, and packages used with it follow `_`. */
+/** pnpm has a directory per version: its name has `+` instead of `/`, and after `_` the packages used with it. */
 function directoryOf(store: string, name: string, version: string): string {
   const wanted = `${name.replace('/', '+')}@${version}`;
   const found = readdirSync(store).find((directory) => directory.replace(/_.*/, '') === wanted);
-  if (found === undefined) throw new Error(`${wanted} is in the bundle and not in ${store}: run npm run build`);
+  if (found === undefined) throw new Error(`${wanted} is in the bundle but not in ${store} (run npm run build)`);
   return join(store, found, 'node_modules', name);
 }
 
 function describe(directory: string, bundled: readonly string[]): Component {
   const manifest = manifestOf(directory);
   const texts = licenceFiles(directory).map((file) => readFileSync(file, 'utf8'));
-  if (texts.length === 0) throw new Error(`${manifest.name} is in the bundle and has no file with its licence`);
+  if (texts.length === 0) throw new Error(`${manifest.name} is in the bundle but has no licence file`);
   return {
     name: manifest.name,
     version: manifest.version,
@@ -63,7 +63,7 @@ function purlOf({ name, version }: Manifest): string {
 
 function licenceOf({ name, license, licenses = [] }: Manifest): string {
   const licence = license ?? licenses.map(({ type }) => type).join(' OR ');
-  if (licence === '') throw new Error(`${name} is in the bundle and its package.json names no licence`);
+  if (licence === '') throw new Error(`${name} is in the bundle but its package.json names no licence`);
   return licence;
 }
 
@@ -80,7 +80,7 @@ function licenceFiles(directory: string): string[] {
   ];
 }
 
-/** pnpm puts what a package uses beside it. */
+/** pnpm puts the dependencies of a package next to it. */
 function neighbour(directory: string, own: string, name: string): string | undefined {
   const beside = own.includes('/') ? dirname(dirname(directory)) : dirname(directory);
   const path = join(beside, name);

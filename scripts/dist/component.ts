@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A third-party component that is inside the packages, as the notices and the bill of materials describe it. */
+/** A third-party component of the packages, as the notices and the bill of materials describe it. */
 
 export interface Component {
   readonly name: string;
   readonly version: string;
-  /** Names it everywhere: `pkg:npm/chalk@5.6.2`, `pkg:deb/debian/libssl-dev@3.0.22-1?arch=amd64`. */
+  /** Identifies it everywhere: `pkg:npm/chalk@5.6.2`, `pkg:deb/debian/libssl-dev@3.0.22-1?arch=amd64`. */
   readonly purl: string;
   /** An SPDX expression. */
   readonly licence: string;
   readonly website: string;
-  /** The licence and the notices, as its authors wrote them. */
+  /** The licence and the notices, unchanged. */
   readonly texts: readonly string[];
-  /** purls of components that it uses itself. */
+  /** purls of the components that it uses. */
   readonly uses: readonly string[];
-  /** The programs that have it, as `linux-x86_64/static/rdhop`; none: it is in the bundle. */
+  /** The programs that contain it, such as `linux-x86_64/static/rdhop`; empty if it is in the bundle. */
   readonly programs: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function makePurl(
   return `pkg:${type}/${path}@${encodeURIComponent(version)}${query === '' ? '' : `?${query}`}`;
 }
 
-/** The order of the bytes, whatever the locale. */
+/** Compares by bytes, independent of the locale. */
 export function byPurl(a: Component, b: Component): number {
   return a.purl < b.purl ? -1 : Number(a.purl > b.purl);
 }

@@ -5,14 +5,15 @@ import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { execa } from 'execa';
 import { makeDeb } from './archive.ts';
+import { removeBrokenLinks } from './documents.ts';
 import { installInto, type Release, readManifest } from './release.ts';
 
-/** Debian's names of CPUs, by those of `uname -m`. */
+/** Debian's names of CPUs, by the names of `uname -m`. */
 export const DEB_ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' };
 
 const RECOMMENDED = ['ibverbs-providers', 'libibverbs1', 'librdmacm1'];
 
-/** For one CPU; the programs for hosts of the others are in it, too. */
+/** Creates the package for machines with one CPU; it also has the programs for hosts with the others. */
 export async function makeDebianPackage(release: Release, cpu: string): Promise<void> {
   const { dist, scratch, version, epoch } = release;
   const architecture = DEB_ARCHITECTURES[cpu];
@@ -27,16 +28,15 @@ export async function makeDebianPackage(release: Release, cpu: string): Promise<
 }
 
 function addDocuments(release: Release, directory: string): void {
-  const { root, version, epoch, papers } = release;
+  const { version, epoch, papers } = release;
   const { author } = readManifest(release);
-  mkdirSync(join(directory, 'examples'), { recursive: true });
-  for (const name of ['README.md', 'CHANGELOG.md']) copyFileSync(join(root, name), join(directory, name));
   for (const paper of papers) copyFileSync(paper, join(directory, basename(paper)));
-  // Debian has the text of the licence itself.
+  // Debian itself has the text of the licence.
   rmSync(join(directory, 'LICENSE'));
+  removeBrokenLinks(directory);
   writeFileSync(join(directory, 'copyright'), copyrightText(author, new Date(epoch * 1000).getUTCFullYear()));
-  const unit = readFileSync(join(root, 'contrib/rdrecv-serve.service'), 'utf8');
-  writeFileSync(join(directory, 'examples/rdrecv-serve.service'), unit.replaceAll('/usr/local/bin/', '/usr/bin/'));
+  const unit = join(directory, 'examples/rdrecv-serve.service');
+  writeFileSync(unit, readFileSync(unit, 'utf8').replaceAll('/usr/local/bin/', '/usr/bin/'));
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000');
   const entry = `rdpipe (${version}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${author}  ${date}\n`;
   writeFileSync(join(directory, 'changelog.gz'), gzipSync(entry, { level: 9 }));
@@ -46,7 +46,7 @@ function copyrightText(author: string, year: number): string {
   const name = author.replace(/ <.*/, '');
   return `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: rdpipe
-Comment: THIRD-PARTY-NOTICES has the parts that others made, with their licences.
+Comment: THIRD-PARTY-NOTICES lists the parts that others made, with their licences.
 
 Files: *
 Copyright: ${year} ${name}
@@ -67,14 +67,15 @@ Priority: optional
 Depends: ${node}, openssh-client, ${libraries}
 Recommends: ${RECOMMENDED.join(', ')}
 Description: ${description.slice(0, 1).toLowerCase()}${description.slice(1)}
- rdpipe runs each command of a pipeline on its own host, and joins the
- commands by pipes that lead straight from host to host, over RDMA or TCP.
- rdcp copies files and trees in the same way. Only the machine where it is
- typed needs the package: programs for hosts are copied there by ssh.
+ rdpipe runs each command of a pipeline on its own host and connects the
+ commands with pipes straight from host to host, over RDMA or TCP.
+ rdcp copies files and directory trees in the same way. Only the machine on
+ which you run them needs the package: rdpipe copies its programs to the
+ other hosts over ssh.
 `;
 }
 
-/** Libraries that the dynamic programs of this CPU need: `libc6 (>= 2.34), libssl3 (>= 3.0.0)`. */
+/** Returns the libraries that the dynamic programs of this CPU need: `libc6 (>= 2.34), libssl3 (>= 3.0.0)`. */
 async function libraryPackages({ scratch }: Release, directory: string, cpu: string): Promise<string> {
   const source = join(scratch, 'shlibdeps');
   mkdirSync(join(source, 'debian'), { recursive: true });

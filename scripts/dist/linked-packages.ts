@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Debian's packages of which code is in the native programs: by the linker's own maps. */
+/** The Debian packages whose code is in the native programs, according to the linker's maps. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { execaSync } from 'execa';
@@ -7,7 +7,7 @@ import { PROGRAMS, THIS_PLATFORM } from '../../packages/rdpipe/src/agent/locate.
 import { ROOT } from '../source-files.ts';
 import { type Component, makePurl } from './component.ts';
 
-/** By the name of Debian's source package, whose own file on copyright is in the notices as well. */
+/** By the name of Debian's source package; the notices also contain its copyright file. */
 const LICENCES: Readonly<Record<string, string>> = {
   gcc: 'GPL-3.0-or-later WITH GCC-exception-3.1',
   glibc: 'LGPL-2.1-or-later',
@@ -18,10 +18,10 @@ const LICENCES: Readonly<Record<string, string>> = {
   xxhash: 'BSD-2-Clause',
   zlib: 'Zlib',
 };
-/** Of any version: `gcc-12`, `gcc-14-cross`. */
+/** Any version: `gcc-12`, `gcc-14-cross`. */
 const GCC = /^gcc-\d+(?:-cross(?:-ports)?)?$/;
 
-/** Packages of which a program has functions of the headers, which no map shows. */
+/** Packages of which a program has functions from headers, which no map shows. */
 const HEADERS: readonly (readonly [name: string, programs: RegExp])[] = [
   ['libxxhash-dev', /\/rd(hop|tree)$/],
   ['libibverbs-dev', /\/dynamic\/rd(hop|stage)$/],
@@ -33,7 +33,7 @@ const NATIVE = 'build/rdpipe/native';
 const FIELDS = ['Package', 'Version', 'Architecture', 'source:Package', 'Homepage'];
 const COMMON_LICENCE = /\/usr\/share\/common-licenses\/([A-Za-z]+(?:-[\d.]*\d)?)/g;
 
-/** `cpus`: as `uname -m` prints them; all that were built by default. */
+/** `cpus`: as `uname -m` prints them; by default all that were built. */
 export function linkedPackages(cpus?: readonly string[], root = ROOT): Component[] {
   const files = new Map(builtPrograms(cpus, root).map((program) => [program, linkedFiles(mapOf(root, program))]));
   const owner = owners([...new Set([...files.values()].flat())]);
@@ -45,7 +45,7 @@ export function linkedPackages(cpus?: readonly string[], root = ROOT): Component
   return [...used].map(([name, programs]) => describe(name, programs));
 }
 
-/** As `linux-x86_64/static/rdhop`. */
+/** Such as `linux-x86_64/static/rdhop`. */
 export function builtPrograms(cpus?: readonly string[], root = ROOT): string[] {
   const directory = join(root, NATIVE);
   const platforms = cpus?.map((cpu) => `linux-${cpu}`) ?? readdirSync(directory);
@@ -59,19 +59,19 @@ function mapOf(root: string, program: string): string {
   const [platform = '', kind, name] = program.split('/');
   const cpu = platform === THIS_PLATFORM ? '' : platform.replace('linux-', '');
   const path = join(root, 'build', cpu, kind === 'static' ? 'static' : 'release', `${name}.map`);
-  if (!existsSync(path)) throw new Error(`${path} is missing: remove the program beside it, and run make`);
+  if (!existsSync(path)) throw new Error(`${path} is missing (remove the program next to it, and run make)`);
   return readFileSync(path, 'utf8');
 }
 
-/** Archives of which a member is in the program, and objects that are there whole; not those of this project. */
+/** Returns archives with a member in the program, and complete objects in it; not those of this project. */
 export function linkedFiles(map: string): string[] {
   const found = map.matchAll(/^(?:(\/\S+\.a)\(\S+\)|LOAD (\/\S+\.o))$/gm);
   return [...new Set([...found].map(([, archive, object]) => normalize(archive ?? object ?? '')))].sort();
 }
 
 /**
- * The package of each file, with its architecture where dpkg names it so. A file of none, as of a library that was
- * built by hand, is an error.
+ * Returns the package of each file, with its architecture if dpkg prints one.
+ * @throws for a file of no package, such as a library that was built by hand.
  */
 function owners(files: readonly string[]): ReadonlyMap<string, string> {
   const { stdout } = execaSync('dpkg-query', ['--search', ...files.flatMap(spellings)], { reject: false });
@@ -82,11 +82,11 @@ function owners(files: readonly string[]): ReadonlyMap<string, string> {
 function ownerIn(found: ReadonlyMap<string, string>, file: string): string {
   const [name] = spellings(file).flatMap((path) => found.get(path) ?? []);
   if (name === undefined)
-    throw new Error(`${file} is in a program and in no package of Debian: link that of a package`);
+    throw new Error(`${file} is linked into a program but belongs to no Debian package (link the file of a package)`);
   return name;
 }
 
-/** /lib is a link to /usr/lib; compilers name one, dpkg knows the other. */
+/** /lib is a link to /usr/lib; compilers print one, dpkg knows the other. */
 function spellings(file: string): string[] {
   const path = file.replace(/^\/usr\//, '/');
   return [`/usr${path}`, path];
@@ -118,21 +118,21 @@ function describe(name: string, programs: readonly string[]): Component {
   };
 }
 
-/** @throws for a source package that has no row: its licence is to be looked up. */
+/** @throws for a source package without a row: look up its licence. */
 export function licenceOf(source: string): string {
   const licence = LICENCES[source.replace(GCC, 'gcc')];
   if (licence === undefined) throw new Error(`${source} has no row in LICENCES of scripts/dist/linked-packages.ts`);
   return licence;
 }
 
-/** As `debian-12`. */
+/** Such as `debian-12`. */
 function distribution(): string {
   const release = readFileSync('/etc/os-release', 'utf8');
   const [id, version] = ['ID', 'VERSION_ID'].map((key) => new RegExp(`^${key}="?([^"\\n]*)`, 'm').exec(release)?.[1]);
   return `${id}-${version}`;
 }
 
-/** The texts that a file on copyright names only. */
+/** Returns the licence texts to which a copyright file only refers. */
 function commonLicences(copyright: string): string[] {
   const names = [...new Set([...copyright.matchAll(COMMON_LICENCE)].map(([, name = '']) => name))].sort();
   return names.map((name) => readFileSync(`/usr/share/common-licenses/${name}`, 'utf8'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The file THIRD-PARTY-NOTICES: each component that is inside the packages, then each text of a licence once. */
+/** The file THIRD-PARTY-NOTICES: each component of the packages, then each licence text once. */
 import { writeFileSync } from 'node:fs';
 import type { Component } from './component.ts';
 import { components } from './components.ts';
@@ -23,7 +23,7 @@ export function notices(all: readonly Component[]): string {
   return [INTRODUCTION, ...rows, ...appendix].join('\n');
 }
 
-/** Texts that differ in their ends of lines only are one. */
+/** Texts that differ only in their line ends are the same. */
 function tidy(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
@@ -38,7 +38,7 @@ function row(component: Component, texts: readonly string[]): string {
   return `${name} ${version}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
-/** A line a processor. */
+/** Returns a line per processor. */
 function places(programs: readonly string[]): string[] {
   if (programs.length === 0) return ['in the bundle'];
   const platforms = [...new Set(programs.map((program) => program.replace(/\/.*/, '')))];

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The package for npm: an installed copy's lib/rdpipe, with manual pages and completion beside it. It needs no network.
-import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// The package for npm: lib/rdpipe of an installed copy, with manual pages, documents and completion.
+import { copyFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import { makeTarGz } from './archive.ts';
 import { installInto, type Release, readManifest } from './release.ts';
 
 /**
- * Programs for two CPUs fit, with more the file would be too much to load for one of them: some 10 MB with the OpenSSL
- * of Debian 12, 12.7 MB with that of Debian 13.
+ * Programs for two CPUs fit; with more, the file would be too large to download for one of them: about 10 MB with the
+ * OpenSSL of Debian 12, 12.7 MB with that of Debian 13.
  */
 const MOST_BYTES = 14_000_000;
-/** By the names in bin/ of an installed copy: npm has no links, so that one file stands for the native programs. */
+/** Names in bin/ of an installed copy: npm has no links, so one file, bin/program, starts all native programs. */
 const NATIVE = ['rdssh', 'rdsend', 'rdrecv', 'rdstage', 'rdtree'];
-/** Node's names of CPUs, by those of `uname -m`. */
+/** Node's names of CPUs, by the names of `uname -m`. */
 const NODE_CPUS: Readonly<Record<string, string>> = { x86_64: 'x64', aarch64: 'arm64' };
 
 export async function makeNpmPackage(release: Release): Promise<void> {
@@ -23,10 +23,13 @@ export async function makeNpmPackage(release: Release): Promise<void> {
   const directory = join(prefix, 'lib/rdpipe');
   for (const name of NATIVE) rmSync(join(directory, 'bin', name));
   rmSync(join(directory, 'installed'));
+  const documents = join(prefix, 'share/doc/rdpipe');
+  for (const name of readdirSync(documents)) renameSync(join(documents, name), join(directory, name));
+  rmSync(join(prefix, 'share/doc'), { recursive: true });
   // npm drops links.
   await execa('cp', ['-RL', join(prefix, 'share'), directory]);
   copyFileSync(join(root, 'scripts/dist/place-completion.sh'), join(directory, 'share/place-completion.sh'));
-  for (const paper of [...papers, join(root, 'README.md')]) copyFileSync(paper, join(directory, basename(paper)));
+  for (const paper of papers) copyFileSync(paper, join(directory, basename(paper)));
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(manifest(release, directory), null, 2)}\n`);
   pack(directory, join(dist, `rdpipe-${version}.tgz`), epoch);
 }
@@ -49,14 +52,14 @@ function manifest(release: Release, directory: string): object {
       ...Object.fromEntries(NATIVE.map((program) => [program, 'bin/program'])),
     },
     man: pages.map((page) => `share/man/man1/${page}`),
-    // npm puts programs and manual pages where they are looked for, and nothing else.
+    // npm itself links only programs and manual pages into its prefix.
     scripts: { postinstall: 'sh share/place-completion.sh' },
   };
 }
 
-/** As `npm pack` does, whose file depends on the umask and on the version of node. */
+/** Packs as `npm pack` does, but independent of the umask and of the version of node. */
 function pack(directory: string, file: string, epoch: number): void {
   makeTarGz(directory, file, 'package', epoch);
   const { size } = statSync(file);
-  if (size > MOST_BYTES) throw new Error(`${file} has ${size} bytes, at most ${MOST_BYTES} are wanted`);
+  if (size > MOST_BYTES) throw new Error(`${file} has ${size} bytes (at most ${MOST_BYTES} are allowed)`);
 }

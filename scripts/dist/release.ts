@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A release: what all of its packages are made of and where they go.
+// A release: the common inputs of all of its packages, and their destination.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -7,20 +7,20 @@ import { execa } from 'execa';
 export interface Release {
   /** The checkout. */
   readonly root: string;
-  /** Gets the packages. */
+  /** The directory for the packages. */
   readonly dist: string;
-  /** A directory for the trees that packages are made of. */
+  /** A temporary directory for the trees from which packages are made. */
   readonly scratch: string;
   readonly version: string;
   /** The time of every file, in seconds. */
   readonly epoch: number;
   /** As `uname -m` prints them. */
   readonly cpus: readonly string[];
-  /** Files that every package holds: the notices, the list of components, the licence. */
+  /** Files in every package: the notices, the bill of materials, the licence. */
   readonly papers: readonly string[];
 }
 
-/** Of packages/rdpipe/package.json. */
+/** Part of packages/rdpipe/package.json. */
 export interface Manifest {
   readonly name: string;
   readonly description: string;

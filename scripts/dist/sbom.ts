@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The bill of materials in CycloneDX's JSON: rdpipe, its native programs, and the components that are inside. */
+/** The bill of materials as CycloneDX JSON: rdpipe, its native programs, and their components. */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,8 +24,8 @@ function programFile(name: string): string {
 }
 
 /**
- * `programs`: the SHA-256 of each. The text depends on these alone: it has no time, and its serial number is a digest
- * of the rest.
+ * `programs`: the SHA-256 of each. The text depends only on these arguments: it has no time, and its serial number is a
+ * digest of the rest.
  */
 export function sbom(all: readonly Component[], programs: ReadonlyMap<string, string>): string {
   const bom = new Models.Bom();
@@ -78,7 +78,7 @@ function serialize(bom: Models.Bom): string {
   return `${serializer.serialize(bom, { sortLists: true, space: 2 })}\n`;
 }
 
-/** A UUID of version 8, whose bits are the maker's own. */
+/** Returns a UUID of version 8, whose bits are free to choose. */
 function serialNumber(text: string): string {
   const hex = sha256(Buffer.from(text));
   const parts = [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tarball: a prefix, which runs where it is unpacked, or below ~/.local or /usr/local.
-import { copyFileSync, mkdirSync } from 'node:fs';
+// The tarball: a prefix that runs wherever it is unpacked, such as ~/.local or /usr/local.
+import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { makeTarGz } from './archive.ts';
 import { installInto, type Release } from './release.ts';
@@ -10,8 +10,6 @@ export async function makeTarball(release: Release): Promise<void> {
   const name = `rdpipe-${version}`;
   const directory = join(scratch, 'tarball');
   await installInto(release, directory, '/');
-  const doc = join(directory, 'share/doc/rdpipe');
-  mkdirSync(doc, { recursive: true });
-  for (const paper of papers) copyFileSync(paper, join(doc, basename(paper)));
+  for (const paper of papers) copyFileSync(paper, join(directory, 'share/doc/rdpipe', basename(paper)));
   makeTarGz(directory, join(dist, `${name}-linux.tar.gz`), name, epoch);
 }
