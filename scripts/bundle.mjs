@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles the TypeScript into build/rdpipe: `node scripts/bundle.mjs [NODE...]`.
-// rdpipe.cjs runs program.cjs by its compiled code in program-CPU-V8.cache, made for this node and those named;
-// what few runs need is in files of its own; rdpipe-askpass.mjs answers ssh's questions;
-// node-path names node for bin/rdpipe when it is not in PATH, and is for this machine alone;
-// packages.json has the packages of npm that are in it.
+// rdpipe.cjs runs program.cjs with its compiled code in program-CPU-V8.cache, for this node and each NODE;
+// code that few runs need is in separate files; rdpipe-askpass.mjs answers ssh's questions;
+// node-path tells bin/rdpipe the path of node if it is not in PATH, only on this machine;
+// packages.json lists the bundled npm packages.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,15 +17,15 @@ const target = join(root, 'build/rdpipe');
 const directory = join(root, 'packages/rdpipe');
 
 /**
- * Read when they are imported: a package, and modules that share no class with the others. An ES module of a package
- * is bundled with its importer: as a file of its own it would be imported as CommonJS, without its default.
+ * Loaded only when imported: a package, and modules that share no classes with the rest. Packages of ES modules are
+ * bundled with their importer: in a separate file they would be imported as CommonJS, without a default export.
  */
 const SEPARATE_PACKAGES = ['ssh2'];
 const SEPARATE_MODULES = { pages: join(source, 'ui/pages/index.ts'), live: join(source, 'ui/terminal/live.ts') };
 
 /**
- * `import process from 'node:process'` opens process.stdin and process.stdout before any code of ours runs, and so sets
- * O_NONBLOCK on descriptors that carry the user's data. The global has no such habit.
+ * `import process from 'node:process'` opens process.stdin and process.stdout before rdpipe's code runs, which sets
+ * O_NONBLOCK on descriptors that carry the user's data. The global does not.
  */
 const globalProcess = {
   name: 'global-process',
@@ -53,21 +53,21 @@ const common = {
   bundle: true,
   platform: 'node',
   target: 'node18.19',
-  // Names stay, for stack traces.
+  // Names are kept for stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
-  // Optional compiled speed-ups of ssh2, which are not installed.
+  // Optional compiled parts of ssh2, which are not installed.
   external: ['cpu-features', '*.node'],
   legalComments: 'eof',
   logLevel: 'warning',
 };
 
-/** Of execa what start-program.ts never comes to; without it a run starts sooner. */
+/** Modules of execa that start-program.ts does not use; without them a run starts faster. */
 const UNUSED_IN_EXECA = [
   './main-sync.js',
-  // Messages on the terminal.
+  // Messages for a terminal.
   ...['./default.js', 'figures', 'yoctocolors', 'pretty-ms'],
-  // To end a program when we end; streams in place of pipes; node's messages; programs of npm; Windows.
+  // Ending programs at exit; streams instead of pipes; messages of node; npm programs; Windows.
   ...['signal-exit', '@sindresorhus/merge-streams', 'node:v8', 'npm-run-path', 'which', 'shebang-command'],
   'human-signals',
 ];
@@ -78,16 +78,16 @@ const nothing = {
     onResolve({ filter: /.*/ }, ({ path }) =>
       UNUSED_IN_EXECA.includes(path) ? { path: 'nothing', namespace: 'nothing' } : undefined,
     );
-    // Descriptions of signals are for a message that goes nowhere.
+    // Descriptions of signals are used only in a message that is not shown.
     const contents = 'module.exports = { signalsByName: new Proxy({}, { get: () => ({}) }) };';
     onLoad({ filter: /.*/, namespace: 'nothing' }, () => ({ contents }));
   },
 };
 
-/** Of what execaAlone makes. */
+/** The packages in execaAlone's module. */
 let packagesOfExeca = {};
 
-/** One module of all that `execa()` alone needs: in the program each module is a function of its own. */
+/** Bundles all that `execa()` needs into one module: in the program, every module would be a separate function. */
 const execaAlone = {
   name: 'execa-alone',
   setup({ onResolve, onLoad }) {
@@ -119,7 +119,7 @@ const { metafile } = await build({
   outdir: target,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
-  // import() of a file beside this one is require().
+  // import() of a file in the same directory becomes require().
   supported: { 'dynamic-import': false },
   define: { 'import.meta.url': '__fileUrl' },
   banner: { js: "const __fileUrl = require('node:url').pathToFileURL(__filename).href;" },
@@ -143,7 +143,7 @@ await build({
 const packages = Object.entries({ ...packagesOfExeca, ...bundledPackages(metafile, directory) });
 writeFileSync(join(target, 'packages.json'), `${JSON.stringify(Object.fromEntries(packages.sort()))}\n`);
 writeFileSync(join(target, 'node-path'), `${process.execPath}\n`);
-// Seeds that are chosen make the bytes the same each time. Without this code the program runs too, more slowly.
+// Fixed seeds give the same bytes each time. The program also runs without this code, but more slowly.
 const compile = ['--hash-seed=1', '--random-seed=1', join(root, 'scripts/compile-program.cjs')];
 for (const node of [process.execPath, ...process.argv.slice(2)])
   execaSync(node, compile, { stdio: 'inherit', env: { NODE_OPTIONS: '' }, reject: false });

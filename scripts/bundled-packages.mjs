@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the packages of npm that are in a bundle, with their versions, in what esbuild says it read.
+// Finds the npm packages in a bundle, with their versions, in esbuild's metafile.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** `{ name: version }` of the code in the outputs of a build: `metafile` is esbuild's, `directory` where it ran. */
+/** `{ name: version }` for the code in a build's outputs: `metafile` is esbuild's, `directory` is where it ran. */
 export function bundledPackages(metafile, directory) {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs));
   const files = inputs.filter(([file, { bytesInOutput }]) => bytesInOutput > 0 && /(^|\/)node_modules\//.test(file));
@@ -11,7 +11,7 @@ export function bundledPackages(metafile, directory) {
   return Object.fromEntries(manifests.map(({ name, version }) => [name, version]));
 }
 
-/** The nearest one above a file. Those without a version only set a directory's type. */
+/** The nearest package.json above a file; one without a version only sets a directory's type, and is skipped. */
 function manifestOf(file) {
   for (let directory = dirname(file); directory !== dirname(directory); directory = dirname(directory)) {
     const path = join(directory, 'package.json');

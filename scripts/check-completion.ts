@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares what the completion of bash, zsh and fish has of the table of options and of help; --fix writes it.
+// Compares the completions of bash, zsh and fish with the tables of options and of help; --fix updates them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNegatable, type OptionRow, takesValue } from '../packages/rdpipe/src/model/option-row.ts';
@@ -10,7 +10,7 @@ const DIRECTORY = join(import.meta.dirname, '..', 'contrib/completion');
 const TOPICS: readonly Topic[] = ['run', 'doctor', 'bench', 'copy'];
 const MADE = /(?<=\n# Made by npm run fix:\n).*(?=# End of what is made\.\n)/s;
 
-/** The words that may come first, stages apart. */
+/** The words that may come first, besides stages. */
 const SUBCOMMANDS = new Map([
   ...['doctor', 'bench', 'demo'].map((name) => [name, HELP_TOPICS.get(name)?.phrase ?? ''] as const),
   ['help', 'explain a topic'],
@@ -44,7 +44,7 @@ function negationOf(row: OptionRow): readonly string[] {
   return isNegatable(row) ? [`${row.long}`.replace('--', '--no-')] : [];
 }
 
-/** The words that a value may be, none where it may be any; or a file. */
+/** The words that a value may be, or `files`; empty if it may be any word. */
 function valuesOf({ choices, kind }: OptionRow): readonly string[] | 'files' {
   if (choices !== undefined) return choices;
   if (kind === 'compression') return ['none', 'zstd'];
@@ -54,12 +54,12 @@ function valuesOf({ choices, kind }: OptionRow): readonly string[] | 'files' {
   return ['file', 'program', 'excludeFrom'].includes(kind) ? 'files' : [];
 }
 
-/** It counts, or is for one host, each time. */
+/** True if an option may be repeated: it counts, or each is for one host. */
 function repeats(row: OptionRow): boolean {
   return row.repeats === true || row.kind === 'count' || row.flagHost !== undefined;
 }
 
-/** A flag's value is of one kind, whatever takes it. */
+/** Values need no topic: a flag has the same kind of value in every subcommand. */
 function bashPart(): string {
   const names = TOPICS.map((topic) => `    ${topic}) candidates=(${rowsOf(topic).flatMap(allFlags).join(' ')}) ;;`);
   return `_rdpipe_options() {
@@ -136,7 +136,7 @@ function fishPart(): string {
   return [...rows, ...words('__rdpipe_in run', SUBCOMMANDS), ...words('__rdpipe_in help', TOPIC_PHRASES)].join('\n');
 }
 
-/** A line for every text that the option has: it may be another for a subcommand. */
+/** A line for each help text of the option, which may differ between subcommands. */
 function fishLines(name: string): readonly string[] {
   const rows = TOPICS.flatMap((topic) =>
     optionsOf(topic).flatMap(([other, row]) => (other === name ? [{ topic, row }] : [])),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Checks the imports and includes of each directory, and that no chain of imports leads back to where it began.
- * A module is a file without its extension; a .c file and its header are one.
+ * Checks the imports and includes of each directory, and that there are no import cycles.
+ * A module is a file without its extension; a .c file and its header are one module.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -9,8 +9,8 @@ import ts from 'typescript';
 import { ROOT, sourceFiles } from './source-files.ts';
 
 /**
- * Of each package's src: directory → directories that it may import besides itself; `*`: all.
- * `.` stands for files in no directory: every directory may import them, and a package without that row has none.
+ * For each package's src: directory → directories that it may import besides itself; `*`: all.
+ * `.` means files directly in src: every directory may import them, and a package without that row has none.
  */
 const DIRECTORIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   rdpipe: {
@@ -74,7 +74,7 @@ const DIRECTORIES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
 };
 
-/** Libraries, and the modules that may use them. TypeScript uses no other library; C also those of the system. */
+/** Libraries, and the modules that may use them. TypeScript may use no others; C may also use the system's. */
 const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^ssh2$/, /^rdpipe\/session\//],
   [/^execa$/, /^rdpipe\/session\/start-program$/],
@@ -95,21 +95,21 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^(infiniband|rdma)\//, /^rdendpoint-native\/transport\/verbs\//],
 ];
 
-/** Packages of C, and those that each may use: the compiler reads the same rows. */
+/** The C packages, with those that each may use, from the rows that the build uses also. */
 const USES = usesOf(readFileSync(join(ROOT, 'Makefile'), 'utf8'));
 const SOURCE = /^packages\/([^/]+)\/src\/(.*)\.(ts|cjs|c|h)$/;
 
 interface Import {
   readonly file: string;
   readonly module: string;
-  /** As it is written. */
+  /** The import as written. */
   readonly words: string;
-  /** The imported module; without it a library is imported, or a header that is nowhere. */
+  /** The imported module; absent for a library, and for a header that does not exist. */
   readonly target?: string;
   readonly library: boolean;
 }
 
-/** Of paths below the root, each with its text. */
+/** Complaints about imports in `sources`, a map from path below the root to text; empty: none. */
 export function checkImports(sources: ReadonlyMap<string, string>): string[] {
   const modules = new Set([...sources.keys()].map(moduleOf));
   const imports = [...sources].flatMap(([file, text]) => importsOf(file, text, modules));
@@ -144,7 +144,7 @@ function withoutExtension(path: string): string {
   return path.replace(/\.\w+$/, '');
 }
 
-/** Beside the module, or by its path below the src of its package or of one that it may use: as the compiler looks. */
+/** Searches like the compiler: next to the module, then below src of its package and of the packages it may use. */
 function findHeader(module: string, words: string, modules: ReadonlySet<string>): string | undefined {
   const own = packageOf(module);
   const packages = [own, ...(USES.get(own) ?? [])];
@@ -163,7 +163,7 @@ function packageOf(module: string): string {
   return module.split('/')[0] ?? '';
 }
 
-/** A directory of DIRECTORIES: the longest one that holds the module. */
+/** The longest directory in DIRECTORIES that contains the module. */
 function directoryOf(module: string): string | undefined {
   const path = dirname(module).split('/').slice(1);
   const rows = DIRECTORIES[packageOf(module)] ?? {};
@@ -189,7 +189,7 @@ function mayUse(module: string, library: string): boolean {
   return rows.every(([, users]) => users.test(module)) && (rows.length > 0 || packageOf(module) !== 'rdpipe');
 }
 
-/** Within a package by its rows; beyond it by those of the Makefile. */
+/** Within a package its rows decide, between packages those of the Makefile. */
 function mayImport(module: string, from: string, target: string): boolean {
   const [own, other] = [packageOf(module), packageOf(target)];
   if (own !== other) return USES.get(own)?.includes(other) ?? false;
@@ -198,7 +198,7 @@ function mayImport(module: string, from: string, target: string): boolean {
   return to === undefined || to === from || to === '.' || allowed.includes('*') || allowed.includes(to);
 }
 
-/** Depth first; a module met again on the way down closes a circle. */
+/** Depth-first search; a module that is already on the current path closes a cycle. */
 function circles(imports: readonly Import[]): string[] {
   const next = new Map<string, Set<string>>();
   for (const { module, target = module } of imports) next.set(module, (next.get(module) ?? new Set()).add(target));

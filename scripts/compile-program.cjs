@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes V8's compiled code of build/rdpipe/program.cjs beside it, for the version of node that runs this.
-// `node --hash-seed=1 --random-seed=1 scripts/compile-program.cjs`: the same bytes each time, wherever the checkout is.
+// Writes V8's compiled code of build/rdpipe/program.cjs next to it, for the version of node that runs this.
+// `node --hash-seed=1 --random-seed=1 scripts/compile-program.cjs` gives the same bytes each time, in any checkout.
 const { writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const v8 = require('node:v8');
@@ -9,12 +9,12 @@ const vm = require('node:vm');
 const directory = join(__dirname, '../build/rdpipe');
 const version = process.versions.v8.split('-')[0];
 
-/** In the place of the one that runs the program: compiles every function of it, called or not, and runs nothing. */
+/** Replaces the class that would run the program: compiles all its functions, called or not, and runs none. */
 vm.Script = class extends vm.Script {
   constructor(source, options) {
     setFlags('--no-lazy', '--no-flush-bytecode');
     super(source, { ...options, filename: 'program.cjs' });
-    // V8 takes compiled code only from one with the same flags.
+    // V8 accepts compiled code only if it was made with the same flags.
     setFlags('--lazy', '--flush-bytecode', '--hash-seed=0', '--random-seed=0');
     writeFileSync(join(directory, `program-${process.arch}-${version}.cache`), this.createCachedData());
     process.exit();

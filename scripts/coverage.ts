@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines and branches of the native programs that tests reach: the C suites, the kept corpora of the fuzz targets, and
-// the programs by themselves (test/hop, test/agent). Code that the lab alone runs, as all RDMA, counts as missed.
-// Builds with gcc --coverage in build/coverage, runs them, and prints lines and branches by file and by package, then
-// the functions that nothing called in the ten files that are covered least.
+// tests of single programs (test/hop, test/agent). Code that only the lab runs, such as all RDMA, counts as missed.
+// Builds with gcc --coverage in build/coverage, runs the tests, and prints lines and branches by file and by package,
+// then the uncalled functions of the ten files with the lowest coverage.
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 
 const ROOT = join(import.meta.dirname, '..');
 const OUT = 'build/coverage';
-// Counters are added to by several threads, and by a program at a time.
+// Several threads update the counters, but only one program at a time.
 const FLAGS = [
   'CPPFLAGS=-DRD_WITHOUT_SANDBOX',
   'CFLAGS=-O0 -g --coverage -fprofile-update=atomic',
@@ -49,7 +49,7 @@ function main(): number {
   if (execaSync('make', make, { cwd: ROOT, stdio: 'inherit', reject: false }).failed) return 1;
   for (const data of filesBelow(OUT, /\.gcda$/)) rmSync(join(ROOT, data));
   const failed = [...suites(), ...corpora(), PROGRAMS].filter((argv) => !runs(argv));
-  for (const [program] of failed) console.error(`coverage: ${program} failed: what it reached may be missing`);
+  for (const [program] of failed) console.error(`coverage: ${program} failed; its coverage may be missing`);
   const files = filesBelow(OUT, /-native\/src\/.+\.gcno$/).flatMap(coveredBy);
   print(files);
   return failed.length > 0 ? 1 : 0;
@@ -82,7 +82,7 @@ function runs([program = '', ...args]: readonly string[]): boolean {
   return !failed;
 }
 
-/** An object without counts was never run: all of it counts as missed. */
+/** An object without counts was never run: all its lines count as missed. */
 function coveredBy(notes: string): Covered[] {
   const words = ['--json-format', '--stdout', '--branch-probabilities', notes];
   const { stdout } = execaSync('gcov', words, { cwd: ROOT, maxBuffer: 1 << 28 });
@@ -112,7 +112,7 @@ function print(files: readonly Covered[]): void {
   console.log(figures('= all', files));
   const here = files.filter(({ file }) => !OF_THE_LAB.test(file));
   const worst = here.sort((one, other) => percent(one.lines) - percent(other.lines)).slice(0, WORST);
-  console.log('\nCovered least, but for RDMA, and what nothing called there:');
+  console.log('\nLowest coverage, without RDMA, and functions that nothing called:');
   for (const { file, lines, uncalled } of worst)
     console.log(`${percent(lines).toFixed(0).padStart(4)} %  ${file}: ${uncalled.join(', ') || '-'}`);
 }

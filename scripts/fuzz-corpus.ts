@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes the kept inputs of a fuzz target, a text file: one a line, NAME:INPUT, where few have a name.
-// Printable ASCII is as it is but for a backslash; \\, \n and \xNN are one byte each.
-// packages/rdbase-native/fuzz/replay.c reads it too.
+// Reads and writes the kept inputs of a fuzz target, a text file: one per line, NAME:INPUT; most names are empty.
+// Printable ASCII except backslash is unchanged; \\, \n and \xNN are one byte each.
+// packages/rdbase-native/fuzz/replay.c also reads it.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ export interface Input {
   readonly text: string;
 }
 
-/** None when there is no file yet. */
+/** The inputs of a file; empty if it does not exist. */
 export function readCorpus(file: string): Input[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'latin1').split('\n').slice(0, -1);
@@ -20,20 +20,20 @@ export function readCorpus(file: string): Input[] {
   });
 }
 
-/** Sorted, each once. */
+/** Writes the inputs, sorted and without duplicates. */
 export function writeCorpus(file: string, inputs: readonly Input[]): void {
   const lines = new Set(inputs.map(({ name, text }) => `${name}:${text}\n`));
   writeFileSync(file, [...lines].sort().join(''));
 }
 
-/** Empties the directory, and writes each input to a file. */
+/** Empties the directory and writes each input to a file. */
 export function unpack(inputs: readonly Input[], directory: string): void {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   for (const [index, { text }] of inputs.entries()) writeFileSync(join(directory, `${index}`), bytesOf(text));
 }
 
-/** The files of a directory; those that are among `known` keep their name. */
+/** The files of a directory as inputs; an input that is in `known` keeps its name. */
 export function pack(directory: string, known: readonly Input[] = []): Input[] {
   const names = new Map(known.map(({ name, text }) => [text, name]));
   return readdirSync(directory).map((file) => {
@@ -42,7 +42,7 @@ export function pack(directory: string, known: readonly Input[] = []): Input[] {
   });
 }
 
-/** A space that ends a line is escaped: editors remove it. */
+/** The escaped text of an input. A space at its end is escaped, because editors remove it. */
 export function textOf(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/[^ -~]|\\| $/g, (one) => {
     if (one === '\\') return '\\\\';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the fuzz targets with clang and runs them: `npm run fuzz [-- [TARGET...] OPTION...]`, see USAGE.
-// Their findings are in build/fuzz/found, and the inputs that cover more than the kept corpora in build/fuzz/corpus.
+// Findings are written to build/fuzz/found, inputs that cover more than the kept corpora to build/fuzz/corpus.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -21,7 +21,7 @@ const USAGE = `usage: npm run fuzz [-- [TARGET...] [--total N | --runs N | --sec
   --add FILE   adds it to the kept corpus, under the file's name`;
 const TOTAL = 5e6;
 
-/** Of a hundred executions: what is quick does most of them. Targets with threads and ciphers do a few thousand. */
+/** Percentages of all executions: quick targets do most. Targets with threads and ciphers do a few thousand. */
 const SHARES: Readonly<Record<string, number>> = {
   address: 20,
   flow: 19,
@@ -45,7 +45,7 @@ const OTHER_SHARE = 0.004;
 const OTHER_MIN = 300;
 
 const INPUT_MAX_BYTES = 2048;
-/** Longer ones only take longer: there is one message, or nothing else comes after it. */
+/** Longer inputs only take longer: the target reads one message and nothing after it. */
 const SHORT: Readonly<Record<string, number>> = {
   wire: 1200,
   flow: 400,
@@ -54,7 +54,7 @@ const SHORT: Readonly<Record<string, number>> = {
   pattern: 300,
 };
 
-/** Memory that was freed is soon used again, which is what most of the time goes into otherwise. */
+/** Freed memory is used again soon: a large quarantine would take most of the time. */
 const ASAN = 'quarantine_size_mb=16:max_malloc_fill_size=0:malloc_context_size=8';
 const LIMITS = ['-timeout=10', '-rss_limit_mb=2048', '-malloc_limit_mb=256', `-artifact_prefix=${FOUND}/`];
 const PLAIN = ['-print_final_stats=1', '-print_funcs=0', '-entropic=0'];
@@ -62,7 +62,7 @@ const PLAIN = ['-print_final_stats=1', '-print_funcs=0', '-entropic=0'];
 interface Target {
   readonly name: string;
   readonly program: string;
-  /** Text, and the same as files. */
+  /** The kept corpus as text, and unpacked as files. */
   readonly kept: string;
   readonly unpacked: string;
   readonly corpus: string;
@@ -235,7 +235,7 @@ function line(name: string, ...columns: readonly string[]): string {
   return name.padEnd(14) + columns.map((column) => column.padStart(14)).join('');
 }
 
-/** A smallest set of inputs that covers what all of them do. */
+/** Replaces the kept corpus by a minimal set of inputs with the same coverage. */
 function keep(target: Target): boolean {
   const chosen = join(BUILT, 'kept', target.name);
   rmSync(chosen, { recursive: true, force: true });

@@ -4,7 +4,7 @@ const { writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { relative } = require('node:path');
 
-/** The one that runs: on an older node it is not the project's. */
+/** The mocha that is running: on an older node it is not the project's. */
 const mocha = createRequire(process.argv[1])('mocha');
 
 const { EVENT_RUN_END, EVENT_TEST_FAIL } = mocha.Runner.constants;
@@ -18,7 +18,7 @@ module.exports = class CountingSpec extends mocha.reporters.Spec {
   }
 };
 
-/** Of a hook the title is its describe's: mocha runs no hook alone. */
+/** For a hook, the title of its describe is used, because mocha cannot run a single hook. */
 function failureOf(test, error) {
   const title = test.type === 'hook' ? test.parent.fullTitle() : test.fullTitle();
   const file = test.file === undefined ? undefined : relative('.', test.file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records docs/images/demo.svg: pipelines typed at the built rdpipe in a terminal (`npm run record`).
+// Records docs/images/demo.svg: pipelines typed in a terminal, run by the built rdpipe (`npm run record`).
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { type Frame, terminalSvg } from './terminal-svg.ts';
 const IMAGE = join(ROOT, 'docs/images/demo.svg');
 const SIZE = { columns: 80, rows: 24 };
 const SOURCE_MIB = 3072;
-/** At the speed of a hand, with time to read. */
+/** The speed of a typist, and time to read. */
 const KEY_MS = 30;
 const READ_MS = 1500;
 const LOOK_MS = 40;
@@ -36,7 +36,7 @@ else {
   process.exitCode = 1;
 }
 
-/** The hosts are ssh servers on this machine, which end with it. */
+/** Records with two ssh servers on this machine as hosts, and ends them. */
 async function record(): Promise<void> {
   const lab = new Lab(LONGEST_MS);
   try {
@@ -49,7 +49,7 @@ async function record(): Promise<void> {
       `count=${SOURCE_MIB}`,
       'status=none',
     ]);
-    await lab.sh('rdpipe h1:true h2:true'); // the hosts have their programs from here on
+    await lab.sh('rdpipe h1:true h2:true'); // copies the programs to the hosts
     const svg = terminalSvg(await framesOf(lab), { columns: SIZE.columns, title: TITLE, holdMs: HOLD_MS });
     writeFileSync(IMAGE, svg);
     console.log(`${IMAGE}: ${Math.round(svg.length / 1000)} kB`);
@@ -86,7 +86,7 @@ function promptAfter(line: string): RegExp {
   return new RegExp(`${line.replaceAll(/[\W]/g, '\\$&')}\\n[\\s\\S]*^\\$$`, 'm');
 }
 
-/** Every screen that differs from the one before it, until `end`. */
+/** Every screen that differs from the previous one, until `end` settles. */
 async function watch(terminal: Tmux, end: Promise<void>): Promise<Frame[]> {
   const frames: Frame[] = [];
   const began = performance.now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]] [--cross]`.
-// This file is in words that Node 12 reads, the oldest that a supported distribution has: it names the one to install.
+// Installs what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]] [--cross]`.
+// Must run on Node 12, the oldest in a supported distribution, to report the version that is needed.
 const LEAST = [20, 19];
 
 const [major, minor] = process.versions.node.split('.').map(Number);

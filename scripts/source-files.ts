@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The files of the checkout that are ours to write: neither ignored by git nor generated, nor test data. */
+/** The source files of the checkout: neither ignored by git nor generated, nor test data. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
@@ -8,7 +8,7 @@ export const ROOT = join(import.meta.dirname, '..');
 
 const NOT_WRITTEN = /(^|\/)(pnpm-lock\.yaml|LICENSE)$|\.svg$|\/fuzz\/corpus\//;
 
-/** Paths below the root, sorted; a file that is new and not yet added to git counts. */
+/** Paths below the root, sorted; includes new files that are not yet added to git. */
 export function sourceFiles(): string[] {
   const git = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const files = execaSync('git', git, { cwd: ROOT }).stdout.split('\0');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The screens of a recorded terminal session as one animated SVG image.
+// Turns the screens of a recorded terminal session into one animated SVG image.
 
-/** A screen as `tmux capture-pane -e` prints it, and when it appeared. */
+/** A screen as `tmux capture-pane -e` prints it, and the time at which it appeared. */
 export interface Frame {
   readonly atMs: number;
   readonly screen: string;
@@ -11,13 +11,13 @@ export interface Look {
   readonly columns: number;
   /** The text alternative. */
   readonly title: string;
-  /** How long the last screen stays before the image begins again. */
+  /** How long the last screen stays before the animation restarts. */
   readonly holdMs: number;
 }
 
 /**
- * At least one frame, in order of time. CSS animates the image, so it moves inside `<img>` too; a reader who prefers
- * less motion sees the last screen.
+ * The image as SVG text; `frames` has at least one, in order of time. CSS animates the image, so that it also moves
+ * inside `<img>`; readers who prefer reduced motion see the last screen.
  */
 export function terminalSvg(frames: readonly Frame[], { columns, title, holdMs }: Look): string {
   const totalMs = (frames.at(-1)?.atMs ?? 0) + holdMs;
@@ -39,7 +39,7 @@ export function terminalSvg(frames: readonly Frame[], { columns, title, holdMs }
 const CELL = { width: 8.4, height: 18 } as const;
 const PADDING = 14;
 const BASELINE = 13;
-/** Readable on a page of the other scheme too: the image has a background of its own. */
+/** The image has its own background, so that it is readable on light and dark pages. */
 const STYLE = `
 rect{fill:#f6f8fa;stroke:#d1d9e0}
 text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#1f2328;white-space:pre;visibility:hidden}
@@ -53,7 +53,7 @@ text{fill:#e6edf3}
 }
 `;
 
-/** A row's text, for as long as it stands there unchanged. */
+/** A row's text and the time during which it is unchanged. */
 interface Span {
   readonly row: number;
   readonly text: string;
@@ -78,7 +78,7 @@ function isAlways({ fromMs, untilMs }: Span, totalMs: number): boolean {
   return fromMs === 0 && untilMs === totalMs;
 }
 
-/** Rows that come and go together share one animation. */
+/** Rows that appear and disappear together share one animation. */
 function nameOf({ fromMs, untilMs }: Span): string {
   return `k${fromMs.toString(36)}-${untilMs.toString(36)}`;
 }
@@ -114,14 +114,14 @@ interface Run {
   readonly classes: string;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what is read
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches escape sequences
 const ESCAPE = /\u001b\[([\d;]*)m/;
 
 function withoutEscapes(line: string): string {
   return line.replaceAll(new RegExp(ESCAPE, 'g'), '');
 }
 
-/** Text and escape sequences by turns; sequences of other kinds are not in what tmux captures. */
+/** Text and escape sequences alternate; tmux captures no other kinds of sequences. */
 function runsOf(line: string): Run[] {
   const parts = line.trimEnd().split(ESCAPE);
   const look: PenState = { color: '', bold: false, dim: false };
@@ -137,7 +137,7 @@ interface PenState {
   dim: boolean;
 }
 
-/** By the codes of SGR that rdpipe uses: bold, dim, and the eight colors, bright or not. */
+/** Applies the SGR codes that rdpipe uses: bold, dim, and the eight colors, bright or not. */
 function draw(pen: PenState, code: number): void {
   if (code === 0) Object.assign(pen, { color: '', bold: false, dim: false });
   else if (code === 1) pen.bold = true;

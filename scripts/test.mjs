@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs parts of the test suite, those that wait beside those that compute:
+// Runs parts of the test suite, those that mostly wait in parallel with those that compute:
 //   node scripts/test.mjs [--full | --quick | --changed [BASE]] [PART...]
-// Each part prints its time. The failures are listed at the end, for logs of which only the end is kept, each with the
-// line that runs it alone; the last line is the sum, `N passed, N failed[, N skipped]`.
+// Each part prints its time. Failures are listed at the end, for logs that keep only their end, each with a command
+// that runs only this test; the last line is the sum, `N passed, N failed[, N skipped]`.
 import { randomInt } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,9 +14,9 @@ import { PARTS, partsNamed, QUICK } from './test/parts.mjs';
 import { report, timeLine } from './test/report.mjs';
 import { say } from './test/run-command.mjs';
 
-/** Drawn once for all parts, so that a failure can name it. */
+/** Chosen once for all parts, so that a failure can report it. */
 process.env.RDPIPE_TEST_SEED ??= String(randomInt(2 ** 32));
-/** Marks the processes of this run. */
+/** A mark in the environment of this run's processes. */
 process.env.RDPIPE_TEST_RUN = `${process.pid}`;
 process.exitCode = await main(process.argv.slice(2));
 
@@ -31,7 +31,7 @@ async function main(words) {
   return (await runAll(parts)) ? 0 : 1;
 }
 
-/** Parts with the form in which they run. */
+/** The parts to run, each in its short or long form. */
 function chosenParts(words) {
   const form = words[0]?.startsWith('--') ? words[0] : undefined;
   const rest = form === undefined ? words : words.slice(1);
@@ -43,7 +43,7 @@ function chosenParts(words) {
   return inForm(rest.length > 0 ? partsNamed(rest) : byDefault, long ? 'long' : 'short');
 }
 
-/** A part that has no short form, and is named, runs in its long one. */
+/** A part without a short form that the user names runs in its long form. */
 function inForm(parts, form) {
   return parts.map(({ name, waits = false, short, long }) => ({
     name,
@@ -68,7 +68,7 @@ async function runAll(parts) {
   console.log(report(total, times));
   return total.failed === 0;
 
-  /** One part after another. A part beside others prints its output when it is over. */
+  /** Runs one part after another. A part that runs in parallel with others prints its output at its end. */
   async function runLane(lane) {
     const over = [];
     for (const part of lane) over.push(await (part.beside ? runBeside(part, names) : runPart(part, names, 1)));
@@ -87,7 +87,7 @@ async function runBeside(part, names) {
   return end;
 }
 
-/** Its output goes to a descriptor. */
+/** Runs a part; `output` is a descriptor. */
 async function runPart({ name, steps }, names, output) {
   say(output, `\n== ${name}\n`);
   const started = Date.now();

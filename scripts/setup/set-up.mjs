@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps from a checkout to programs that run: system packages, pnpm, dependencies, builds.
-// Plain node, without execa: nothing is installed yet. With everything in place it only builds. `--bench` also asks for
-// the peers of the benchmark, `--test` for these and what the test suites use, `--parts=unit,copy` with it for what
-// these parts use alone, `--full` for what only the full ones do, `--cross` for the compiler and the libraries of the
-// other CPU, of which the system then has the architecture.
-// With `--test` and `--cross` (for packages) an older node is put into .tools: the bundle has compiled code for it too.
+// Plain node, without execa: nothing is installed yet. If nothing is missing, it only builds. Packages are added by
+// `--bench` (other tools of the benchmark), `--test` (these, and those of the test suites; `--parts=unit,copy` leaves
+// out those that only other parts use), `--full` (those of the full suites) and `--cross` (compiler and libraries of
+// the other CPU, whose architecture is added to the system).
+// `--test` and `--cross` (for packages) install an older node in .tools: the bundle also has compiled code for it.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OLDEST_NODE } from '../oldest-node.mjs';
@@ -13,9 +13,10 @@ import { installPackages } from './system-packages.mjs';
 
 const PNPM_VERSION = '10.34.8';
 const PNPM = join(ROOT, '.tools/node_modules/.bin/pnpm');
-/** One that cannot be reached is known after some 20 s, not 3 min. */
+/** An unreachable registry is reported after about 20 s, not 3 min. */
 const RETRIES = ['--fetch-retries=1', '--fetch-retry-mintimeout=5000', '--fetch-timeout=60000'];
 
+/** Sets up and builds; `words` are the options. Ends this process if a step fails. */
 export async function setUp(words) {
   const started = Date.now();
   await installPackages(words);
@@ -30,7 +31,7 @@ export async function setUp(words) {
   say(`done in ${Math.round((Date.now() - started) / 1000)} s${next}`);
 }
 
-/** Versions by name. Once installed, they stay. */
+/** Installs `versions`, a map from name to version, unless these are installed. */
 async function installTools(directory, versions) {
   const tools = Object.entries(versions);
   if (tools.every(([name, version]) => installedVersion(directory, name) === version)) return;
@@ -44,7 +45,7 @@ function installedVersion(directory, name) {
   return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).version.replace(/^v/, '') : undefined;
 }
 
-/** pnpm keeps a copy of the lock file that it installed from. */
+/** Installs dependencies unless they are current: pnpm keeps a copy of the lock file that it installed from. */
 async function installDependencies() {
   const installed = join(ROOT, 'node_modules/.pnpm/lock.yaml');
   const wanted = readFileSync(join(ROOT, 'pnpm-lock.yaml'));
@@ -53,7 +54,7 @@ async function installDependencies() {
   await step('installing dependencies in node_modules', [PNPM, ...install]);
 }
 
-/** Of its two outputs the first only has names of files; the second has warnings, which are shown always. */
+/** Runs a build. Drops its standard output, which has only names of files; always shows the warnings after it. */
 async function build(what, ...script) {
   const run = 'npm run --silent "$@" >/dev/null';
   process.stderr.write(await step(what, ['sh', '-c', run, 'sh', ...script]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a step of the set-up: one line with its seconds; where it fails, the end of its log and a line with the reason.
+// Runs a step of the set-up: one line with its seconds; on failure, the end of its log and the reason.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,11 +10,11 @@ import { reasonOf } from './reason.mjs';
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 const LOG = join(ROOT, 'build/setup.log');
-/** A step that takes no longer prints no line: with everything in place there is nothing to tell. */
+/** A step that takes no longer prints no line, such as one that finds everything installed. */
 const QUICK_MS = 3000;
 const SHOWN_LINES = 20;
 
-/** Runs commands one after another, and returns what they printed; ends this process where one fails. */
+/** Runs commands one after another and returns their output, a Buffer; ends this process if one fails. */
 export async function step(what, ...commands) {
   const log = openLog();
   const stopClock = startClock(what);
@@ -29,16 +29,18 @@ export async function step(what, ...commands) {
   return readFileSync(log.path);
 }
 
+/** Prints a line on standard error. */
 export function say(line) {
   console.error(`setup: ${line}`);
 }
 
+/** Prints a message and ends this process with status 1. */
 export function fail(message) {
   say(message);
   process.exit(1);
 }
 
-/** Undefined where the command succeeded. The log is a file: a server that a package starts may keep it open. */
+/** Resolves with the failure; undefined on success. The log is a file, because a started server may keep it open. */
 function run([command, ...args], log) {
   const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', log, log] });
   return new Promise((resolve) => {
@@ -50,7 +52,7 @@ function run([command, ...args], log) {
   });
 }
 
-/** Of the step that runs now. */
+/** Opens the log of the current step. */
 function openLog() {
   try {
     mkdirSync(dirname(LOG), { recursive: true });
@@ -60,13 +62,13 @@ function openLog() {
   }
 }
 
-/** A reason that is known is shown alone. */
+/** Shows a recognized reason without the log. */
 function failStep(what, failure, path) {
   const text = readFileSync(path, 'utf8');
   const reason = reasonOf(text, { isFull: isFull(dirname(path)) || isFull(tmpdir()) });
   if (reason !== undefined) fail(`${what} failed: ${reason}; the log is in ${path}`);
   process.stderr.write(`${text.trimEnd().split('\n').slice(-SHOWN_LINES).join('\n')}\n`);
-  fail(`${what} failed: ${failure}; mend what the lines above name, and try again; the whole log is in ${path}`);
+  fail(`${what} failed: ${failure}; fix the cause shown above and try again; the complete log is in ${path}`);
 }
 
 function isFull(directory) {
@@ -74,7 +76,7 @@ function isFull(directory) {
   return bavail * bsize < 1_000_000;
 }
 
-/** On a terminal the seconds are shown meanwhile; elsewhere the line begins when the step is not quick. */
+/** Shows a running count of seconds on a terminal; elsewhere begins the line once the step is not quick. */
 function startClock(what) {
   const started = Date.now();
   const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;

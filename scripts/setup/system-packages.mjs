@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debian packages that a build, a benchmark or the tests need, and how the missing ones are installed.
+// Debian packages for builds, benchmarks and tests, and the installation of missing ones.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const LIBRARY_PACKAGES = [
   'libjansson-dev',
   'libibverbs-dev',
   'librdmacm-dev',
-  'zlib1g-dev', // since Debian 13 libcrypto.a takes it
+  'zlib1g-dev', // libcrypto.a needs it since Debian 13
 ];
 const BUILD_PACKAGES = ['build-essential', 'pkg-config', ...LIBRARY_PACKAGES, 'openssh-client'];
 /** The other CPU, by the architecture of this one. */
@@ -20,12 +20,12 @@ const CROSS = {
   amd64: { architecture: 'arm64', compiler: 'gcc-aarch64-linux-gnu' },
   arm64: { architecture: 'amd64', compiler: 'gcc-x86-64-linux-gnu' },
 };
-/** By the names that pkg-config knows; where packages are named otherwise they are looked for. */
+/** pkg-config's names, used to find libraries on systems with other package names. */
 const BUILD_LIBRARIES = ['libssl', 'libcrypto', 'libxxhash', 'libzstd', 'jansson'];
-/** Of these the static programs take archives; only the header of xxhash is used. */
+/** Libraries whose archives the static programs need; of xxhash only the header is used. */
 const STATIC_LIBRARIES = BUILD_LIBRARIES.filter((name) => name !== 'libxxhash');
 const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server', 'rsync', 'socat', 'zstd'];
-/** Only measured against: for copies, and for one file to many hosts. */
+/** Tools to compare with: for copies, and for one file to many hosts. */
 const COPIERS = ['fpart', 'rclone'];
 const FAN_OUT = ['clustershell', 'taktuk', 'udpcast', 'uftp'];
 const TEST_PACKAGES = [
@@ -65,7 +65,7 @@ const TEST_PACKAGES = [
   'zsh',
 ];
 
-/** Large ones that one part of the suite uses. */
+/** Large packages that only one part of the suite uses. */
 const PACKAGES_OF_PART = {
   integration: ['ansible-core', 'borgbackup', 'chromium', 'ffmpeg', 'parallel', 'restic', 'sanoid'],
   lab: ['cpio', 'kmod', 'perftest', 'qemu-system-x86', 'rdma-core', 'rdmacm-utils'],
@@ -85,13 +85,14 @@ const FULL_PACKAGES = [
   'valgrind',
 ];
 
-/** Installs what is missing, or names it in one line. */
+/** Installs missing packages, or prints their names in one line and ends this process. */
 export async function installPackages(words) {
   const wanted = wantedPackages(words);
   if (!existsSync('/usr/bin/apt-get')) return lookForTools(wanted);
   await installByApt(wanted);
   const archives = missingArchives();
-  if (archives.length > 0) fail(`${archives.join(', ')} missing, for the static programs; install what has them`);
+  if (archives.length > 0)
+    fail(`${archives.join(', ')} missing, which static programs need; install the packages that contain them`);
 }
 
 async function installByApt(wanted) {
@@ -109,7 +110,9 @@ async function installByApt(wanted) {
   const add = foreign ? [[...asRoot, 'dpkg', '--add-architecture', foreign]] : [];
   const update = [...add, [...asRoot, 'apt-get', '-qq', 'update']];
   const install = (packages) => [...asRoot, ...aptInstall(packages)];
-  say(`packages are missing${foreign ? ` (some of ${foreign}, which apt-get is to know from now on)` : ''}: ${names}`);
+  say(
+    `packages are missing${foreign ? ` (some for ${foreign}, which is added to dpkg's architectures)` : ''}: ${names}`,
+  );
   if (missing.every(isForBuild))
     return step(`installing ${missing.length} packages by apt-get`, ...update, install(missing));
   await step('reading the lists of apt-get', ...update);
@@ -121,11 +124,11 @@ function isForBuild(name) {
   return BUILD_PACKAGES.includes(name) || name.includes(':');
 }
 
-/** Without those for tests that this system has not: Ubuntu has no chromium. Before a first update all may be there. */
+/** `packages` without those for tests that this system lacks, as Ubuntu lacks chromium. Before a first update: all. */
 export function offered(packages) {
   if (output(['apt-get', 'indextargets', '--format', '$(FILENAME)', 'Created-By: Packages']) === '') return packages;
   const absent = packages.filter((name) => !isForBuild(name) && !hasCandidate(name));
-  if (absent.length > 0) say(`not among the packages of this system, so some tests cannot run: ${absent.join(' ')}`);
+  if (absent.length > 0) say(`not available on this system, so some tests cannot run: ${absent.join(' ')}`);
   return packages.filter((name) => !absent.includes(name));
 }
 
@@ -141,7 +144,7 @@ function wantedPackages(words) {
   return [...BUILD_PACKAGES, ...bench, ...test, ...full, ...cross];
 }
 
-/** `--parts=unit,copy`: of these alone. */
+/** The packages of all parts, or only of those in `--parts=unit,copy`. */
 function packagesOfParts(words) {
   const parts = words
     .find((word) => word.startsWith('--parts='))
@@ -154,31 +157,32 @@ function packagesOfParts(words) {
 
 function crossPackages() {
   const { architecture, compiler } =
-    CROSS[printed('--print-architecture')] ?? fail('--cross knows Debian on amd64 and arm64 only');
+    CROSS[printed('--print-architecture')] ?? fail('--cross works only on Debian on amd64 or arm64');
   const libraries = LIBRARY_PACKAGES.map((name) => `${name}:${architecture}`);
   return [compiler, `libc6-dev-${architecture}-cross`, `libc6-dev:${architecture}`, ...libraries];
 }
 
 /**
- * The words before a command that make it root's; undefined without the right. A password is not asked for: no user
- * expects that of a build, and a build that runs unattended would wait for ever.
+ * The words before a command that run it as root; undefined if that is not possible. Never asks for a password: users
+ * do not expect that of a build, and an unattended build would wait forever.
  */
 function rootPrefix() {
   if (process.getuid() === 0) return [];
   return succeeds(['sudo', '-n', 'true']) ? ['sudo', '-n'] : undefined;
 }
 
-/** Other systems name their packages otherwise. */
+/** Looks for tools and libraries instead of packages, whose names are different on other systems. */
 function lookForTools(packages) {
   const tools = ['cc', 'make', 'pkg-config', 'ssh'].filter((tool) => !onPath(tool));
   const libraries = BUILD_LIBRARIES.filter((library) => !succeeds(['pkg-config', '--exists', library]));
   const missing = [...tools, ...libraries, ...missingArchives()];
   if (missing.length === 0) return;
-  fail(`no apt-get here, and ${missing.join(', ')} missing; on Debian these packages are used: ${packages.join(' ')}`);
+  fail(`missing, and there is no apt-get: ${missing.join(', ')}; the packages of Debian are: ${packages.join(' ')}`);
 }
 
 /**
- * Of the static link: libraries may take others, of which pkg-config knows and the compiler has no file. As `libz.a`.
+ * Archives that the static link needs and the compiler does not find, such as `libz.a`. pkg-config also names the
+ * libraries that libraries need.
  */
 export function missingArchives() {
   const words = output(['pkg-config', '--static', '--libs', ...STATIC_LIBRARIES]).split(/\s+/);
@@ -186,7 +190,7 @@ export function missingArchives() {
   return [...new Set(names)].filter((name) => !output(['cc', `-print-file-name=${name}`]).includes('/'));
 }
 
-/** A name without an architecture is this system's, whatever others are installed. */
+/** The packages that are not installed. A name without an architecture means this system's own architecture. */
 function missingPackages(wanted) {
   const query = spawnSync('dpkg-query', ['-W', '-f', '${Package}:${Architecture} ${db:Status-Abbrev}\n', ...wanted], {
     encoding: 'utf8',
@@ -202,24 +206,24 @@ function missingPackages(wanted) {
   return wanted.filter((name) => !names(name).some((full) => installed.has(full)));
 }
 
-/** The architecture that some of these packages need and dpkg does not know yet. */
+/** The architecture that some packages need and that dpkg does not have yet; undefined: none. */
 function missingArchitecture(packages) {
   const architecture = packages.find((name) => name.includes(':'))?.split(':')[1];
   const known = printed('--print-foreign-architectures').split('\n');
   return known.includes(architecture) ? undefined : architecture;
 }
 
-/** The answer of dpkg; empty where there is none. */
+/** dpkg's answer; empty if there is none. */
 function printed(question) {
   return output(['dpkg', question]);
 }
 
-/** Empty where the command does not start. */
+/** A command's output; empty if it does not start. */
 function output([command, ...args]) {
   return spawnSync(command, args, { encoding: 'utf8' }).stdout?.trim() ?? '';
 }
 
-/** Without a question, without what is only recommended. */
+/** Installs without questions, and without recommended packages. */
 function aptInstall(packages) {
   const quiet = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-qq', '-y', '-o', 'Dpkg::Use-Pty=0'];
   return [...quiet, 'install', '--no-install-recommends', ...packages];

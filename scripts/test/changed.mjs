@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the suite that what changed since a commit can affect.
+// Finds the parts of the suite that can be affected by changes since a commit.
 import { spawnSync } from 'node:child_process';
 import { ROOT } from '../setup/step.mjs';
 import { PARTS, partsNamed, partsWithLong } from './parts.mjs';
 
 const EVERYTHING = PARTS.map(({ name }) => name);
 const SYSTEM = ['integration', 'copy', 'terminal', 'faults', 'lab'];
-/** The first row whose pattern fits a file says which parts it can affect, beside setup and check. */
+/** The first row whose pattern matches a file has the parts that it can affect, besides setup and check. */
 const AFFECTED = [
   [/^packages\/rdpipe\/test\//, ['unit', 'oldest-node']],
   [/^packages\/rdpipe\/man\//, []],
@@ -27,7 +27,7 @@ const AFFECTED = [
   [/^test\/|^scripts\/(setup|test|bundle|mocha|oldest)|^(package\.json|pnpm-|tsconfig|\.mocharc)/, EVERYTHING],
 ];
 
-/** `base`: a commit; what is not committed counts, too. */
+/** The parts to run for changes since the commit `base`, including uncommitted changes. @throws if there are none. */
 export function changedParts(base) {
   const files = changedFiles(base);
   if (files.length === 0) throw new Error(`nothing changed since ${base}`);
@@ -35,14 +35,14 @@ export function changedParts(base) {
   return partsNamed([...names]);
 }
 
-/** The names of the parts that a file can affect; of documents and of what is about releases none but check. */
+/** The names of the parts that a file can affect besides setup and check; none for documents and release files. */
 export function partsOf(file) {
   const long = /^test\/full\/(.*)\.test\.ts$/.exec(file)?.[1];
   if (long !== undefined) return partsWithLong(long).map(({ name }) => name);
   return AFFECTED.find(([pattern]) => pattern.test(file))?.[1] ?? [];
 }
 
-/** Committed on this branch, or not committed yet. */
+/** Files changed on this branch, committed or not. */
 function changedFiles(base) {
   const listed = (...words) => {
     const { status, stdout, stderr } = spawnSync('git', words, { cwd: ROOT, encoding: 'utf8' });

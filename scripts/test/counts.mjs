@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many tests passed, failed and were skipped, with what the failed ones said.
+// Counts of passed, failed and skipped tests, with the messages of the failed ones.
 
 export const NOTHING = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
+/** The counts of one test; `outcome`: `passed`, `failed` or `skipped`. */
 export function one(outcome) {
   return { ...NOTHING, [outcome]: 1 };
 }
 
-/** `failure`: its `words`; for a test of mocha also `file` and `title`. */
+/** The counts of one failed test. `failure` has `words`; for a mocha test also `file` and `title`. */
 export function failed(failure) {
   return { ...one('failed'), failures: [failure] };
 }
 
+/** The sum of two counts, with all failures. */
 export function add(left, right) {
   return {
     passed: left.passed + right.passed,
@@ -21,6 +23,7 @@ export function add(left, right) {
   };
 }
 
+/** `12 passed, 1 failed, 2 skipped`. */
 export function inWords({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }

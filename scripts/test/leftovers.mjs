@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds directories, mounts, network namespaces and processes that a run of the suites leaves: there should be none.
+// Finds directories, mounts, network namespaces and processes left by a run of the suites: there should be none.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Hosts and servers end by themselves once their tests did. */
+/** The time in which hosts and servers end on their own after their tests. */
 const GRACE_MS = 60_000 * Number(process.env.RDPIPE_TEST_PATIENCE || 1);
-/** Tests name theirs so, and so do the programs. */
+/** Part of every name that tests and programs use. */
 const OURS = /rdpipe|rdcp|rdssh|rdstage|rdtree|rdsend|rdrecv/;
 
-/** All that is there now, each in words. */
+/** Everything that exists now, each as text. */
 export function foundNow() {
   return new Set([...directories(), ...mounts(), ...namespaces(), ...processes()]);
 }
 
-/** All that is new since `before` and stays. */
+/** Everything that is new since `before` and remains after GRACE_MS. */
 export async function leftSince(before) {
   const left = () => [...foundNow()].filter((words) => !before.has(words));
   const deadline = Date.now() + GRACE_MS;
@@ -37,14 +37,14 @@ function mounts() {
     .map((place) => `the mount ${place}`);
 }
 
-/** Those that ip(8) knows. Others are gone with their processes. */
+/** The namespaces that ip(8) knows; others end with their processes. */
 function namespaces() {
   const directory = '/run/netns';
   const names = existsSync(directory) ? readdirSync(directory).filter((name) => OURS.test(name)) : [];
   return names.map((name) => `the network namespace ${name}`);
 }
 
-/** By this run's mark in their environment, if readable, or a directory of a test in their command line. */
+/** Processes with this run's mark in their environment, if readable, or a test's directory in their command line. */
 function processes() {
   const mark = `RDPIPE_TEST_RUN=${process.env.RDPIPE_TEST_RUN}`;
   const scratch = join(tmpdir(), 'rdpipe-');
@@ -58,7 +58,7 @@ function processes() {
     .map(({ pid, command }) => `process ${pid}, ${command.replaceAll('\0', ' ').trim().slice(0, 100)}`);
 }
 
-/** Empty for what is gone, or not ours to read. */
+/** A file's text; empty if it does not exist or is not readable. */
 function textOf(path) {
   try {
     return readFileSync(path, 'utf8');

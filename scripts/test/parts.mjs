@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the test suite: the short form of `npm test`, the long one of `npm run test:full`, and what each covers.
+// The parts of the test suite: the short form for `npm test`, the long form for `npm run test:full`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../setup/step.mjs';
@@ -18,9 +18,9 @@ import {
 } from './steps.mjs';
 
 /**
- * In the order in which they run. A part without a short form runs in the long one only. Parts that wait for silences
- * and limits most of the time (`waits`) run beside those that compute, in the short form.
- * `full` are the files in test/full that its long form adds: each of them belongs to one part (test/toolchain/parts).
+ * In the order in which they run. A part without a short form runs only in the long form. In the short form, parts that
+ * mostly wait for timeouts (`waits`) run in parallel with those that compute.
+ * `full`: the files in test/full that the long form adds; each belongs to one part (test/toolchain/parts).
  */
 export const PARTS = [
   { name: 'setup', short: (names) => [setUp(names)], long: (names) => [setUp(names, '--full', '--cross')] },
@@ -79,12 +79,12 @@ export const PARTS = [
   { name: 'oldest-node', long: () => [unitsOnOldestNode('packages/rdpipe/test'), ...programOnOldestNode()] },
 ].map(({ full, short, long = short, ...part }) => ({ ...part, full, short, long: full ? withFull(long, full) : long }));
 
-/** The long tests of a part follow its own. */
+/** The long tests of a part follow its other steps. */
 function withFull(steps, full) {
   return () => [...steps(), mochaInOrder(full.map((pattern) => `test/full/${pattern}.test.ts`))];
 }
 
-/** `npm run test:quick`: types, lint, units, and one case each of a pipeline, a copy, a server and a terminal. */
+/** `npm run test:quick`: types, lint, unit tests, and one test each of a pipeline, a copy, a server and a terminal. */
 export const QUICK = [
   { name: 'setup', steps: () => [setUp(['unit', 'copy', 'terminal'])] },
   { name: 'check', steps: () => [sideBySide(['lint', 'types'].map(check))] },
@@ -99,7 +99,7 @@ export const QUICK = [
   },
 ];
 
-/** @throws for a name that no part has. */
+/** The parts with these names. @throws for an unknown name. */
 export function partsNamed(names) {
   const unknown = names.filter((name) => !PARTS.some((part) => part.name === name));
   if (unknown.length > 0)
@@ -107,19 +107,19 @@ export function partsNamed(names) {
   return PARTS.filter((part) => names.includes(part.name));
 }
 
-/** The parts whose long form has a file of test/full, by its path there without `.test.ts`. */
+/** The parts whose long form contains `file` of test/full, a path without `.test.ts`. */
 export function partsWithLong(file) {
   const like = (pattern) => new RegExp(`^${pattern.replaceAll('*', '[^/]*')}$`);
   return PARTS.filter(({ full = [] }) => full.some((pattern) => like(pattern).test(file)));
 }
 
-/** Installs what the named parts use. */
+/** Installs the packages that the named parts use. */
 function setUp(names, ...more) {
-  // make's own variable: the suites are built at -O1, where the compiler warns of less.
+  // WERROR: make fails on warnings here, because the suites are built with -O1, where the compiler gives fewer.
   return command('env', 'WERROR=1', 'node', 'scripts/setup.mjs', '--test', `--parts=${names.join(',')}`, ...more);
 }
 
-/** The parts of `npm run check`, each a step of its own. */
+/** The parts of `npm run check`, one step each. */
 function checks() {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   return /^for part in ([a-z ]+);/.exec(scripts.check)[1].split(' ').map(check);
@@ -137,12 +137,12 @@ function tsan() {
   return sanitized('thread', 'test-programs');
 }
 
-/** Compilers, analyzers and fuzzers that nothing else needs. */
+/** Compilers, analyzers and fuzzers that are not used elsewhere. */
 function analyses() {
   return ['check:analyze', 'check:valgrind', 'fuzz'].map((script) => command('npm', 'run', '--silent', script));
 }
 
-/** Two suites of C run in the lab, too. */
+/** Two C suites that also run in the lab. */
 function overVerbs() {
   const names = suiteNames().filter((name) => /\/(transport|connection_flood)_test$/.test(name));
   return command('make', '-s', '-j2', ...names.map((name) => join('build', 'release', name)));

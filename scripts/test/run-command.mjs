@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a command of the suite in a process group of its own, which is ended whole if it hangs, or with this process.
+// Runs a command of the suite in its own process group, which is killed if it hangs or this process is interrupted.
 import { spawn } from 'node:child_process'; // not execa: the first part installs it
 import { writeSync } from 'node:fs';
 import { ROOT } from '../setup/step.mjs';
 
-/** For hangs: a test that hangs is ended by its own limit, long before. */
+/** For a command that hangs: a test that hangs reaches its own limit long before. */
 const HANG_MS = 4 * 3_600_000;
 
-/** Whether it ended with status 0. `output` is a descriptor, which takes the errors as well if it is not 1. */
+/** Resolves with true if the command exits with 0. `output` is a descriptor; if not 1, it also gets standard error. */
 export function runCommand([program, ...args], output, env = {}) {
   const child = spawn(program, args, {
     cwd: ROOT,
@@ -18,7 +18,7 @@ export function runCommand([program, ...args], output, env = {}) {
   return new Promise((resolve) => {
     const endGroup = () => process.kill(-child.pid, 'SIGKILL');
     const timer = setTimeout(() => {
-      say(output, `${program} ${args.join(' ')}: ended, it hung\n`);
+      say(output, `${program} ${args.join(' ')}: hung, and was ended\n`);
       endGroup();
     }, HANG_MS);
     const interrupted = () => {
@@ -36,7 +36,7 @@ export function runCommand([program, ...args], output, env = {}) {
   });
 }
 
-/** Standard output may be a pipe that is full: node waits for it, a plain write would fail. */
+/** Writes text. Standard output may be a full pipe: node waits for it, but a plain write would fail. */
 export function say(output, text) {
   if (output === 1) process.stdout.write(text);
   else writeSync(output, text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of which parts of the suite are made: a command, a mocha, several C suites.
-// A step is a function that takes a descriptor for its output, and resolves with counts.
+// The steps of which parts of the suite consist: a command, a mocha run, several C suites.
+// A step is a function that takes a descriptor for its output and resolves with counts.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ import { add, failed, NOTHING, one } from './counts.mjs';
 import { runCommand, say } from './run-command.mjs';
 
 const MOCHA = 'node_modules/.bin/mocha';
-/** More than processors: tests wait for their programs now and then. */
+/** More than there are processors, because tests sometimes wait for their programs. */
 const JOBS = availableParallelism() + 2;
 const SIDE_BY_SIDE = ['--parallel', '--jobs', `${JOBS}`];
-/** Begun first, or the others would be done long before them. */
+/** Started first, because the others would finish long before them. */
 const LONG_SUITES = /\/(loops|reconnect|connection_choice|program_violations|sender)_(test|fuzz)$/;
 
 /** A step that only succeeds or fails: one test. */
@@ -21,29 +21,29 @@ export function command(...argv) {
   return async (output) => ((await runCommand(argv, output)) ? one('passed') : failed({ words: argv.join(' ') }));
 }
 
-/** Every `*.test.ts` below a directory, or several (`a/{b,c}`); or files, as patterns. */
+/** Runs every `*.test.ts` below a directory, or several (`a/{b,c}`); or files, given as patterns. */
 export function mocha(tests, ...options) {
   return mochaBy([MOCHA], {}, tests, ...SIDE_BY_SIDE, ...options);
 }
 
-/** The same, one file after another: what they start is shared by them all. */
+/** Like `mocha`, one file after another, because the files share what they start. */
 export function mochaInOrder(tests, ...options) {
   return mochaBy([MOCHA], {}, tests, ...options);
 }
 
-/** Mocha itself runs on the oldest node. It would read options of newer nodes from its configuration. */
+/** Runs mocha itself on the oldest node, without its configuration, which has options of newer nodes. */
 export function unitsOnOldestNode(tests) {
   const limit = 300_000 * Number(process.env.RDPIPE_TEST_PATIENCE || 1);
   const options = ['--no-config', '--extension', 'ts', '--node-option', 'import=tsx', '--timeout', `${limit}`];
   return mochaBy([OLDEST_NODE.program, OLDEST_NODE.mocha, ...options], {}, tests, ...SIDE_BY_SIDE);
 }
 
-/** The program under test runs on the oldest node, mocha on this one. */
+/** Runs the program under test on the oldest node, and mocha on this one. */
 export function onOldestNode(tests, ...options) {
   return mochaBy([MOCHA], { RDPIPE_NODE: OLDEST_NODE.program }, tests, ...SIDE_BY_SIDE, ...options);
 }
 
-/** A mocha that died without its counts has failed. */
+/** A mocha that ends without writing its counts has failed. */
 function mochaBy(words, env, tests, ...options) {
   return async (output) => {
     const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-test-counts-'));
@@ -58,7 +58,7 @@ function mochaBy(words, env, tests, ...options) {
   };
 }
 
-/** A few at a time: they wait for a silence to be long enough, for a limit to pass. */
+/** Runs JOBS steps at a time, because many of them mostly wait for timeouts. */
 export function sideBySide(steps) {
   return async (output) => {
     const waiting = [...steps];
@@ -74,12 +74,12 @@ export function sideBySide(steps) {
   };
 }
 
-/** Builds what C suites need with a sanitizer: `programs` are targets of make. */
+/** Builds programs with a sanitizer; `programs` are make targets. */
 export function sanitized(sanitizer, ...programs) {
   return command('make', `-j${availableParallelism()}`, 'WERROR=1', `SAN=${sanitizer}`, 'all', ...programs);
 }
 
-/** Runs programs of C, one test each. The long ones, which wait most of the time, run beside the rest and `after`. */
+/** Runs C programs, one test each. The long ones, which mostly wait, run in parallel with the rest and `after`. */
 export function cPrograms(programs, after) {
   const isLong = ({ program }) => LONG_SUITES.test(program);
   const long = sideBySide(programs.filter(isLong).map(suite));
@@ -90,12 +90,12 @@ export function cPrograms(programs, after) {
   };
 }
 
-/** Every C suite as `variant` (`asan`, `tsan`) built it. */
+/** Every C suite, built as `variant` (`asan`, `tsan`). */
 export function cSuites(variant) {
   return suiteNames().map((name) => ({ program: join('build', variant, name), variant, args: [] }));
 }
 
-/** The kept inputs of every fuzz target, with sanitizers but without libFuzzer. */
+/** The fuzz targets with their kept inputs, with sanitizers but without libFuzzer. */
 export function corpora() {
   return programsOf('fuzz', 'fuzz').map((name) => {
     const corpus = join('packages', name.replace(/(\w+)_fuzz$/, 'corpus/$1.txt'));
@@ -103,12 +103,12 @@ export function corpora() {
   });
 }
 
-/** Without `packages/` and the suffix: `rdendpoint-native/test/ring_test`. */
+/** The C suites without `packages/` and extension: `rdendpoint-native/test/ring_test`. */
 export function suiteNames() {
   return programsOf('test', 'test');
 }
 
-/** Their sources are packages/NAME-native/DIRECTORY/NAME_SUFFIX.c. */
+/** The programs whose sources are packages/NAME-native/DIRECTORY/NAME_SUFFIX.c. */
 function programsOf(directory, suffix) {
   return readdirSync(join(ROOT, 'packages'), { recursive: true })
     .filter((file) => new RegExp(`^[a-z]+-native/${directory}/\\w+_${suffix}\\.c$`).test(file))
