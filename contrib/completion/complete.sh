@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prints what the completion of every shell offers for a word: hosts, and paths on hosts with an open connection.
+# Prints the candidates for a word, for every shell: hosts, and paths on hosts with an open connection.
 #   rdpipe __complete hosts|stage|path WORD [EARLIER...]
-# Each line is a candidate: WORD, without the quotes of the command line, and what may follow it. EARLIER words hold
-# the user's -F and -o. No connection is ever made. Names in files and on hosts are data, and only plain ones are shown.
+# Each line is a candidate: WORD, without the quotes of the command line, and its continuation. EARLIER words contain
+# the user's -F and -o. Never opens a connection. Names in files and on hosts are untrusted: only plain ones are shown.
 LC_ALL=C
 export LC_ALL
 set -f
@@ -13,7 +13,7 @@ MOST_NAMES=200
 LONGEST_S=${RDPIPE_TAB_SECONDS:-2}
 MOST_INCLUDES=4
 
-# Hosts that begin with the word, which may name a user; $1 follows each.
+# Prints hosts that begin with the word, which may contain a user; $1 is appended to each.
 hosts() {
   case $word in *[!][A-Za-z0-9._@:+%-]*) return ;; esac
   user=
@@ -30,7 +30,7 @@ hosts() {
   } | plain_names | sort -u | sed "s/^/$user/; s/\$/$1/" | starting_with "$word"
 }
 
-# The names in a configuration of ssh: its file, the directory of what it includes, how deep it is included itself.
+# Prints the names in a configuration of ssh: $1 its file, $2 the directory of included files, $3 the include depth.
 config_names() (
   [ -f "$1" ] && [ "$3" -le "$MOST_INCLUDES" ] || exit 0
   values_of host "$1"
@@ -46,13 +46,13 @@ config_names() (
   done
 )
 
-# `Keyword value...` or `Keyword=value`, up to a comment.
+# Prints the values of keyword $1 in file $2: `Keyword value...` or `Keyword=value`, up to a comment.
 values_of() {
   awk -v keyword="$1" '{ gsub(/[="]/, " ") }
     tolower($1) == keyword { for (i = 2; i <= NF && $i !~ /^#/; i++) print $i }' <"$2"
 }
 
-# Of lines, the names and addresses; one with colons in brackets, as a stage has it.
+# Passes only lines that are names or addresses; IPv6 addresses get brackets, as in a stage.
 plain_names() {
   awk 'length($0) < 256 && /^[A-Za-z0-9_][A-Za-z0-9._-]*$/
     length($0) < 46 && /^[0-9A-Fa-f]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*$/ { print "[" $0 "]" }'
@@ -62,7 +62,7 @@ starting_with() {
   wanted=$1 awk 'index($0, ENVIRON["wanted"]) == 1'
 }
 
-# Sets host, and rest, which follows its colon; fails if the word has none.
+# Sets host, and rest to the text after its colon; fails if the word has no host.
 read_host() {
   host=${word%%:*}
   case $host in
@@ -74,7 +74,7 @@ read_host() {
   rest=${word#"$host":}
 }
 
-# Paths on the host; "$@" are options of ssh. After the host, a stage has a redirection and a path as a word of sh.
+# Prints paths on the host; "$@" are options of ssh. In a stage, a redirection and a path as a word of sh follow it.
 paths() {
   case $host in -* | *@-* | *[!][A-Za-z0-9._@:+%-]*) return ;; esac
   if [ "$kind" = stage ]; then read_redirection || return; fi
@@ -105,7 +105,7 @@ read_redirection() {
   rest=${rest#"${rest%%[! ]*}"}
 }
 
-# A text of sh without its backslashes; fails where sh would do more than drop them. Quotes are not completed.
+# Prints a word of sh without its backslashes; fails if sh would do more than drop them. Quotes are not completed.
 unescaped() {
   printf '%s\n' "$1" | sed 's/\\.//g' | grep -q "$SPECIAL" && return 1
   printf '%s\n' "$1" | sed 's/\\\(.\)/\1/g'
@@ -116,7 +116,7 @@ escaped() {
 }
 SPECIAL='[][ '"'"'"$`&|;<>()*?#!~^{}\]'
 
-# A host may answer anything: nothing may move the cursor, nor lead elsewhere.
+# Drops unsafe answers of a host: with control characters, or with a path into another directory.
 harmless() {
   awk '!/[\001-\037\177]/ && !/\302[\200-\237]/ && !/\/./'
 }
@@ -129,7 +129,7 @@ listing() {
   fi
 }
 
-# A login shell may print a greeting: the lines of the listing begin with =.
+# A login shell may print a greeting, so the lines of the listing begin with =.
 listing_script() {
   printf '%s\n' "home=$home" "directory=$(quoted "$directory")" "name=$(quoted "$name")" "left=$MOST_NAMES" '
 LC_ALL=C
@@ -151,20 +151,20 @@ quoted() {
   printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")"
 }
 
-# Runs the script of standard input over the first open connection.
+# Runs the script from standard input over the first open connection.
 names() {
   host=$1
   shift
   script=$(cat)
   sockets "$@" | while IFS= read -r socket; do
     [ -S "$socket" ] && [ -O "$socket" ] || continue
-    # ssh itself would connect if the other end of the socket is gone.
+    # Without a server at the socket, ssh would open a connection: ProxyCommand=false prevents this.
     printf '%s\n' "$script" | ssh -F none -S "$socket" -o ControlMaster=no -o ProxyCommand=false -o BatchMode=yes \
       -T -x -- host sh && break
   done
 }
 
-# The user's own, then those of --persist: packages/rdpipe/src/session/openssh/persistent-path.ts.
+# Prints the user's sockets, then those of --persist: packages/rdpipe/src/session/openssh/persistent-path.ts.
 sockets() {
   ssh -G "$@" -- "$(printf '%s' "$host" | tr -d '[]')" </dev/null | sed -n 's/%/%%/g; s/^controlpath \//\//p'
   tag=$(printf '%s' "$host" | sha256sum | cut -c 1-8)
@@ -179,7 +179,7 @@ if [ "$kind" = names ]; then
   exit 0
 fi
 exec </dev/null
-# Only -F and -o with their values stay.
+# Keep only -F and -o with their values.
 config= flag=
 for earlier; do
   shift

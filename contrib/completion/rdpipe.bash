@@ -4,8 +4,8 @@
 _rdpipe() { _rdpipe_complete run "$2"; }
 _rdcp() { _rdpipe_complete copy "$2"; }
 
-# $2 is the text that bash replaces. It begins after a quote, or a character of COMP_WORDBREAKS: what follows the word
-# is added to it, so neither matters.
+# $2 is the text that bash replaces. It may begin within the word, after a quote or a character of COMP_WORDBREAKS: the
+# rest of each candidate is appended to it.
 _rdpipe_complete() {
   local topic=$1 text=$2 IFS=$' \t\n' words quote flag options=yes stages= word values candidates=()
   COMPREPLY=()
@@ -26,7 +26,7 @@ _rdpipe_complete() {
   _rdpipe_reply
 }
 
-# Sets words, without their quotes, and quote, in which the last one ends.
+# Sets words, without their quotes, and quote to the open quote of the last word.
 _rdpipe_split() {
   local line=$1 char word= begun= i
   words=() quote=
@@ -59,7 +59,7 @@ _rdpipe_split() {
   words+=("$word")
 }
 
-# Sets topic, flag (the option whose value is completed), options (whether some may be given here) and stages.
+# Sets topic, flag (the option whose value is completed), options (whether options are allowed here) and stages.
 _rdpipe_place() {
   local i
   flag=
@@ -106,7 +106,7 @@ _rdpipe_ask() {
   mapfile -t candidates < <(command rdpipe __complete "$1" "$word" "${words[@]:1:${#words[@]}-2}" 2>/dev/null)
 }
 
-# bash completes files best itself, if there is nothing else.
+# bash's own completion of files is better, if there are no other candidates.
 _rdpipe_offer_files() {
   if [ ${#candidates[@]} = 0 ]; then
     compopt -o default 2>/dev/null
@@ -137,7 +137,7 @@ _rdpipe_reply() {
     esac
     COMPREPLY+=("$text$rest")
   done
-  # The word goes on. bash would close its quote behind a single candidate.
+  # The word is incomplete, but bash would close its quote after a single candidate.
   if [[ ${#COMPREPLY[@]} = 1 && ${COMPREPLY[0]} == *[:/] ]]; then
     compopt -o nospace 2>/dev/null
     [ "$quote" ] && COMPREPLY+=("${COMPREPLY[0]}*")

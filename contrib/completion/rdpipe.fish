@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of rdpipe and rdcp for fish 3.4 and later.
 
-# fish reads this file for each of the two.
+# fish reads this file for each of the two commands.
 complete -c rdpipe -e
 complete -c rdcp -e
 
-# run, stages (after the first one), or the subcommand.
+# Prints run, stages (after the first stage), or the subcommand.
 function __rdpipe_topic
     for word in (commandline -opc)[2..]
         switch $word
@@ -25,13 +25,13 @@ function __rdpipe_in
     contains -- (__rdpipe_topic) $argv
 end
 
-# hosts, stage or path: what complete.sh prints.
+# Prints the output of complete.sh for hosts, stage or path.
 function __rdpipe_ask
     set -l word (string unescape -- (commandline -ct))
     command rdpipe __complete $argv[1] "$word" (commandline -opc)[2..] 2>/dev/null
 end
 
-# fish would offer local files after the colon.
+# True after a host's colon, where fish would offer local files.
 function __rdpipe_on_host
     string match -qr '^[^/:]*(\[[^]/]*\])?:' -- (string unescape -- (commandline -ct))
 end
@@ -49,7 +49,7 @@ complete -c rdcp -s A -l acls -d 'also copy ACLs'
 complete -c rdcp -s X -l xattrs -d 'also copy extended attributes'
 complete -c rdcp -s x -l one-file-system -d 'stay on the file system of each SRC'
 complete -c rdcp -l delete -d 'after copying, delete files in DST that SRC lacks'
-complete -c rdcp -l max-delete -x -d 'delete none if more than N would go'
+complete -c rdcp -l max-delete -x -d 'delete nothing if more than N paths would be deleted'
 complete -c rdcp -l exclude -x -d 'skip files that match PATTERN (.gitignore syntax)'
 complete -c rdcp -l include -x -d 'do not skip files that match; the last match wins'
 complete -c rdcp -l exclude-from -r -F -d 'read patterns from a local FILE, one per line'

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// `rdstage --die-with-parent`: a command, and all that it started, ends with its parent, the process that holds the
-// other end of its standard input.
+// `rdstage --die-with-parent`: a command and its descendants end with the parent of rdstage,
+// which holds the other end of rdstage's standard input.
 import { expect } from 'chai';
 import { AGENT } from '../support/agent-driver.ts';
 import { useAgents } from '../support/agent-test.ts';
 import { type Started, startProgram } from '../support/start-program.ts';
 
-describe('a command that is to die with its parent', () => {
+describe('a command that dies with its parent', () => {
   const agents = useAgents();
 
   function dieWithParent(...command: string[]): Started {
     return startProgram([AGENT, '--die-with-parent', ...command], { cwd: agents.directory, env: agents.env() });
   }
 
-  it("ends with its command's status, and prints what that prints and no more", async () => {
+  it("ends with its command's status, and prints only its command's output", async () => {
     const { status, stdout, stderr } = await dieWithParent('sh', '-c', 'echo out; echo err >&2; exit 5').ended;
     expect({ status, out: stdout.toString(), err: stderr }).to.deep.equal({ status: 5, out: 'out\n', err: 'err\n' });
   });
 
-  it('gives its command an empty input and a session of its own', async () => {
+  it('gives its command an empty input and its own session', async () => {
     const { child, ended } = dieWithParent('sh', '-c', 'cat > seen; ps -o sid= -p $$ >> seen; echo $$ >> seen');
     child.stdin?.write('not for it');
     expect((await ended).status).to.equal(0);
@@ -50,7 +50,7 @@ describe('a command that is to die with its parent', () => {
     await agents.expectNothingLeft();
   });
 
-  it('says why its command could not be started', async () => {
+  it('reports why its command could not be started', async () => {
     const { status, stderr } = await dieWithParent('/no/such/command').ended;
     expect(status).to.equal(127);
     expect(stderr).to.equal('rdstage: cannot start /no/such/command: no such file or directory\n');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the part of a run on one host ends: by itself, by a failure, by an early reader, or because a process was killed.
-// A consumer commits (here: makes a file) only after an end of file that says that its stream was whole.
+// How one host's part of a run ends: normally, by a failure, by an early reader,
+// or because a process was killed. A consumer commits (here: creates a file) only after an end of file that marks its
+// stream as complete.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,22 +10,22 @@ import { useAgents } from '../support/agent-test.ts';
 import { eventually } from '../support/eventually.ts';
 
 const COMMITTING = 'cat > seen; touch committed';
-/** The end of file of its inner pipe must not be seen either. */
+/** The second `cat` must not see the end of file of the inner pipe either. */
 const COMMITTING_INSIDE = 'cat | (cat > seen; touch committed)';
-/** Its reader is another process of the stage, as in bash's `tee >(…)`, and quick to commit. */
+/** The reader of the output is another process of the stage, as in bash's `tee >(…)`, and commits quickly. */
 const LEADER_WRITES_INSIDE =
   "exec bash -c 'exec > >(read part; echo $part > seen; read more; : > committed); exec cat'";
 
-/** A hundred times what passes between two pings of `whileHeard`. */
+/** 100 times the interval between two pings of `whileHeard`. */
 const SHORT_LEASE_MS = 2000;
-/** An agent says five times in a lease that it is alive. */
+/** An agent sends five signs of life per lease. */
 const SIGNS_IN_A_LEASE = 5;
 
 describe('the end of a segment', () => {
   const agents = useAgents();
 
   for (const consumer of [COMMITTING, COMMITTING_INSIDE]) {
-    it(`is no end of file for \`${consumer}\` when its producer failed`, async () => {
+    it(`gives \`${consumer}\` no end of file when its producer failed`, async () => {
       const agent = await agents.start();
       await agent.run(pipeline('echo part; while [ ! -s seen ]; do sleep 0.05; done; exit 3', consumer));
       await agent.event('segment_ended');
@@ -70,7 +71,7 @@ describe('the end of a segment', () => {
   });
 });
 
-describe('a reader that goes early', () => {
+describe('a reader that closes early', () => {
   const agents = useAgents();
 
   it('ends producers that write', async () => {
@@ -90,7 +91,7 @@ describe('a reader that goes early', () => {
       expect(await exitOf(agent, stage)).to.include({ consumer_closed: true, stopped: false });
   });
 
-  it('need not have ended: its closed input is enough', async () => {
+  it('need not have exited: its closed input is enough', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('sleep 1000', 'exec < /dev/null; while [ ! -e gone ]; do sleep 0.05; done'));
     expect(await exitOf(agent, 1)).to.include({ consumer_closed: true });
@@ -99,7 +100,7 @@ describe('a reader that goes early', () => {
     await agent.finish();
   });
 
-  it('ends producers that ignore being told', async () => {
+  it('ends producers that ignore SIGPIPE and EPIPE', async () => {
     const agent = await agents.start();
     await agent.run(pipeline("trap '' PIPE TERM; while :; do sleep 0.1; done", 'true'));
     await agent.finish();
@@ -122,7 +123,10 @@ describe('a reader that goes early', () => {
 
 describe('a run that is ended', () => {
   const agents = useAgents();
-  /** Deaf ones, one in a session of its own, one that lost its parent, and a consumer that would commit. */
+  /**
+   * Processes that ignore signals: one in a session of its own, one that lost its parent; and a consumer that would
+   * commit.
+   */
   const deaf = "trap '' HUP INT TERM PIPE; while :; do sleep 0.1; done";
   const producer = `setsid sh -c "${deaf}" & (sh -c "${deaf}" &); echo part; touch running; sleep 1000`;
 
@@ -142,7 +146,7 @@ describe('a run that is ended', () => {
     expect(agents.has('committed')).to.equal(false);
   }
 
-  it('by `abort` says so when nothing is left', async () => {
+  it('by `abort` reports it when nothing is left', async () => {
     const agent = await startRun();
     const own = [agent.guardian, agent.supervisor];
     agent.send({ op: 'abort', reason: 'a test' });
@@ -160,7 +164,7 @@ describe('a run that is ended', () => {
     await expectEnd(agent);
   });
 
-  it('by the end of who reads its output leaves nothing', async () => {
+  it('by the end of the reader of its output leaves nothing', async () => {
     const agent = await startRun();
     agent.closeOutput();
     expect(await agent.exited).to.deep.equal({ code: 1, signal: null });
@@ -176,7 +180,7 @@ describe('a run that is ended', () => {
   }
 
   for (const killed of ['guardian', 'supervisor'] as const) {
-    it(`by SIGKILL to its ${killed} is no end of file for whom a stage's first process writes to`, async () => {
+    it(`by SIGKILL to its ${killed} gives no end of file to the reader of a stage's first process`, async () => {
       const agent = await agents.start();
       await agent.run(pipeline('echo part; exec sleep 1000', LEADER_WRITES_INSIDE));
       await agents.says('seen', 'part\n');
@@ -192,7 +196,7 @@ describe('a run that is ended', () => {
     await expectEnd(agent);
   });
 
-  it('by SIGKILL to its guardian says why', async () => {
+  it('by SIGKILL to its guardian reports the reason', async () => {
     const agent = await startRun();
     process.kill(agent.guardian, 'SIGKILL');
     expect((await agent.event('failed')).message).to.equal("the agent's guardian was killed");
@@ -200,7 +204,7 @@ describe('a run that is ended', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
-    it(`by ${signal} to its supervisor says why`, async () => {
+    it(`by ${signal} to its supervisor reports the reason`, async () => {
       const agent = await startRun();
       process.kill(agent.supervisor, signal);
       expect((await agent.event('failed')).message).to.match(/^the agent was ended by signal \d+$/);
@@ -209,14 +213,14 @@ describe('a run that is ended', () => {
     });
   }
 
-  it('because nothing was heard for the lease says so', async () => {
+  it('because of silence for the lease reports that', async () => {
     const agent = await startRun({ lease_ms: SHORT_LEASE_MS });
     expect(await agent.event('failed')).to.include({ stage: null, code: 'peer_stalled' });
     await agent.event('ended');
     await expectEnd(agent);
   });
 
-  it('goes on while something is heard within the lease, and tells that it is alive', async () => {
+  it('continues while something arrives within the lease, and sends keepalives', async () => {
     const agent = await startRun({ lease_ms: SHORT_LEASE_MS });
     const [seen, until] = [agent.all('alive').length, Date.now() + SHORT_LEASE_MS];
     await whileHeard(agent, () => {
@@ -228,14 +232,14 @@ describe('a run that is ended', () => {
   });
 
   for (const [what, line] of [
-    ['no JSON', '{"op":'],
+    ['text that is not JSON', '{"op":'],
     ['no operation', '{"op":"fly"}'],
     ['a second segment', JSON.stringify(pipeline('true'))],
     ['`go` twice', '{"op":"go","segment":1}'],
     ['`finish` too early', '{"op":"finish"}'],
-    ['a line without end', 'x'.repeat((1 << 20) + 1)],
+    ['an endless line', 'x'.repeat((1 << 20) + 1)],
   ] as const) {
-    it(`by an invalid request (${what}) says so`, async () => {
+    it(`by an invalid request (${what}) reports it`, async () => {
       const agent = await startRun();
       agent.sendLine(line);
       expect(await agent.event('failed')).to.include({ stage: null, code: 'usage' });
@@ -248,7 +252,7 @@ describe('a run that is ended', () => {
 describe('a segment that is not accepted', () => {
   const agents = useAgents();
 
-  it("wants the user's descriptors, which the agent does not have", async () => {
+  it("uses the user's descriptors, which the agent does not have", async () => {
     for (const kind of ['stdin', 'stdout'] as const) {
       const agent = await agents.start();
       agent.send(prepare([], [{ link: 0, kind }]));
@@ -261,7 +265,7 @@ describe('a segment that is not accepted', () => {
 describe('a suspended run', () => {
   const agents = useAgents();
 
-  it('stands still, and longer than its lease, and goes on', async () => {
+  it('stops, for longer than its lease, and resumes', async () => {
     const agent = await agents.start();
     const counter = 'i=0; while [ ! -e stop ]; do i=$((i+1)); echo $i > count; sleep 0.02; done';
     await agent.run({ ...pipeline(`setsid sh -c '${counter}'`), lease_ms: SHORT_LEASE_MS });
@@ -280,7 +284,7 @@ describe('a suspended run', () => {
     expect(agent.all('failed')).to.deep.equal([]);
   });
 
-  it('can be ended as it stands', async () => {
+  it('can be ended while suspended', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('echo part; sleep 1000', COMMITTING));
     await agents.says('seen', 'part\n');
@@ -290,7 +294,7 @@ describe('a suspended run', () => {
   });
 });
 
-/** Waits, and speaks meanwhile: so the lease does not end. */
+/** Sends pings while it waits, so that the lease does not expire. */
 function whileHeard(agent: AgentDriver, check: () => unknown): Promise<unknown> {
   return eventually(() => {
     agent.send({ op: 'ping' });

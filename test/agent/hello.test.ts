@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's first line about its host: networks that a test makes in a namespace, limits that it sets, and RDMA
-// devices by the files in which a kernel shows them.
+// The agent's first line about its host:
+// networks that a test creates in a namespace, limits that the test sets, and RDMA devices, simulated by the files in
+// which a kernel shows them.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,7 +18,7 @@ const STATIC_RECEIVER = join(import.meta.dirname, '../../build/static/rdhop');
 describe("the agent's hello", () => {
   const agents = useAgents();
 
-  /** Of an agent that is started by a line of shell, in which `agent` stands for it. */
+  /** Returns the hello of an agent that a shell script starts; `agent` in the script stands for the program. */
   const helloBy = async (script: string, options: DriverOptions & { readonly program?: string } = {}) => {
     const path = join(agents.directory, 'start');
     writeFileSync(path, `#!/bin/sh\nset -e\n${script.replace(/\bagent$/m, `${options.program ?? AGENT} "$@"`)}\n`);
@@ -41,7 +42,7 @@ describe("the agent's hello", () => {
   });
 
   describe('of a network', () => {
-    /** With the links and addresses that these commands of `ip` make. */
+    /** Returns the hello of an agent on a host with the links and addresses that these commands of `ip` create. */
     const helloIn = (...commands: string[]): Promise<AgentHello> => {
       writeFileSync(join(agents.directory, 'network'), commands.map((line) => `${line}\n`).join(''));
       return helloBy(`[ "$inside" ] || inside=1 exec unshare --net --mount "$0" "$@"
@@ -55,7 +56,7 @@ describe("the agent's hello", () => {
       needsTool(this, 'ip', 'unshare');
     });
 
-    it('tells what each interface is', async () => {
+    it('reports the kind of each interface', async () => {
       const { addresses } = await helloIn(
         'link add va mtu 9000 type veth peer name vb mtu 1400',
         'link add name br0 type bridge',
@@ -80,7 +81,7 @@ describe("the agent's hello", () => {
       ]);
     });
 
-    it('leaves out what holds on one link only, and puts last what is down', async () => {
+    it('omits link-local addresses, and lists interfaces that are down last', async () => {
       const { addresses } = await helloIn(
         'link add d0 type veth peer name d1',
         'link set d1 up', // without a carrier
@@ -109,12 +110,12 @@ describe("the agent's hello", () => {
       expect(addresses.slice(0, 3).map(({ address }) => address)).to.have.members(['127.0.0.1', '10.1.0.1', '::1']);
     });
 
-    it('is empty without one', async () => {
+    it('is empty without a network', async () => {
       expect((await helloIn()).addresses).to.deep.equal([]);
     });
   });
 
-  describe('of the memory that may be locked', () => {
+  describe('about lockable memory', () => {
     before(function () {
       needsRoot(this);
       needsTool(this, 'setpriv', 'unshare', 'prlimit');
@@ -123,12 +124,12 @@ describe("the agent's hello", () => {
     for (const [who, memlock, command] of [
       ['root', null, 'exec prlimit --memlock=65536 agent'],
       ['a user', 65536, `exec prlimit --memlock=65536 setpriv --reuid=${NOBODY} --clear-groups agent`],
-      ['root who was denied it', 65536, 'exec prlimit --memlock=65536 setpriv --bounding-set=-ipc_lock agent'],
+      ['root without the right', 65536, 'exec prlimit --memlock=65536 setpriv --bounding-set=-ipc_lock agent'],
       ['root of a user namespace', 65536, 'exec prlimit --memlock=65536 unshare --user --map-root-user agent'],
     ] as const) {
-      it(`tells the limit of ${who}`, async function () {
+      it(`reports the limit of ${who}`, async function () {
         if (command.includes('unshare')) needsUserNamespaces(this);
-        // The checkout may lie where another user may not go.
+        // The checkout may be in a directory that other users cannot enter.
         chmodSync(agents.directory, 0o755);
         copyFileSync(AGENT, join(agents.directory, 'rdstage'));
         expect(await helloBy(command, { program: join(agents.directory, 'rdstage') })).to.include({ memlock });
@@ -139,7 +140,10 @@ describe("the agent's hello", () => {
   describe('of RDMA', () => {
     const port = { device: 'rxe0', port: 1, rate_mbps: 2500, link_layer: 'ethernet' };
 
-    /** With a device in this state; `receiver`: the script or the program that the agent asks what RDMA lacks. */
+    /**
+     * Returns the hello on a host with a device in this state. `receiver`: the script or program that the agent asks
+     * what RDMA lacks.
+     */
     const helloWith = (state: string, receiver: { readonly script: string } | { readonly path: string }) => {
       const directory = join(agents.directory, 'programs');
       mkdirSync(join(directory, 'dynamic'), { recursive: true });
@@ -169,7 +173,7 @@ describe("the agent's hello", () => {
       needsTool(this, 'unshare');
     });
 
-    it('has the ports, and nothing that is lacking where the programs can use them', async () => {
+    it('has the ports, and no missing parts if the programs can use them', async () => {
       const hello = await helloWith('4: ACTIVE', { script: 'test "$*" = "rdrecv --rdma-check"' });
       expect(hello.rdma).to.deep.equal([
         { ...port, state: 'active', mtu: null, interface: 'eth0', numa: null, gids: ['RoCE v2'] },
@@ -178,19 +182,19 @@ describe("the agent's hello", () => {
       expect(decodeHello(Buffer.from(JSON.stringify(hello)))).to.deep.equal(hello);
     });
 
-    it('says what is lacking', async () => {
+    it('reports missing parts', async () => {
       const hello = await helloWith('4: ACTIVE', { script: 'echo librdmacm.so.1 is not installed; exit 3' });
       expect(hello.rdma_lacks).to.equal('librdmacm.so.1 is not installed');
     });
 
-    it('starts no receiver where no port is active', async () => {
+    it('starts no receiver if no port is active', async () => {
       const hello = await helloWith('1: DOWN', { script: ': >asked; echo so it is; exit 3' });
       expect(hello.rdma[0]).to.include({ ...port, state: 'down' });
       expect(hello.rdma_lacks).to.equal(null);
       expect(agents.has('asked')).to.equal(false);
     });
 
-    it('says so where only the static programs run', async function () {
+    it('reports it if only the static programs run', async function () {
       needsFile(this, STATIC_RECEIVER);
       const hello = await helloWith('4: ACTIVE', { path: STATIC_RECEIVER });
       expect(hello.rdma_lacks).to.match(/^RDMA needs the dynamic build of this program/);

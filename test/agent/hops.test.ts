@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links that rdsend and rdrecv carry: files of the same host, and hops between two agents over 127.0.0.1.
-// A consumer commits (here: makes a file) only after an end of file that says that its stream was whole.
+// Links that rdsend and rdrecv carry: files on one host,
+// and hops between two agents over 127.0.0.1. A consumer commits (here: creates a file) only after an end of file that
+// marks its stream as complete.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,15 +17,15 @@ type Prepare = ReturnType<typeof prepare>;
 const NULL_IN = { link: 0, kind: 'null' } as const;
 const NULL_OUT = { link: 2, kind: 'null' } as const;
 const BUFFER = 1 << 20;
-/** Once its consumer has seen the part. */
+/** Fails after its consumer has seen the part. */
 const FAILING = 'echo part; while [ ! -s seen ]; do sleep 0.05; done; exit 3';
-/** Larger than all buffers on the way. */
+/** More than all buffers between producer and consumer hold. */
 const MANY_BYTES = 30_000_000;
 
 describe('a local link', () => {
   const agents = useAgents();
 
-  it('brings a file to a command', async () => {
+  it('passes a file to a command', async () => {
     const bytes = randomBytes(MANY_BYTES);
     writeFileSync(join(agents.directory, 'given'), bytes);
     const agent = await agents.start();
@@ -37,7 +38,7 @@ describe('a local link', () => {
     expect(bytes.equals(readFileSync(join(agents.directory, 'arrived')))).to.equal(true);
   });
 
-  it('brings what a command writes to a file, whose word the shell expands', async () => {
+  it("writes a command's output to a file, whose name the shell expands", async () => {
     const agent = await agents.start({ env: { ...agents.env(), PLACE: agents.directory } });
     const links = [NULL_IN, local(1, 'stage', 'stage')];
     await agent.run(prepare([command(1, 'echo hi'), sink(2, '"$PLACE"/\'the target\'')], links));
@@ -45,7 +46,7 @@ describe('a local link', () => {
     expect(agents.read('the target')).to.equal('hi\n');
   });
 
-  it('leaves the target as it was when its producer fails', async () => {
+  it('leaves the target unchanged when its producer fails', async () => {
     writeFileSync(join(agents.directory, 'target'), 'old');
     const agent = await agents.start();
     const links = [NULL_IN, local(1, 'stage', 'stage')];
@@ -62,7 +63,7 @@ describe('a local link', () => {
       args: ['--user-stdin', '3', '--user-stdout', '4'],
       extraStdio: ['pipe', 'pipe'],
     });
-    // From the beginning: a stream of execa's drops what comes before somebody reads it.
+    // Read from the beginning: a stream of execa drops data that arrives before a reader does.
     const output = agent.extra(4).toArray();
     (agent.extra(3) as unknown as NodeJS.WritableStream).end('from the user');
     await agent.run(prepare([sink(1, 'kept')], [local(0, 'stdin', 'stage')]));
@@ -90,7 +91,7 @@ describe('a local link', () => {
     expect(agents.read('log')).to.equal('one\ntwo\n');
   });
 
-  it('ends well when its consumer wants no more of a file', async () => {
+  it('succeeds when its consumer needs no more of a file', async () => {
     const agent = await agents.start();
     const links = [local(1, 'stage', 'stage'), NULL_OUT];
     await agent.run(prepare([source(1, '/dev/zero'), command(2, 'head -c 10 > seen')], links));
@@ -99,7 +100,7 @@ describe('a local link', () => {
     expect(agents.read('seen')).to.equal('\0'.repeat(10));
   });
 
-  it('says that a file cannot be written, and does not blame its producer', async () => {
+  it('reports a file that cannot be written, not its producer', async () => {
     const agent = await agents.start();
     const stages = [command(1, 'exec cat /dev/zero'), sink(2, '/dev/full')];
     await agent.run(prepare(stages, [NULL_IN, local(1, 'stage', 'stage')]));
@@ -109,7 +110,7 @@ describe('a local link', () => {
     await agent.abort();
   });
 
-  it('says which file cannot be read, and runs nothing', async () => {
+  it('reports which file cannot be read, and runs nothing', async () => {
     const agent = await agents.start();
     const links = [local(1, 'stage', 'stage'), NULL_OUT];
     agent.send(prepare([source(1, 'missing'), command(2, 'touch committed')], links));
@@ -125,7 +126,7 @@ describe('a local link', () => {
     ['is too long', '"$(printf %05000d 0)"', /^cannot expand the file name: it is too long$/],
     ['kills the shell', '"$(kill -KILL $$)"', /^cannot expand the file name: the shell failed$/],
   ] as const) {
-    it(`says so when a file's word ${what}`, async () => {
+    it(`reports it when a file's name ${what}`, async () => {
       const agent = await agents.start();
       agent.send(prepare([command(1, 'true'), sink(2, word)], [NULL_IN, local(1, 'stage', 'stage')]));
       const failed = await agent.event('failed');
@@ -155,7 +156,7 @@ describe('a local link', () => {
     }
   });
 
-  it('says that rdrecv was killed, also when it hears of an abort first', async function () {
+  it('reports that rdrecv was killed, also when an abort arrives first', async function () {
     needsSightOfPrograms(this);
     const agent = await agents.start();
     await agent.run(prepare([source(1, '/dev/zero'), command(2, 'cat')], [local(1, 'stage', 'stage'), NULL_OUT]));
@@ -173,7 +174,7 @@ describe('a local link', () => {
 describe('a hop', () => {
   const agents = useAgents();
 
-  it('brings every byte from one agent to the other', async () => {
+  it('carries every byte from one agent to the other', async () => {
     const { from, to } = await connect(`head -c ${MANY_BYTES} /dev/urandom | tee sent`, 'cat > arrived');
     await Promise.all([from.finish(), to.finish()]);
     expect(statSync(join(agents.directory, 'sent')).size).to.equal(MANY_BYTES);
@@ -188,7 +189,7 @@ describe('a hop', () => {
     expect(await from.event('connected')).to.include({ link: 1, end: 'send', transport: 'tcp', cipher: 'none' });
   });
 
-  it('is dialled by its receiver as well, and encrypted when asked for', async () => {
+  it('can be dialled by its receiver, and encrypted if requested', async () => {
     const [from, to] = [await agents.start(), await agents.start()];
     from.send(prepare([command(1, 'echo hi')], [NULL_IN, hop(1, 'send', { encrypt: 'always' })]));
     to.send(prepare([command(2, 'cat > seen')], [hop(1, 'recv', { encrypt: 'always' }), NULL_OUT]));
@@ -217,7 +218,7 @@ describe('a hop', () => {
     expect(agents.read('target')).to.equal('hi\n');
   });
 
-  it('outlives a suspension that is longer than its stall timeout', async () => {
+  it('survives a suspension longer than its stall timeout', async () => {
     const producer = 'echo part; while [ ! -e more ]; do sleep 0.05; done; echo rest';
     const { from, to } = await connect(producer, 'cat > seen', { lease_ms: 5000 }, { stall_timeout_ms: 2000 });
     await agents.says('seen', 'part\n');
@@ -248,7 +249,7 @@ describe('a hop', () => {
     expect(agents.has('committed')).to.equal(true);
   });
 
-  it('says when it cannot be connected, and lives on', async () => {
+  it('reports when it cannot be connected, and continues', async () => {
     const from = await agents.start();
     from.send(prepare([command(1, 'true')], [NULL_IN, hop(1, 'send')]));
     await from.event('prepared');
@@ -264,7 +265,7 @@ describe('a hop', () => {
     ['a wrong key', { key: 'ab' }, 'key'],
     ['an unknown protection', { encrypt: 'mac' } as unknown as HopOpen, 'encrypt'],
   ] as const) {
-    it(`fails at its end whose settings have ${what}, before anything runs`, async () => {
+    it(`fails at the end whose settings have ${what}, before anything runs`, async () => {
       for (const link of [hop(1, 'send', open), { ...local(1, 'stage', 'null'), open: { ...openOf(1), ...open } }]) {
         const agent = await agents.start();
         agent.send(prepare([command(1, 'touch committed')], [NULL_IN, link]));
@@ -278,7 +279,7 @@ describe('a hop', () => {
     });
   }
 
-  it('is refused when its settings are longer than a message may be', async () => {
+  it('is refused when its settings are too long for a message', async () => {
     const agent = await agents.start();
     agent.send(prepare([command(1, 'true')], [NULL_IN, hop(1, 'send', { run: 'r'.repeat(40_000) })]));
     const failed = await agent.event('failed');
@@ -307,7 +308,7 @@ describe('a hop', () => {
     expect(agents.has('committed')).to.equal(false);
   });
 
-  it('ends an idle producer when its consumer goes early', async () => {
+  it('ends an idle producer when its consumer closes early', async () => {
     const { from, to } = await connect('sleep 1000', 'true');
     await Promise.all([from.finish(), to.finish()]);
     expect(await from.event('exited')).to.include({ consumer_closed: true, stopped: false });
@@ -315,7 +316,7 @@ describe('a hop', () => {
     expect(await endOf(to, 1, 'recv')).to.include({ result: 'closed', code: 'closed' });
   });
 
-  it('still starts a producer whose consumer has gone before', async () => {
+  it('still starts a producer whose consumer has already closed', async () => {
     const [from, to] = [await agents.start(), await agents.start()];
     const first = prepare([command(1, 'echo ran > ran; echo unread')], [NULL_IN, hop(1, 'send')]);
     const second = prepare([command(2, 'true')], [hop(1, 'recv'), NULL_OUT]);
@@ -330,7 +331,7 @@ describe('a hop', () => {
     expect(agents.read('ran')).to.equal('ran\n');
   });
 
-  it('does not blame a producer that its consumer left', async () => {
+  it('does not report a producer whose consumer closed', async () => {
     const { from, to } = await connect('yes; exit 9', 'head -c 10 > seen');
     await Promise.all([from.finish(), to.finish()]);
     expect(await from.event('exited')).to.include({ consumer_closed: true });
@@ -343,7 +344,7 @@ describe('a hop', () => {
     expect(agents.has('committed')).to.equal(false);
   });
 
-  it('reports an rdsend that was killed, also when abort came before that was seen', async function () {
+  it('reports an rdsend that was killed, also when an abort arrives first', async function () {
     needsSightOfPrograms(this);
     const { from, to } = await connect('echo part; exec sleep 1000');
     await agents.says('seen', 'part\n');
@@ -358,7 +359,7 @@ describe('a hop', () => {
     process.kill(rdsend, 'SIGKILL');
     const killed = { result: 'failed', code: 'internal', message: 'rdsend was killed by signal 9' };
     const ended = await from.event('link_ended');
-    // A second after the abort the agent kills it itself.
+    // The agent itself kills rdsend a second after the abort.
     const stopped = { result: 'aborted', code: 'aborted', message: 'rdsend was stopped' };
     const isLate = performance.now() - asked >= 1000;
     expect(ended).to.include(isLate && ended.result === 'aborted' ? stopped : killed);
@@ -384,7 +385,7 @@ describe('a hop', () => {
     }
   }
 
-  it('keeps its key out of sight', async function () {
+  it('keeps its key hidden', async function () {
     needsSightOfPrograms(this);
     const { from, to } = await connect('sleep 1000');
     const seen = agents
@@ -395,7 +396,7 @@ describe('a hop', () => {
     await Promise.all([from.abort(), to.abort()]);
   });
 
-  /** Two agents joined by link 1, their commands started. */
+  /** Starts the commands of two agents joined by link 1. */
   async function connect(
     producer: string,
     consumer = 'cat > seen; touch committed',
@@ -461,7 +462,7 @@ function endOf(agent: AgentDriver, link: number, end: 'send' | 'recv') {
   return agent.event('link_ended', (event) => event.link === link && event.end === end);
 }
 
-/** Throws where there is none. */
+/** Throws if no such process exists. */
 function pidOf(agents: AgentTest, program: string): number {
   const found = agents.processes().find((process) => process.program === program);
   if (found === undefined) throw new Error(`no ${program} runs`);

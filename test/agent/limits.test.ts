@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many stages on a host whose logins may open few descriptors: the agent may open more, and its commands may not.
+// Many stages on a host whose logins may open few descriptors:
+// the agent may open more, its commands may not.
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,10 +11,10 @@ import { useAgents } from '../support/agent-test.ts';
 const WRITERS = 60;
 const DESCRIPTORS = 64;
 
-describe('where a login may open few descriptors', () => {
+describe('if a login may open few descriptors', () => {
   const agents = useAgents();
 
-  /** `limit`: words of ulimit. */
+  /** Starts an agent under a limit; `limit`: arguments of ulimit. */
   const startLimited = (limit: string): Promise<AgentDriver> => {
     const program = join(agents.directory, 'limited');
     writeFileSync(program, `#!/bin/sh\nulimit ${limit} || exit\nexec '${AGENT}' "$@"\n`);
@@ -30,7 +31,7 @@ describe('where a login may open few descriptors', () => {
     expect(agents.read('out').split('\n').slice(0, -1)).to.deep.equal(Array(WRITERS).fill(`${DESCRIPTORS}`));
   });
 
-  it('says so where that is all that the host allows', async () => {
+  it('reports it if the host allows no more', async () => {
     const agent = await startLimited(`-n ${DESCRIPTORS}`);
     agent.send(gathered('true'));
     const { code, message } = await agent.event('failed');
@@ -47,7 +48,7 @@ describe('where a login may open few descriptors', () => {
   });
 });
 
-/** So many commands, one that gathers them, and one that writes a file. */
+/** WRITERS commands, a stage that gathers their output, and a command that writes a file. */
 function gathered(text: string) {
   const numbers = Array.from({ length: WRITERS }, (_, index) => 10 + 2 * index);
   const gather: AgentStage = { stage: 2, kind: 'gather', mode: 'lines', ins: numbers, out: 2 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of another user, as sudo starts them. The agent, which is not root here, asks them to end before it kills;
-// it names those that it may not signal, and never lets them see an end of file.
+// Processes of another user, as sudo starts them.
+// The agent, which does not run as root here, sends them SIGTERM before SIGKILL. It names the processes that it may not
+// signal, and never lets them see an end of file.
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ import { needsRoot, needsTool } from '../support/needs.ts';
 const NOBODY = 65534;
 
 /**
- * Set-uid root. `asked`: the user who started it may still signal it, and SIGTERM ends it as it ends sudo.
+ * A set-uid root program. `asked`: the user who started it may still signal it, and SIGTERM ends it, as it ends sudo.
  * `root`: that user may not signal it.
  */
 const BECOME = `
@@ -43,7 +44,7 @@ describe('a process of another user', () => {
     needsTool(this, 'gcc');
     tools = mkdtempSync(join(tmpdir(), 'rdstage-become-'));
     chmodSync(tools, 0o755);
-    // The checkout may lie where another user may not go.
+    // The checkout may be in a directory that other users cannot enter.
     copyFileSync(AGENT, join(tools, 'rdstage'));
     writeFileSync(join(tools, 'become.c'), BECOME);
     execaSync('gcc', ['-o', join(tools, 'become'), join(tools, 'become.c')]);
@@ -56,7 +57,7 @@ describe('a process of another user', () => {
 
   beforeEach(() => chownSync(agents.directory, NOBODY, NOBODY));
 
-  it('is asked to end before it is killed', async () => {
+  it('gets TERM before KILL', async () => {
     const agent = await agents.start({ user: NOBODY, agent: join(tools, 'rdstage') });
     await agent.run(pipeline(`exec ${tools}/become asked`));
     await agents.says('seen', '');
@@ -65,7 +66,7 @@ describe('a process of another user', () => {
     expect(agent.all('left_behind')).to.deep.equal([]);
   });
 
-  it('is named when it cannot be ended, and its input stays open although the agent has gone', async () => {
+  it('is named when it cannot be killed, and its input stays open after the agent has ended', async () => {
     const agent = await agents.start({ user: NOBODY, agent: join(tools, 'rdstage') });
     const consumer = `${tools}/become root /bin/sh -c 'cat > seen; touch committed'`;
     await agent.run(pipeline('echo part; sleep 1000', `exec ${consumer}`));
@@ -90,7 +91,7 @@ describe('a process of another user', () => {
       const consumers = agents.processes().filter(({ command }) => command === 'cat' || command.startsWith('/bin/sh'));
       process.kill(agent[killed], 'SIGKILL');
       await agent.closed;
-      await eventually(() => expect(agents.processes()).to.have.length(3)); // they, and who holds on
+      await eventually(() => expect(agents.processes()).to.have.length(3)); // consumers, and the holder of their input
       expect(agents.has('committed')).to.equal(false);
       for (const { pid } of consumers) process.kill(pid, 'SIGKILL'); // the shell is the first of them
       await agents.expectNothingLeft();

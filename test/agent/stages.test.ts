@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The things that a command gets from the agent, and the agent's reports about it.
+// The process state of a command under the agent, and the agent's reports about the command.
 import { statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const OWN_OUTPUT = { args: ['--user-stdout', '3'], extraStdio: ['pipe' as const]
 describe('a stage', () => {
   const agents = useAgents();
 
-  it('is announced by a hello that says where it will run', async () => {
+  it('is preceded by a hello that describes the host', async () => {
     const agent = await agents.start({ env: { ...agents.env(), USER: 'ann', SSH_CONNECTION: '::1 22 ::1 23' } });
     expect(agent.hello).to.include({ v: 1, os: 'Linux', user: 'ann', hostname: hostname() });
     expect(agent.hello).to.include({ uid: process.getuid?.(), ssh_connection: '::1 22 ::1 23' });
@@ -51,7 +51,7 @@ describe('a stage', () => {
     expect(statSync(join(agents.directory, 'arrived')).size).to.equal(20_000_000);
   });
 
-  it('ends with its status, its time and its memory told', async () => {
+  it('reports its status, its time and its memory at its end', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exit 7'));
     const exited = await agent.event('exited');
@@ -61,14 +61,14 @@ describe('a stage', () => {
     await agent.finish();
   });
 
-  it('ends by a signal of its own, which the agent reports', async () => {
+  it('can end by a signal, which the agent reports', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('kill -TERM $$'));
     expect(await agent.event('exited')).to.include({ code: null, signal: 15, stopped: false });
     await agent.finish();
   });
 
-  it('is waited for though the agent was started with SIGCHLD ignored', async () => {
+  it('is waited for even if the agent was started with SIGCHLD ignored', async () => {
     const path = join(agents.directory, 'start');
     writeFileSync(path, `#!/bin/sh\nexec env --ignore-signal=CHLD ${AGENT} "$@"\n`, { mode: 0o755 });
     const agent = await agents.start({ agent: path });
@@ -78,13 +78,13 @@ describe('a stage', () => {
     expect(await agent.exited).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('has nothing but descriptors 0, 1 and 2, default signals, and a group of its own', async () => {
+  it('has only descriptors 0, 1 and 2, default signals, and its own process group', async () => {
     const agent = await agents.start(OWN_OUTPUT);
     const look = 'echo $(ls /proc/self/fd); grep -E "^Sig(Blk|Ign)" /proc/self/status; ps -o pgid= -p $$; echo $$';
     await agent.run(pipeline(`{ ${look}; } > seen`));
     await agent.finish();
     const [first, blocked, ignored, group, pid] = agents.read('seen').split('\n');
-    expect(first).to.equal('0 1 2 3'); // ls has its directory open as 3
+    expect(first).to.equal('0 1 2 3'); // ls has its own directory open as 3
     expect([blocked, ignored].join()).not.to.match(/:\t0*[1-9a-f]/);
     expect(group?.trim()).to.equal(pid);
   });
@@ -104,7 +104,7 @@ describe('a stage', () => {
     expect(agents.read('seen')).to.equal(Buffer.from([0xff, 0x01, 0x0a, 0x5c, 0x21]).toString());
   });
 
-  it('may begin like an option', async () => {
+  it('may begin with a dash', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('-none; echo ran > seen'));
     await agent.finish();
@@ -119,7 +119,7 @@ describe('a stage', () => {
     await agent.finish();
   });
 
-  it('is reported as failed when its shell is not there', async () => {
+  it('is reported as failed when its shell is missing', async () => {
     const agent = await agents.start();
     await agent.run(pipeline(command(1, 'true', { shell: 'no-such-shell' }), 'cat; touch committed'));
     const failed = await agent.event('failed');
@@ -128,7 +128,7 @@ describe('a stage', () => {
     expect(agents.has('committed')).to.equal(false);
   });
 
-  it('can be followed by those of another segment', async () => {
+  it('can be followed by stages of another segment', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('echo one >> seen'));
     await agent.event('segment_ended');
@@ -137,7 +137,7 @@ describe('a stage', () => {
     expect(agents.read('seen')).to.equal('one\ntwo\n');
   });
 
-  it('leaves a daemon alone that holds none of our pipes', async () => {
+  it('does not end a daemon that holds none of its pipes', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('setsid sleep 1000 < /dev/null > /dev/null 2>&1 & echo $! > pid'));
     await agent.finish();
@@ -145,7 +145,7 @@ describe('a stage', () => {
     process.kill(Number(agents.read('pid')), 'SIGKILL');
   });
 
-  it('is not waited for by its standard error when only a daemon holds that', async () => {
+  it('does not wait for its standard error when only a daemon holds that', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('echo words >&2; setsid sleep 1000 > /dev/null & echo $! > pid'));
     await agent.finish();
@@ -157,14 +157,14 @@ describe('a stage', () => {
 describe("a stage's standard error", () => {
   const agents = useAgents();
 
-  it('is passed on whole', async () => {
+  it('is passed on completely', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('seq 1 100000 | tee seen >&2'));
     await agent.finish();
     expect(agent.stderrOf(1)).to.equal(agents.read('seen'));
   });
 
-  it('stops at 128 KiB without an acknowledgement, and goes on after', async () => {
+  it('stops at 128 KiB without an acknowledgement, and then resumes', async () => {
     const most = 128 * 1024;
     const agent = await agents.start({ acknowledge: false });
     await agent.run(pipeline('seq 1 1000000 >&2; echo done > seen'));
@@ -179,16 +179,16 @@ describe("a stage's standard error", () => {
     expect(agents.has('seen')).to.equal(false);
   });
 
-  it('makes few messages of many lines that are written one by one', async () => {
+  it('combines many single lines in few messages', async () => {
     const agent = await agents.start();
     const lines = 50_000;
     await agent.run(pipeline(`i=0; while [ $i -lt ${lines} ]; do i=$((i + 1)); echo $i >&2; done`));
     await agent.finish();
     expect(agent.stderrOf(1).trimEnd().split('\n')).to.have.length(lines);
-    expect(agent.all('stderr').length).to.be.below(lines / 5); // one each 4 ms, and a slow shell takes its time
+    expect(agent.all('stderr').length).to.be.below(lines / 5); // one message per 4 ms, and a slow shell takes longer
   });
 
-  it('comes before the end of its stage', async () => {
+  it('arrives before the end of its stage', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('echo last words >&2; exit 3'));
     await agent.finish();
@@ -197,7 +197,7 @@ describe("a stage's standard error", () => {
     expect(agent.stderrOf(1)).to.equal('last words\n');
   });
 
-  it('comes before the end that was asked for', async () => {
+  it('arrives before the requested end', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('echo last words >&2; touch said; sleep 1000'));
     await agents.says('said', '');

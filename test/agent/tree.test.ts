@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stage of kind `tree`: rdtree beside the agent, with its settings on descriptor 3; all else as a command's.
+// A stage of kind `tree`: rdtree, next to the agent, with settings on descriptor 3;
+// otherwise like a command.
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,7 +11,7 @@ import { useAgents } from '../support/agent-test.ts';
 describe('a stage of kind tree', () => {
   const agents = useAgents();
 
-  /** An agent in a directory of its own, with this script in place of rdtree. */
+  /** Starts an agent in its own directory, with this script in place of rdtree. */
   async function startWith(script: string, args: readonly string[] = []): Promise<AgentDriver> {
     const directory = join(agents.directory, 'programs');
     mkdirSync(directory);
@@ -19,7 +20,7 @@ describe('a stage of kind tree', () => {
     return agents.start({ agent: join(directory, 'rdstage'), args });
   }
 
-  it('gets its settings as they are, of any size, and nothing of them in arguments or environment', async () => {
+  it('gets its settings unchanged, of any size, and none of them in arguments or environment', async () => {
     const settings = { role: 'scan', run: 'a-1', sources: Array.from({ length: 40_000 }, () => 'ab'.repeat(100)) };
     const agent = await startWith('cat <&3 >settings; tr "\\0" " " </proc/$$/cmdline >words; env >environment; cat');
     await agent.run(pipeline('echo through', tree(2, settings), 'cat >seen'));
@@ -30,7 +31,7 @@ describe('a stage of kind tree', () => {
     expect(agents.read('seen')).to.equal('through\n');
   });
 
-  it('succeeds with status 0 alone', async () => {
+  it('succeeds only with status 0', async () => {
     const agent = await startWith('cat; exit 7');
     await agent.run(pipeline('echo part', tree(2, {}), 'cat >seen; touch committed'));
     await agent.event('segment_ended');
@@ -40,14 +41,14 @@ describe('a stage of kind tree', () => {
     await agent.abort();
   });
 
-  it('is ended when its reader has gone, also where it ignores SIGPIPE', async () => {
+  it('is ended when its reader has closed, even if it ignores SIGPIPE', async () => {
     const agent = await startWith('trap "" PIPE; exec sleep 1000');
     await agent.run(pipeline(tree(1, {}), 'exec true'));
     expect(await exitOf(agent, 1)).to.include({ signal: 15, consumer_closed: true });
     await agent.finish();
   });
 
-  it('keeps the limits of the agent: those given for commands are not for it', async () => {
+  it('keeps the limits of the agent, not those given for commands', async () => {
     const agent = await startWith('ulimit -Sn >of-tree; cat', ['--stage-limits', '0,77']);
     await agent.run(pipeline('ulimit -Sn >of-command', tree(2, {})));
     await agent.finish();
@@ -55,7 +56,7 @@ describe('a stage of kind tree', () => {
     expect(agents.read('of-tree')).to.not.equal('77\n');
   });
 
-  it('is rdtree: what it prints comes as its standard error', async () => {
+  it('is rdtree: its output arrives as standard error', async () => {
     const agent = await agents.start();
     await agent.run(pipeline(tree(1, { role: 'dance', run: 'a' })));
     expect(await exitOf(agent, 1)).to.include({ code: 10, signal: null });
@@ -63,7 +64,7 @@ describe('a stage of kind tree', () => {
     await agent.abort();
   });
 
-  it('fails where there is no rdtree', async () => {
+  it('fails if there is no rdtree', async () => {
     const directory = join(agents.directory, 'without');
     mkdirSync(directory);
     copyFileSync(AGENT, join(directory, 'rdstage'));
@@ -75,7 +76,7 @@ describe('a stage of kind tree', () => {
   });
 });
 
-/** Some of its settings: the agent reads none. */
+/** `settings` may be incomplete: the agent does not read them. */
 function tree(stage: number, settings: object): AgentStage {
   return { ...command(stage, ''), kind: 'tree', settings } as unknown as AgentStage;
 }

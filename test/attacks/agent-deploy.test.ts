@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in the place of the agent's programs on a host: one that is not ours is not run, and what is written is ours
-// alone.
+// Files in place of the agent's programs on a host:
+// rdpipe does not run a file of another user, and only its owner can access the files that rdpipe writes.
 import {
   existsSync,
   lstatSync,
@@ -24,7 +24,7 @@ describe("the agent's programs on a host", () => {
   const version = () => join(place(), readdirSync(place())[0] ?? '');
   const run = () => lab.sh('rdpipe h1:"echo done"');
 
-  it('are not run when they were changed: a message says so, and they are copied again', async () => {
+  it('are not run when they were changed: a message reports it, and they are copied again', async () => {
     succeeded(await run(), 'done\n');
     const program = join(version(), 'dynamic/rdstage');
     const size = lstatSync(program).size;
@@ -38,7 +38,7 @@ describe("the agent's programs on a host", () => {
     );
   });
 
-  it('are for their owner alone', async () => {
+  it('are accessible only to their owner', async () => {
     rmSync(place(), { recursive: true, force: true });
     succeeded(await run(), 'done\n');
     const modes = filesBelow(place()).map((path) => lstatSync(path).mode & 0o077);
@@ -46,7 +46,7 @@ describe("the agent's programs on a host", () => {
     expect(new Set(modes)).to.deep.equal(new Set([0]));
   });
 
-  it('may be below a home with any name', async () => {
+  it('may be in a home directory with any name', async () => {
     const home = `${lab.directory}/a "home"; $(>trap) 'of' \`>trap\``;
     mkdirSync(home, { mode: 0o700 });
     const server = lab.host('h2').home;
@@ -63,11 +63,11 @@ describe("the agent's programs on a host", () => {
   });
 });
 
-describe('what rdpipe writes on its own machine', () => {
+describe('files that rdpipe writes on its own machine', () => {
   const lab = useLab();
 
   for (const ssh of ['openssh', 'ssh2']) {
-    it(`is for its owner alone, whatever the umask (${ssh})`, async () => {
+    it(`are accessible only to their owner, whatever the umask (${ssh})`, async () => {
       const before = privateDirectories();
       const running = lab.start(
         `umask 000; exec script -qec 'rdpipe --ssh ${ssh} h1:"echo begun; sleep 1000" > out' /dev/null`,
@@ -86,7 +86,7 @@ describe('what rdpipe writes on its own machine', () => {
     });
   }
 
-  /** Other runs may go on beside this one: ours has rdpipe's processes of this lab in it. */
+  /** Other runs may have such directories at the same time: returns true if a process of this lab uses this one. */
   function isOfThisRun(directory: string): boolean {
     return lab
       .processes()
@@ -100,14 +100,14 @@ function privateDirectories(): string[] {
     .map((name) => join('/tmp', name));
 }
 
-/** The unix sockets that a process listens on, by their paths, as text. */
+/** Returns the paths of the unix sockets that a process listens on, as text. */
 function socketsOf(pid: number): string {
   const own = readdirSync(`/proc/${pid}/fd`).map((fd) => readLink(`/proc/${pid}/fd/${fd}`));
   const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
   return lines.filter((line) => own.includes(`socket:[${line.trim().split(/\s+/)[6]}]`)).join('\n');
 }
 
-/** It may have closed it meanwhile. */
+/** Returns '' for a descriptor that was closed meanwhile. */
 function readLink(path: string): string {
   try {
     return readlinkSync(path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host that is hostile to the controller, and lies. All of them: test/full/agent-lies.test.ts.
+// A hostile host that sends false messages to the controller. All of them:
+// test/full/agent-lies.test.ts.
 import { expect } from 'chai';
 import { END_LIMIT_MS } from '../../packages/rdpipe/src/agent/agent.ts';
 import { sample } from '../support/sample.ts';
@@ -15,7 +16,7 @@ describe('a host that', () => {
     ['of a run that is done', 'cat', 125],
     ['of a run that failed', 'exit 3', 3],
   ] as const) {
-    it(`only ever says that it lives holds the end ${when} for ${END_LIMIT_MS / 1000} s`, async () => {
+    it(`only sends keepalives delays the end ${when} by ${END_LIMIT_MS / 1000} s`, async () => {
       hostile.behave(async (agent) => {
         const living = agent.liveOn();
         await agent.stand((event) => (event.event === 'ended' ? undefined : JSON.stringify(event)));
@@ -25,7 +26,7 @@ describe('a host that', () => {
       const result = await hostile.rdpipe(`h1:'seq 1000' h2:'${stage}' h3:'wc -l'`);
       if (status === 125) gaveUp(result, /did not end on .*h2/);
       expect(result).to.include({ status });
-      // It would live for ever.
+      // The agent would send keepalives for ever.
       expect(performance.now() - begun).to.be.at.least(END_LIMIT_MS);
     });
   }

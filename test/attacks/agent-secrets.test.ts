@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of hops are seen nowhere but in the agents' own input, and leave no core behind. The test learns the keys
-// from an agent that records its input: at remote hosts by --agent, on this machine as the built one.
+// The keys of hops appear only in the agents' own input, and not in a core.
+// The test learns the keys from an agent that records its input: on remote hosts given by --agent, on this machine as
+// the built agent.
 import {
   chmodSync,
   closeSync,
@@ -31,7 +32,7 @@ describe("a hop's key", () => {
     for (const name of [NATIVE, 'xdg', 'tmp', 'notes'])
       mkdirSync(join(lab.directory, name), { mode: 0o700, recursive: true });
     for (const name of ['rdhop', 'rdtree']) symlinkSync(join(BIN, name), join(lab.directory, NATIVE, name));
-    // The user's descriptors are 3 and 4, and tee must not keep them open.
+    // Closed for tee: it must not keep the user's descriptors 3 and 4 open.
     const listen = `tee -a '${told()}' 3<&- 4>&- | '${BIN}/rdstage' "$@"`;
     const script = `#!/bin/sh\ncase $1 in --agent) ${listen} ;; *) exec '${BIN}/rdstage' "$@" ;; esac\n`;
     writeFileSync(agent(), script);
@@ -47,7 +48,7 @@ describe("a hop's key", () => {
     XDG_CACHE_HOME: join(lab.directory, 'xdg'),
     TMPDIR: join(lab.directory, 'tmp'),
   });
-  /** Data comes from here, goes over hosts, and arrives here. */
+  /** Starts a run whose data comes from this machine, passes through hosts, and returns to this machine. */
   const start = (words: string, limits = '') => {
     const script = `${limits} cd notes && exec rdpipe ${words} > ../out 2> ../err`;
     const running = lab.start(script, { stdin: 'open', env: environment() });
@@ -59,7 +60,7 @@ describe("a hop's key", () => {
   const begun = () => eventually(() => expect(readFileSync(join(lab.directory, 'out'), 'utf8')).to.equal('begun\n'));
 
   for (const options of ['--ssh openssh -vv', '--ssh ssh2 -vv', '--ssh openssh --json']) {
-    it(`stands in no command line, environment, file or message (${options})`, async () => {
+    it(`is in no command line, environment, file or message (${options})`, async () => {
       const running = noted(options);
       await begun();
       expect(keys()).to.have.length(3);
@@ -74,7 +75,7 @@ describe("a hop's key", () => {
     });
   }
 
-  it('is made for no dry run', async () => {
+  it('is not generated for a dry run', async () => {
     const result = await lab.sh(`rdpipe -n --json --agent '${agent()}' h1:cat h2:cat`, environment());
     expect(result.status, result.stderr).to.equal(0);
     expect(readFileSync(told(), 'utf8')).to.include('"finish"');
@@ -82,7 +83,7 @@ describe("a hop's key", () => {
     expect(result.text + result.stderr).not.to.match(/\b[0-9a-f]{64}\b/i);
   });
 
-  it('is not left in the memory of programs in the form in which it came', async function () {
+  it('does not stay in the memory of programs in its original form', async function () {
     needsRoot(this);
     const running = noted('--ssh openssh');
     await begun();
@@ -96,7 +97,7 @@ describe("a hop's key", () => {
     await running.result;
   });
 
-  it('is in no core, since the programs leave none', async function () {
+  it('is in no core file, since the programs leave none', async function () {
     needsSightOfPrograms(this);
     const control = await lab.sh("ulimit -c unlimited; cd notes; sh -c 'kill -ABRT $$'; ls; rm -f core*");
     needs(this, control.text.includes('core') ? undefined : 'no core is written to the working directory here');
@@ -115,12 +116,12 @@ describe("a hop's key", () => {
 
 const PROGRAMS: ReadonlySet<string> = new Set(['rdsend', 'rdrecv', 'rdstage']);
 
-/** The `rdstage --die-with-parent` above ssh receives no key. */
+/** True for an agent, but not for the `rdstage --die-with-parent` above ssh, which receives no key. */
 function isAgent({ command }: MarkedProcess): boolean {
   return !command.includes('--die-with-parent');
 }
 
-/** Distinct ones: both ends of a hop get the same. */
+/** Distinct keys: both ends of a hop get the same one. */
 function keysIn(text: string): string[] {
   return [...new Set([...text.matchAll(/"key":"([0-9a-f]{64})"/g)].map((match) => match[1] ?? ''))];
 }
@@ -130,7 +131,7 @@ function formsOf(key: string): string[] {
   return [key, key.toUpperCase(), bytes.toString('latin1'), bytes.toString('base64').slice(0, 43)];
 }
 
-/** Below these directories, what the agents' notes are apart. */
+/** Files below these directories that contain one of the forms, except the agents' notes. */
 function filesWith(forms: readonly string[], ...directories: readonly string[]): string[] {
   return directories
     .flatMap((directory) =>
@@ -143,7 +144,7 @@ function filesWith(forms: readonly string[], ...directories: readonly string[]):
     });
 }
 
-/** Looks through what a process may write to: heap, stack and whatever it mapped for itself. */
+/** Searches the memory that a process may write to: heap, stack and its own mappings. */
 function memoryHas(pid: number, wanted: Buffer): boolean {
   const areas = readFileSync(`/proc/${pid}/maps`, 'utf8')
     .split('\n')
@@ -162,7 +163,7 @@ function areaHas(memory: number, area: string, wanted: Buffer): boolean {
   try {
     readSync(memory, bytes, 0, bytes.length, from);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error; // an area that may not be read, as of the kernel
+    if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error; // an unreadable area, such as the kernel's
   }
   return bytes.includes(wanted);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attackers who know the protocol: shows what SECURITY.md says of each kind of encryption.
+// Attackers that know the protocol: tests the claims of docs/threat-model.md for each kind of
+// encryption.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -13,7 +14,7 @@ import { ENCRYPTIONS, type Encryption, endsOf, lacksEncryption } from './wire/st
 const STREAM_BYTES = 300_000;
 
 for (const encrypt of ENCRYPTIONS)
-  describe(`somebody on the way who knows the protocol (--encrypt ${encrypt})`, () => {
+  describe(`an attacker on the path who knows the protocol (--encrypt ${encrypt})`, () => {
     const bench = useBench();
     before(function () {
       needs(this, lacksEncryption(encrypt));
@@ -31,7 +32,7 @@ for (const encrypt of ENCRYPTIONS)
         expect(sunk?.equals(content)).to.equal(ends.receiver.status === 0 ? true : undefined);
       });
 
-    it('reads the payload where it is in clear, and never an END or an acknowledgement', async () => {
+    it('reads an unencrypted payload, but never an END or an acknowledgement', async () => {
       const content = Buffer.alloc(STREAM_BYTES, 'what the stream says\n');
       const { relay, sender } = await endsOf(bench, { encrypt, source: newSource(content), meddler: () => pass });
       expect(sender.status).to.equal(0);
@@ -50,7 +51,7 @@ for (const encrypt of ENCRYPTIONS)
     };
   });
 
-/** Of all columns of some stripes, of one, of most that there may be; numbers that are the least and the largest. */
+/** All columns of some stripes; a single column; as many bytes as possible; the smallest and the largest numbers. */
 const CHOSEN = {
   'a line of text': Buffer.from('ssh-ed25519 AAAA the key of somebody else\n'),
   'a single byte': Buffer.from('!'),
@@ -59,12 +60,12 @@ const CHOSEN = {
   'random bytes': randomBytes(CHOSEN_MAX_BYTES),
 };
 
-describe('somebody on the way who knows the digest', () => {
+describe('an attacker on the path who knows the digest', () => {
   const bench = useBench();
 
   for (const encrypt of ['never', 'auto'] as const)
     for (const [name, chosen] of Object.entries(CHOSEN))
-      it(`puts ${name} into a stream in clear, and both ends say 0 (--encrypt ${encrypt})`, async () => {
+      it(`puts ${name} into an unencrypted stream, and both ends report success (--encrypt ${encrypt})`, async () => {
         const { ends, content, at } = await forge(encrypt, (block) => forgeBlock(block, chosen));
         expect([ends.sender.status, ends.receiver.status]).to.deep.equal([0, 0]);
         expect(ends.receiver.stdout.subarray(at, at + chosen.length).equals(chosen)).to.equal(true);
@@ -72,13 +73,13 @@ describe('somebody on the way who knows the digest', () => {
         expect(ends.receiver.stdout.equals(content)).to.equal(false);
       });
 
-  it('is found out where he does not repair it (--encrypt never)', async () => {
+  it('is detected without a repaired digest (--encrypt never)', async () => {
     const { ends } = await forge('never', (block) => Buffer.concat([Buffer.from('!!!!!!!!'), block.subarray(8)]));
     expectVerdict('receiver', ends);
   });
 
   for (const encrypt of ['auth', 'always'] as const)
-    it(`changes nothing that is written (--encrypt ${encrypt})`, async function () {
+    it(`cannot change the output (--encrypt ${encrypt})`, async function () {
       needs(this, lacksEncryption(encrypt));
       const { ends, content, at } = await forge(encrypt, (block) => forgeBlock(block, CHOSEN['a line of text']));
       expectVerdict('receiver', ends);
@@ -87,7 +88,7 @@ describe('somebody on the way who knows the digest', () => {
       expect(stdout.equals(content.subarray(0, stdout.length))).to.equal(true);
     });
 
-  /** Changes the beginning of the second frame's payload. `at`: its place in the stream. */
+  /** Changes the beginning of the second frame's payload. `at`: position of that payload in the stream. */
   async function forge(encrypt: Encryption, change: (block: Buffer) => Buffer) {
     const content = randomBytes(STREAM_BYTES);
     const source = bench.path('source');
@@ -106,7 +107,7 @@ describe('somebody on the way who knows the digest', () => {
   }
 });
 
-/** The end that finds it reports it; the other one receives that report, or loses the connection. */
+/** The end that finds the damage reports it; the other end receives that report or loses the connection. */
 const STATUSES: Readonly<
   Record<Verdict, { readonly sender: readonly number[]; readonly receiver: readonly number[] }>
 > = {

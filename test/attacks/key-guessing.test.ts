@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The risk of weak keys, which SECURITY.md names: a recorded handshake is enough to find a short word.
+// The risk of weak keys that SECURITY.md describes:
+// a recorded handshake is enough to guess a short key.
 import { expect } from 'chai';
 import { type Bench, KEY, useBench } from '../support/programs.ts';
 import { guessKey } from './wire/guess-key.ts';
@@ -10,11 +11,11 @@ const DICTIONARY = ['password', 'letmein', 'summer', 'tiger', 'zebra'];
 describe('a recorded handshake', () => {
   const bench = useBench();
 
-  it('tells a word of a dictionary, without a further word to either end', async () => {
+  it('reveals a key from a dictionary, without contact to either end', async () => {
     expect(guessKey(await helloWith(bench, 'tiger'), DICTIONARY)).to.equal('tiger');
   });
 
-  it('tells nothing of a key that is in no dictionary', async () => {
+  it('reveals nothing about a key that is not in a dictionary', async () => {
     const made = 'lusab-babad-gutih-tugad-gutuk-bisog-mudof-sakat';
     const hello = await helloWith(bench, made);
     expect(guessKey(hello, DICTIONARY)).to.equal(undefined);
@@ -27,7 +28,7 @@ describe("a dialer's first message", () => {
 
   it('offers no key without a Diffie-Hellman exchange, so that a key opens no recording', async () => {
     const hello = await helloWith(bench, KEY);
-    // RFC 8446, section 4.2.9: psk_key_exchange_modes, 2 bytes, a list of 1, psk_dhe_ke.
+    // RFC 8446, section 4.2.9: extension psk_key_exchange_modes, 2 bytes long, a list of 1 mode: psk_dhe_ke.
     expect(hello.toString('hex').match(/002d0002..../g)).to.deep.equal(['002d00020101']);
   });
 });

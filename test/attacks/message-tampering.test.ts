@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few of the messages that somebody on the way may change; test/full has all.
+// Some of the messages that an attacker on the path may change; test/full tests all of them.
 import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';
 import { sample } from '../support/sample.ts';
@@ -9,14 +9,14 @@ import { checkTampering, nameOf, TAMPERINGS } from './wire/tampering.ts';
 
 const SAMPLE = 60;
 
-/** Three of its frames pass, then one bit of the next one's payload is another. */
+/** Three DATA frames pass unchanged; one bit in the payload of the next one is flipped. */
 const CHANGED = 3;
 
-describe('somebody on the path of a file that is in clear, but authenticated', () => {
+describe('an attacker on the path of an unencrypted, authenticated file', () => {
   const bench = useBench();
 
   for (const transport of ['of random bytes', 'that is compressed'] as const)
-    it(`changes a byte ${transport}: the frame is noticed, and the file keeps its old content`, async () => {
+    it(`changes a byte ${transport}: the change is detected, and the file keeps its old content`, async () => {
       const before = Buffer.from('what was there before');
       const shrinks = transport === 'that is compressed';
       const open = { compress: shrinks ? 1 : 0 };
@@ -38,7 +38,7 @@ describe('somebody on the path of a file that is in clear, but authenticated', (
       });
       try {
         hop.dial(relay.port);
-        // No END was sent: the frame itself shows the damage.
+        // No END was sent: the receiver detects the damage in the frame itself.
         expect(await endOf(hop.listener)).to.equal('data_damaged');
         expect(hop.sunk?.equals(before)).to.equal(true);
         expect(await endOf(hop.dialer)).to.equal('aborted');

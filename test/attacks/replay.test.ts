@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded messages of true ends are useless to any other peer, at any other time or place.
+// Recorded messages of authenticated ends are useless to any other peer,
+// at another time or in another connection.
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';
@@ -16,7 +17,7 @@ for (const dialer of ROLES)
       const bench = useBench();
       const newHop = (open = {}): Hop => new Hop(bench, { dialer, encrypt, bytes: STREAM_BYTES, open });
 
-      it('of a dialer opens no listener', async () => {
+      it('of a dialer is not accepted by a listener', async () => {
         const recorded = await record(newHop());
         const hop = newHop();
         const port = await hop.listen();
@@ -29,7 +30,7 @@ for (const dialer of ROLES)
         await hop.expectDelivery(port);
       });
 
-      it('of a dialer, sent to the listener that it was for, comes too late', async () => {
+      it('of a dialer, sent to the original listener, comes too late', async () => {
         const hop = newHop();
         const port = await hop.listen();
         const relay = await Relay.before(port);
@@ -48,7 +49,7 @@ for (const dialer of ROLES)
         thief?.destroy();
       });
 
-      it('of a listener deceives no dialer', async () => {
+      it('of a listener is not accepted by a dialer', async () => {
         const recorded = await record(newHop());
         const hop = newHop();
         const port = await hop.listen();
@@ -58,7 +59,7 @@ for (const dialer of ROLES)
         await hop.expectDelivery(port);
       });
 
-      it('of a handshake does not go together with another one', async () => {
+      it('of a handshake does not combine with another one', async () => {
         const recorded = await record(newHop());
         const hop = newHop();
         const port = await hop.listen();
@@ -71,7 +72,7 @@ for (const dialer of ROLES)
       });
 
       for (const type of ['DATA', 'END'] as const)
-        it(`of ${type} does not get into another stream`, async () => {
+        it(`of ${type} is not accepted in another stream`, async () => {
           const recorded = await record(newHop());
           const hop = newHop();
           const relay = await Relay.before(await hop.listen());
@@ -85,7 +86,7 @@ for (const dialer of ROLES)
           expect(hop.sunk).to.equal(undefined);
         });
 
-      it('of itself is refused by a dialer', async () => {
+      it('of the dialer itself is refused by it', async () => {
         const hop = newHop();
         const port = await hop.listen();
         hop.dial(await listenAs((socket) => socket.pipe(socket)));
@@ -94,7 +95,7 @@ for (const dialer of ROLES)
       });
     });
 
-describe('a connection that was led astray', () => {
+describe('a connection that was misdirected', () => {
   const bench = useBench();
   const astray = { 'another hop': { hop: 2 }, 'another run': { run: 'another-run' } };
 
@@ -110,7 +111,7 @@ describe('a connection that was led astray', () => {
         await other.expectDelivery(otherPort);
       });
 
-    it(`to one of its own role is refused by both (the ${dialer} dials)`, async () => {
+    it(`to an end of the same role is refused by both (the ${dialer} dials)`, async () => {
       const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: 1000 });
       const turned = new Hop(bench, {
         dialer: dialer === 'sender' ? 'receiver' : 'sender',
@@ -135,7 +136,7 @@ describe('a connection that was led astray', () => {
   }
 });
 
-/** Everything that passes between two true ends. */
+/** Records all messages between two authenticated ends. */
 async function record(hop: Hop): Promise<readonly Passing[]> {
   const relay = await Relay.before(await hop.listen());
   await hop.expectDelivery(relay.port);
@@ -143,7 +144,7 @@ async function record(hop: Hop): Promise<readonly Passing[]> {
   return relay.passed;
 }
 
-/** The first message of a connection stands for that of another. */
+/** Returns the recorded message with the same sender, type and index; of a handshake, only the first message. */
 function sameOf(recorded: readonly Passing[], { from, type, index }: Passing): Passing | undefined {
   if (type === 'HANDSHAKE' && index > 0) return undefined;
   return recorded.find((passing) => passing.from === from && passing.type === type && passing.index === index);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer without the key gets nothing, keeps no other peer from anything, and costs little. Some of them; test/full
-// has all.
+// A peer without the key gets nothing, does not block other peers, and costs little.
+// Some of the cases; test/full tests all of them.
 import { expect } from 'chai';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { KEY, useBench } from '../support/programs.ts';
@@ -36,7 +36,7 @@ describe('an unauthenticated peer', () => {
     expect(status).to.equal(0);
     expect(stderr.match(/rejected: .*wrong key: /g)).to.have.length(1);
     expect(stderr.match(/rejected: .*(bytes \(|not a frame|malformed|a frame that is not part)/g)).to.have.length(1);
-    // Listening, those two, and at most one that was lost and one that was too slow.
+    // The line about listening, those two, and at most one line each about a lost and a too slow connection.
     expect(stderr.trim().split('\n').length).to.be.within(3, 5);
   });
 });

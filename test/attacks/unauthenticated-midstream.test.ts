@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A listener stays open while its stream is under way, for its peer to come back: who else comes disturbs nothing.
+// A listener stays open in mid-stream, so that its peer can reconnect:
+// other connections do not disturb the stream.
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';
@@ -10,7 +11,9 @@ import { UNAUTHENTICATED_PEERS } from './wire/unauthenticated-peers.ts';
 
 const ROLES: readonly Role[] = ['sender', 'receiver'];
 const STREAM_BYTES = 300_000;
-const INTRUDERS = UNAUTHENTICATED_PEERS.filter(({ name }) => /nothing|noise|half of|resets|a byte a second/.test(name));
+const INTRUDERS = UNAUTHENTICATED_PEERS.filter(({ name }) =>
+  /nothing|noise|half of|resets|one byte per second/.test(name),
+);
 
 for (const dialer of ROLES)
   describe(`a stream that is under way (the ${dialer} dials)`, () => {
@@ -38,7 +41,7 @@ for (const dialer of ROLES)
       relay.close();
     });
 
-    it('is not disturbed by an earlier handshake after it was taken up again', async () => {
+    it('is not disturbed by an earlier handshake after it was resumed', async () => {
       const { hop, port, relay } = await underWay();
       const first = said(relay.passed, 'dialer');
       relay.cut();
@@ -50,7 +53,7 @@ for (const dialer of ROLES)
       relay.close();
     });
 
-    /** All has come but END. */
+    /** Starts a hop and waits until both ends are connected; the stream has no END before expectEnd(). */
     async function underWay(): Promise<{ hop: Hop; port: number; relay: Relay }> {
       const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: STREAM_BYTES, held: true });
       const port = await hop.listen();
@@ -67,7 +70,7 @@ for (const dialer of ROLES)
     }
   });
 
-/** Until he who sends it is thrown out. */
+/** Sends the bytes and waits until the listener closes the connection. */
 async function replay(port: number, bytes: Buffer): Promise<void> {
   const thief = connect(port, '127.0.0.1')
     .on('error', () => {})

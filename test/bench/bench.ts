@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `npm run bench`: runs every case in interleaved rounds, on loopback, in the lab or both, and prints Markdown tables.
+// `npm run bench`: runs all cases in interleaved rounds and prints Markdown tables.
+// The cases run on loopback, in the lab, or both.
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ import { markdownOfAll, objectOf, type Program, type Summary } from './summary.t
 import type { Column, Table } from './tables.ts';
 import { USAGE, type Words, wordsOf } from './words.ts';
 
-/** The first run on a host reads its programs, and copies rdpipe's agent. */
+/** Amount of a warm-up run: the first run on a host reads programs from disk, and copies rdpipe's agent. */
 const WARM_UP_MIB = 8;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const INTERRUPTED = 130;
@@ -42,7 +43,7 @@ interface Place {
   readonly name: Summary['ground'];
   readonly mib: number;
   readonly ground: Ground;
-  /** Makes what runs need that move so much. */
+  /** Prepares runs that move `mib`, and returns their tables. */
   readonly prepare: (mib: number) => Promise<Program>;
 }
 
@@ -61,7 +62,7 @@ async function bench(asked: Words): Promise<void> {
   if (words.writeDocs) for (const summary of summaries) writeDocs(summary, machine, commandOf(process.argv.slice(2)));
 }
 
-/** Throws where something is missing; what only root may do is left out, and said, elsewhere. */
+/** Throws if a requirement is missing. Without root, reports the tables that need root, and returns the others. */
 function possible(words: Words): Words {
   const { loopback, lab } = words;
   const missing =
@@ -77,7 +78,7 @@ function possible(words: Words): Words {
   return { ...words, loopback: loopback.filter((name) => !without.includes(name)) };
 }
 
-/** The table, where it is asked for and cannot be measured. */
+/** Returns the table if it was requested but cannot be measured. */
 function leftOut(
   asked: readonly LoopbackTable[],
   table: LoopbackTable,
@@ -118,7 +119,7 @@ async function inTheLab(words: Words): Promise<Summary> {
   );
 }
 
-/** Also when a signal ends the benchmark. */
+/** Calls `close` after `work`, and if a signal ends the benchmark. */
 async function closing<T>(close: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   const end = () => void close().finally(() => process.exit(INTERRUPTED));
   for (const signal of SIGNALS) process.once(signal, end);
@@ -130,7 +131,7 @@ async function closing<T>(close: () => Promise<void>, work: () => Promise<T>): P
   }
 }
 
-/** A round to warm up, then those that count; tells what was measured also where they ended early. */
+/** Runs a warm-up round and the measured rounds; prints the results even if the rounds ended early. */
 async function measure({ rounds, seed }: Words, { name, mib, ground, prepare }: Place): Promise<Summary> {
   const load = loadavg()[0] ?? 0;
   say('warming up');
@@ -145,7 +146,7 @@ async function measure({ rounds, seed }: Words, { name, mib, ground, prepare }: 
   return summary;
 }
 
-/** Each once, whichever tables it stands in. */
+/** All cases of the tables, each only once. */
 function casesOf(tables: readonly Table[]): Case[] {
   return [...new Set(tables.flatMap(({ cases }) => cases))];
 }
@@ -159,7 +160,7 @@ function buildsOf({ against }: Words): Build[] {
   return against === undefined ? [own] : [own, { label: `, ${against}`, programs: against }];
 }
 
-/** With columns for the cases of another build: their figures as multiples of this one's. */
+/** Adds columns for the cases of another build: their figures as multiples of this build's. */
 function beside(table: Table, builds: readonly Build[]): Table {
   const labels = builds.map(({ label }) => label).filter((label) => label !== '');
   const isOf = (one: Case, other: Case) =>

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines of rdsend and rdrecv without rdpipe. The key comes from a file, by a descriptor.
+// Command lines of rdsend and rdrecv without rdpipe; they read the key from a file on descriptor 3.
 import { join } from 'node:path';
 import { output } from '../support/run-program.ts';
 
-/** Of rdsend and rdrecv. */
+/** A build of rdsend and rdrecv. */
 export interface Build {
-  /** After the names of its cases; empty for this checkout's. */
+  /** Suffix of the names of its cases; empty for the build of this checkout. */
   readonly label: string;
-  /** Where the two programs are. */
+  /** Directory of the two programs. */
   readonly programs: string;
 }
 
-/** Builds from before it had `--encrypt auth` can be compared in everything else. */
+/** Returns false for old builds without `--encrypt auth`; they can be compared in all other cases. */
 export function knowsAuth({ programs }: Build): boolean {
   return /--encrypt .*auth/s.test(output(join(programs, 'rdsend'), ['--help']).toString());
 }
 
 export interface Hop {
-  /** Where the two programs are. */
+  /** Directory of the two programs. */
   readonly programs: string;
-  /** Words of bash: a file that holds the key; the receiver's address and port; options of both. */
+  /** Words of bash: the file with the key; the receiver's address and port; options of both programs. */
   readonly key: string;
   readonly address: string;
   readonly port: number | string;
   readonly options: string;
-  /** Options of the sender alone. */
+  /** Options of the sender only. */
   readonly sending?: string;
 }
 
-/** `file`: a word that names the input; without it, standard input. */
+/** `file`: a word with the name of the input; default: standard input. */
 export function rdsend({ programs, key, address, port, options, sending = '' }: Hop, file = ''): string {
   return `${programs}/rdsend -v --key-fd 3 ${options} ${sending} ${address} ${port} - ${file} 3<${key}`;
 }

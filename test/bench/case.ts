@@ -1,64 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case of the benchmark, as data: command lines, and how their output is read.
+// A case of the benchmark as data: its command lines, and functions that read their output.
 import type { Figure, Figures } from './figures.ts';
 
-/** A virtual host of the lab; `here` is this machine, in the lab's network where there is one. */
+/** A virtual host of the lab. */
 export type Host = 'h1' | 'h2' | 'h3';
 export const HOSTS: readonly Host[] = ['h1', 'h2', 'h3'];
 
-/** A command line of bash. */
+/** A command line of bash; `here` is this machine, in the lab's network if the case runs in the lab. */
 export interface Part {
   readonly on: Host | 'here';
   readonly command: string;
-  /** The next part starts once this one listens there; otherwise at once. */
+  /** The next part starts when this one listens there; default: immediately. */
   readonly listens?: Listening;
 }
 
 export interface Listening {
   readonly transport: 'rdma' | 'tcp';
-  /** `PORT` is the free port that each run on loopback gets in its environment. */
+  /** `PORT`: the free port that each run on loopback gets in its environment. */
   readonly port: number | 'PORT';
-  /** On loopback: words that run a command where it listens, if not here. */
+  /** On loopback: prefix of a command that runs it in the listener's network, if that is another one. */
   readonly through?: string;
 }
 
 export interface Case {
   readonly name: string;
   readonly parts: readonly Part[];
-  /** Throws when a part did other than asked. `beganS`: on loopback, the last part's start by the monotonic clock. */
+  /** Throws if a part failed to do its work. `beganS`: on loopback, the last part's start (monotonic clock). */
   readonly read: (said: Said, beganS?: number) => Figures;
-  /** How many bytes a run moves; unnamed where that means nothing. */
+  /** Bytes that a run moves; undefined if that has no meaning. */
   readonly bytes?: number;
-  /** Not measured: a command line that comes before each run, and one that comes after it. */
+  /** Command lines before and after each run, which are not measured. */
   readonly before?: string;
   readonly after?: string;
-  /** In the lab: when the hosts' processors are watched: between moments that its commands note, or the whole run. */
+  /** In the lab, the hosts' CPU usage is measured between two notes of the command lines, or during the whole run. */
   readonly watched?: 'as noted' | 'all along';
   readonly goals?: readonly Goal[];
 }
 
-/** For a case that tells nothing beside what is measured of it. */
+/** For a case whose output contains no figures. */
 export function nothing(): Figures {
   return {};
 }
 
-/** The output of each part, of both descriptors, in their order. */
+/** The output and standard error of each part, in the order of the parts. */
 export type Said = readonly string[];
 
-/** For a figure itself, or for its ratio to that of the case `base` in the same round. */
+/** A goal for a figure, or for its ratio to the figure of `base` in the same round. */
 export interface Goal {
   readonly figure: Figure;
   readonly base?: Case;
   readonly bound: 'at least' | 'at most';
   readonly value: number;
-  /** Where the goal is out of reach. */
+  /** Set if the goal cannot be reached. */
   readonly limit?: Limit;
 }
 
-/** The best that was measured without what the goal's case must do; docs/notes has the measurement. */
+/** The best value measured without the work of the goal's case; the measurement is in docs/notes. */
 export interface Limit {
   readonly value: number;
-  /** The program or the resource that set it. */
+  /** The program or resource that sets the limit. */
   readonly by: string;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures that a run measures, and the numbers that sum up several runs.
+// The figures of a run, and the statistics of several runs.
 
-/** Rates in MB/s (10^6), times in seconds or microseconds, `busy` and `others`: a share of processors' time;
- * `gib_per_core_s`: over all hops, by a second of a core. */
+/** Rates in MB/s (10^6), times in seconds or microseconds; `busy` and `others`: shares of the processors' time;
+ * `gib_per_core_s`: GiB over all hops per second of one core. */
 export type Figure =
   | 'mb_per_s'
   | 'cpu_s_per_gib'
@@ -33,7 +33,7 @@ export interface Spread {
   readonly most: number;
 }
 
-/** Of at least one number. */
+/** `numbers` must not be empty. */
 export function spreadOf(numbers: readonly number[]): Spread {
   const sorted = numbers.toSorted((left, right) => left - right);
   const at = (index: number) => sorted[index] ?? Number.NaN;
@@ -41,7 +41,7 @@ export function spreadOf(numbers: readonly number[]): Spread {
   return { median: (at(Math.floor(last / 2)) + at(Math.ceil(last / 2))) / 2, least: at(0), most: at(last) };
 }
 
-/** Each run's ratio to the run of the same round: what slows the machine down for a while slows both. */
+/** Ratios of runs in the same round, as a temporary slowdown of the machine affects both. */
 export function ratios(figures: readonly number[], bases: readonly number[]): number[] {
   return figures.map((figure, round) => figure / (bases[round] ?? Number.NaN));
 }

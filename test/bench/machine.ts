@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine and the checkout with which figures were taken.
+// The machine and the checkout with which figures were measured.
 import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { ROOT } from '../support/root.ts';
@@ -8,7 +8,7 @@ import { GIB } from './case.ts';
 
 export interface Machine {
   readonly date: string;
-  /** With a + where files differ from it. */
+  /** The commit, with a + if files differ from it. */
   readonly commit: string;
   readonly processor: string;
   readonly cores: number;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of a machine's processors between two readings of the first line of /proc/stat.
+// Processor usage of a machine between two readings of the first line of /proc/stat.
 import { readFileSync } from 'node:fs';
 
-/** USER_HZ of every Linux that runs here. */
+/** USER_HZ of Linux on the supported machines. */
 export const TICKS_A_SECOND = 100;
 const BEFORE = '/dev/shm/before';
 const AFTER = '/dev/shm/after';
 
 export interface Work {
   readonly userS: number;
-  /** With the time in interrupts. */
+  /** Includes the time in interrupts. */
   readonly sysS: number;
-  /** Of all processors, 0 to 1. */
+  /** Share of all processors' time, 0 to 1. */
   readonly busy: number;
 }
 
-/** Lines of sh that leave a reading behind: of before, or of after what is measured. */
+/** sh commands that store a reading before and after the measured work. */
 export const NOTE_BEFORE = note(BEFORE);
 export const NOTE_AFTER = note(AFTER);
 export const FORGET_NOTES = `rm -f ${BEFORE} ${AFTER}`;
-/** Nothing where none was left. */
+/** Prints both readings, or nothing if none was stored. */
 export const TELL_NOTES = `test ! -e ${AFTER} || cat ${BEFORE} ${AFTER}`;
 
-/** A command line of sh between the two readings, with its status. */
+/** An sh command line between the two readings; keeps its status. */
 export function noted(command: string): string {
   return `${NOTE_BEFORE}; ${command}; ended=$?; ${NOTE_AFTER}; exit $ended`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures out of what the programs print.
+// Reads figures from the output of programs.
 import type { Report } from '../../packages/rdpipe/src/model/report.ts';
 import { type Case, GIB, MIB } from './case.ts';
 import type { Figures } from './figures.ts';
@@ -8,18 +8,18 @@ export type Transport = 'rdma' | 'tcp';
 
 type CopyReport = Report & { readonly copy?: { readonly failed: number } };
 
-/** For a case whose last part tells everything. */
+/** For a case whose last part prints all figures. */
 export function ofLast(read: (said: string) => Figures): Case['read'] {
   return (said) => read(said.at(-1) ?? '');
 }
 
-/** The rate of `drain`, from the first byte to the end; with `beganS` also the time from there to the first byte. */
+/** The rate that `drain` measured; with `beganS`, also the time from then to the first byte. */
 export function ofDrain(text: string, bytes: number, beganS?: number): Figures {
   const { seconds, firstS } = drainIn(text, bytes);
   return { mb_per_s: bytes / seconds / 1e6, ...(beganS !== undefined && { first_byte_s: firstS - beganS }) };
 }
 
-/** Several of `drain` at once: all that they read, from the first byte of one to the end of the last. */
+/** The total rate of several `drain` at once, from the first byte of any to the end of the last. */
 export function ofDrains(text: string, count: number, bytes: number): Figures {
   const drains = text.split('\n').filter((line) => line.startsWith('drain: '));
   if (drains.length !== count) throw new Error(`${drains.length} ended, not ${count}: ${text.trim()}`);
@@ -29,7 +29,7 @@ export function ofDrains(text: string, count: number, bytes: number): Figures {
   return { mb_per_s: (count * bytes) / seconds / 1e6 };
 }
 
-/** From the first of `writes` to the end of `drain`: what buffers take at once is no rate. */
+/** The rate from the start of `writes` to the end of `drain`, because bytes that only fill buffers do not count. */
 export function ofWrites(text: string, bytes: number): Figures {
   const [beganS] = numbersIn(text, /^writes: from ([\d.]+) s$/m, 'writes');
   const { seconds, firstS } = drainIn(text, bytes);
@@ -51,15 +51,15 @@ export function ofLines(text: string, count: number): Figures {
   return { median_us, most_us };
 }
 
-/** `rdpipe --json`: the memory of the rdsend or rdrecv that held most. */
+/** `rdpipe --json`: the largest memory of an rdsend or rdrecv. */
 export function ofNativePrograms(text: string): Figures {
   const ends = reportIn(text, 'tcp').hops.flatMap(({ sender, receiver }) => [sender, receiver]);
   return { native_rss_mib: Math.max(...ends.map((usage) => usage?.maxRssKib ?? Number.NaN)) / 1024 };
 }
 
 /**
- * `rdpipe --json` to one host or a chain: bytes over all hops by the time that all cores had for them. Of one hop it
- * is the processor time that was needed: a chain cannot have more.
+ * `rdpipe --json` to one host or a chain: GiB over all hops, divided by the time of all cores. For one hop, divided by
+ * the processor time that was used, which gives the upper limit for a chain.
  */
 export function ofChain(text: string, bytes: number, cores: number): Figures {
   const { hops } = reportIn(text, 'tcp');
@@ -71,7 +71,7 @@ export function ofChain(text: string, bytes: number, cores: number): Figures {
   return { gib_per_core_s: (hops.length * bytes) / GIB / coreS };
 }
 
-/** `rdcp --json`: the memory of the native program that held most; throws where a path was not copied. */
+/** `rdcp --json`: the largest memory of a native program; throws if a path was not copied. */
 export function ofCopy(text: string): Figures {
   const { stages, hops, copy } = reportIn(text) as CopyReport;
   if (copy?.failed !== 0) throw new Error(`${copy?.failed} paths were not copied`);
@@ -79,19 +79,19 @@ export function ofCopy(text: string): Figures {
   return { native_rss_mib: Math.max(...[...stages, ...ends].map((usage) => usage?.maxRssKib ?? 0)) / 1024 };
 }
 
-/** ib_send_bw's MB are 2^20 bytes. */
+/** A MB of ib_send_bw is 2^20 bytes. */
 export function ofSendBandwidth(text: string): Figures {
   const [mib] = numbersIn(text, /^ *\d+ +\d+ +[\d.]+ +([\d.]+)/m, 'ib_send_bw');
   return { mb_per_s: (mib * MIB) / 1e6 };
 }
 
-/** Half a round trip, as it prints it. */
+/** ib_send_lat prints half a round trip. */
 export function ofSendLatency(text: string): Figures {
   const [median, mean] = numbersIn(text, /^ *\d+ +\d+ +[\d.]+ +[\d.]+ +([\d.]+)[ \t]+([\d.]+)/m, 'ib_send_lat');
   return { half_trip_us: mean, median_us: median, trips_per_s: 1e6 / (2 * mean) };
 }
 
-/** Its last column: the time a message took in either direction. */
+/** rstream's last column: the time of a message in one direction. */
 export function ofRstreamBandwidth(text: string): Figures {
   return { mb_per_s: MIB / microsecondsIn(text) };
 }
@@ -101,19 +101,19 @@ export function ofRstreamLatency(text: string): Figures {
   return { half_trip_us: mean, trips_per_s: 1e6 / (2 * mean) };
 }
 
-/** The bytes that had arrived, by the receiver's clock. */
+/** The rate that the receiver measured. */
 export function ofIperf(text: string): Figures {
   return { mb_per_s: JSON.parse(text).end.sum_received.bits_per_second / 8e6 };
 }
 
-/** `rdsend -v`: from the connection to the receiver's word that all is written. */
+/** `rdsend -v`: from the connection to the receiver's confirmation that all bytes are written. */
 export function ofRdsend(text: string, transport: Transport, bytes: number): Figures {
   const [sent, seconds] = numbersIn(text, sentOver(transport), 'rdsend');
   if (sent !== bytes) throw new Error(`rdsend sent ${sent} bytes, not ${bytes}`);
   return { mb_per_s: sent / seconds / 1e6 };
 }
 
-/** `rdpipe --json`: what left the first stage, by the hop that took longest. */
+/** `rdpipe --json`: the bytes of the first stage, divided by the time of the slowest hop. */
 export function ofRdpipe(text: string, transport: Transport, bytes: number): Figures {
   const { hops } = reportIn(text, transport);
   expectBytes(hops, bytes);
@@ -125,7 +125,7 @@ function expectBytes(hops: Report['hops'], bytes: number): void {
   if (different !== undefined) throw new Error(`rdpipe moved ${different.bytes} bytes, not ${bytes}`);
 }
 
-/** The report that its events end with; throws where a hop went another way than asked for. */
+/** The report at the end of the events; throws if a hop did not use `transport`. */
 export function reportIn(text: string, transport?: Transport): Report {
   const report: Report = JSON.parse(text.split('\n').findLast((line) => line.startsWith('{')) ?? '');
   const ways = report.hops.map((hop) => hop.transport);
@@ -134,14 +134,14 @@ export function reportIn(text: string, transport?: Transport): Report {
   return report;
 }
 
-/** The output of ping-pong, of a ping whose rdsend went this way. */
+/** The output of ping-pong over an rdsend; throws if it did not use this transport. */
 export function ofPingPong(text: string, transport: Transport): Figures {
   numbersIn(text, sentOver(transport), 'rdsend');
   const { median_us, mean_us, trips_per_s } = tripsIn(text);
   return { half_trip_us: mean_us / 2, median_us: median_us / 2, trips_per_s };
 }
 
-/** The output of ping-pong alone: whole round trips. */
+/** The output of ping-pong without rdsend: complete round trips. */
 export function ofTrips(text: string): Figures {
   const { median_us, trips_per_s } = tripsIn(text);
   return { median_us, trips_per_s };
@@ -168,7 +168,7 @@ function sentOver(transport: Transport): RegExp {
   return new RegExp(`${sent} over ${transport}\\b`, 'm');
 }
 
-/** As many as the pattern has groups. */
+/** The numbers in the groups of `pattern`; throws if the text does not match. */
 function numbersIn(text: string, pattern: RegExp, program: string): [number, number, number] {
   const found = pattern.exec(text);
   if (found === null) throw new Error(`${program} did not say ${pattern}: ${text.trim()}`);

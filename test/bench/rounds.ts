@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs every case once a round, each round in another order, so that what slows the machine down for a while does not
-// meet one case alone, and none always comes after the same one.
+// Runs every case once per round, each round in another order, so that a temporary slowdown of the machine
+// does not affect only one case, and no case always follows the same one.
 import { lots, shuffled } from '../support/sample.ts';
 import type { Case } from './case.ts';
 import type { Figures } from './figures.ts';
 
-/** Figures of each case in the order of the rounds. */
+/** The figures of each case, in the order of the rounds. */
 export type Results = ReadonlyMap<Case, readonly Figures[]>;
 
-/** Where cases run. */
+/** The environment in which cases run. */
 export interface Ground {
-  /** Rejected where a command failed, or moved other bytes than it should. */
+  /** Rejects if a command failed, or moved wrong bytes. */
   runOnce(one: Case): Promise<Figures>;
-  /** Of a ground that can break by itself: makes a new one, so that the run may be tried again. */
+  /** For a ground that can break on its own: creates a new one, so that the run can be repeated. */
   readonly renew?: () => Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface Plan {
   readonly ground: Ground;
   readonly cases: readonly Case[];
   readonly rounds: number;
-  /** The same seed makes the same orders. */
+  /** The same seed gives the same orders. */
   readonly seed: number;
 }
 
@@ -32,7 +32,7 @@ export interface Outcome {
   readonly failure?: Error;
 }
 
-/** In one round at most: where more fails it is not the ground. */
+/** Most renewals in one round: if more runs fail, the ground is not the cause. */
 const RENEWALS = 3;
 
 export async function runRounds(plan: Plan, say: (line: string) => void): Promise<Outcome> {
@@ -68,7 +68,7 @@ async function fill(
   }
 }
 
-/** @param failed throws what is to end the rounds. */
+/** @param failed throws the error that ends the rounds, or returns to run the case again. */
 async function runOf(one: Case, ground: Ground, failed: (failure: Error) => Promise<void>): Promise<Figures> {
   for (;;) {
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of the rounds on one ground: as Markdown, and as an object for machines.
+// The results of the rounds on one ground: as Markdown, and as an object for JSON.
 import type { Case, Goal } from './case.ts';
 import { type Figure, type Figures, spreadOf } from './figures.ts';
 import type { Outcome, Results } from './rounds.ts';
@@ -7,11 +7,11 @@ import { goalsOf, markdownOf, type Table } from './tables.ts';
 
 export interface Summary {
   readonly ground: 'loopback' | 'lab';
-  /** How much a run moved. */
+  /** The amount that a run moved. */
   readonly mib: number;
   readonly rounds: number;
   readonly seed: number;
-  /** The load average of a minute before they began. */
+  /** The load average of the minute before the rounds. */
   readonly load: number;
   readonly tables: readonly Table[];
   readonly outcome: Outcome;
@@ -24,7 +24,7 @@ export interface Plot {
   readonly svg: string;
 }
 
-/** The tables of a ground, whose cases are measured, and its plots. */
+/** The tables of a ground, whose cases are measured, and a function that draws its plots. */
 export interface Program {
   readonly tables: readonly Table[];
   readonly plots: (results: Results) => readonly Plot[];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results as tables of Markdown, padded so that they can be read on a terminal: medians with the least and the
-// most, ratios, and what became of the goals.
+// Results as Markdown tables, padded for reading on a terminal.
+// They show medians with minimum and maximum, ratios, and whether goals were reached.
 import type { Case, Goal } from './case.ts';
 import { type Figure, ratios, spreadOf } from './figures.ts';
 import type { Results } from './rounds.ts';
@@ -11,14 +11,14 @@ export interface Table {
   readonly columns: readonly Column[];
 }
 
-/** A figure, or its ratio to that of a case in the same round. */
+/** A figure, or its ratio to the figure of a case in the same round. */
 export interface Column {
   readonly title: string;
   readonly figure: Figure;
   readonly digits: number;
-  /** One for all cases, or one for each of some. */
+  /** One case for all, or one for each of some cases. */
   readonly base?: Case | ReadonlyMap<Case, Case>;
-  /** Without the least and the most. */
+  /** Omits minimum and maximum. */
   readonly brief?: true;
 }
 
@@ -30,7 +30,7 @@ export function markdownOf({ title, cases, columns }: Table, results: Results): 
   return `### ${title}\n\n${rowsOf(heads, rows)}`;
 }
 
-/** Of the cases that were run; empty where they have no goals. */
+/** The table of goals of the cases that were run; empty if they have none. */
 export function goalsOf(results: Results): string {
   const rows = [...results.keys()].flatMap((one) => (one.goals ?? []).map((goal) => goalRow(one, goal, results)));
   if (rows.length === 0) return '';
@@ -52,7 +52,7 @@ function goalRow(one: Case, goal: Goal, results: Results): string[] {
   return [one.name, `${bound} ${value} ${of}`, reachable, inWords(numbers, RATIO_DIGITS), verdict(goal, numbers)];
 }
 
-/** A goal that is out of reach is judged by its limit. */
+/** A goal with a limit is judged by the limit. */
 function verdict({ bound, value, limit }: Goal, numbers: readonly number[]): string {
   if (numbers.length === 0) return 'not measured';
   const { median } = spreadOf(numbers);
@@ -71,7 +71,7 @@ function unitOf(figure: Figure): string {
   return units[figure] ?? figure;
 }
 
-/** Empty where a case has no such figure, or its base was not run. */
+/** Empty if the case does not have the figure, or its base was not run. */
 function measured(one: Case, figure: Figure, base: Case | undefined, results: Results): number[] {
   const own = series(results, one, figure);
   if (base === undefined) return own;
@@ -90,7 +90,7 @@ function inWords(numbers: readonly number[], digits: number, brief?: true): stri
   return `${median.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`;
 }
 
-/** The first column to the left, the others to the right. */
+/** Aligns the first column left, the others right. */
 function rowsOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heads.map((head, column) =>
     Math.max(3, head.length, ...rows.map((row) => (row[column] ?? '').length)),

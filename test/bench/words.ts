@@ -15,15 +15,15 @@ export const USAGE = `usage: npm run bench -- [OPTION...] [TABLE...]
   --rounds N       how often each case is run (default 5)
   --mib N          how much a run moves, at least 5 (default 1024; in the lab 256)
   --quick          3 rounds of 128 MiB: for a look
-  --against DIR    runs the rdsend and rdrecv of DIR beside this checkout's, in the same rounds
+  --against DIR    also runs the rdsend and rdrecv of DIR, in the same rounds
   --dir DIR        where the files are that runs read and write (default ${tmpdir()})
   --json FILE      every figure of every run
-  --write-docs     puts results and plots into docs/benchmarks.md: of all tables
+  --write-docs     puts results and plots into docs/notes/benchmarks.md: of all tables
   --seed N         draws the order of the cases again`;
 
 const DEFAULTS = { rounds: 5, mib: 1024, labMib: 256 };
 const QUICK = { rounds: 3, mib: 128, labMib: 64 };
-/** ib_send_bw sends five messages or more. */
+/** ib_send_bw sends at least five messages. */
 const LEAST_MIB = 5;
 const SEEDS = 2 ** 32;
 
@@ -41,7 +41,7 @@ export interface Words {
   readonly seed: number;
 }
 
-/** Throws what is to be told where they are not understood. */
+/** Parses the command line; throws the error for the user if it is invalid. */
 export function wordsOf(argv: string[]): Words {
   const { values, positionals } = parse(argv);
   const { rounds, mib, labMib } = values.quick ? QUICK : DEFAULTS;
@@ -94,7 +94,7 @@ function namesOf(word: string): readonly string[] {
   return word === 'copy' ? COPY_TABLES : [word];
 }
 
-/** A page of parts of several runs would compare what was not measured together. */
+/** Requires complete runs: a page with parts of several runs would compare figures that were not measured together. */
 function writesDocs(
   asked: boolean | undefined,
   against: string | undefined,

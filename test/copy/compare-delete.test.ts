@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdtree as `compare` with --delete: the names that the target has and the source lacks.
+// rdtree as `compare` with --delete: names that the target has and the source lacks.
 import { expect } from 'chai';
 import { enter, file, useCompare, wordsOf } from '../support/compare.ts';
 import { needsRoot } from '../support/needs.ts';
@@ -18,17 +18,17 @@ describe('--delete', () => {
     on.make('symlink d/link /');
   });
 
-  it('names what a directory has too much', async () => {
+  it('names superfluous entries of a directory', async () => {
     const words = await removals([enter('d'), file('f'), enter('sub'), LEAVE, LEAVE]);
     expect(words.slice(0, 2)).to.deep.equal(['remove f', 'leave']);
     expect(words.slice(2).sort()).to.deep.equal(['leave', 'remove .rdcp', 'remove extra', 'remove link', 'remove old']);
   });
 
-  it('names nothing without it', async () => {
+  it('names nothing without --delete', async () => {
     expect(await removals([enter('d'), LEAVE], { remove: false })).to.deep.equal(['leave']);
   });
 
-  it('names nothing in a directory that was not sent whole', async () => {
+  it('names nothing in a directory that was not sent completely', async () => {
     const words = await removals([enter('d'), enter('sub'), LEAVE, CUT]);
     expect(words).to.deep.equal(['remove f', 'leave', 'leave']);
   });
@@ -39,18 +39,18 @@ describe('--delete', () => {
     expect(await removals(records, { patterns })).to.deep.equal(['remove f', 'leave', 'remove link', 'leave']);
   });
 
-  it('keeps in the target directory the journals of copies that run', async () => {
+  it('keeps the journals of running copies in the target directory', async () => {
     const words = await removals([enter(''), file('f'), enter('d'), CUT, LEAVE]);
     expect(words).to.deep.equal(['leave', 'leave', 'remove top']);
   });
 
-  it('keeps in the target directory the names of all sources', async () => {
+  it('keeps the names of all sources in the target directory', async () => {
     const merged = [enter(''), file('f'), LEAVE, SECOND, file('top'), LEAVE];
     expect(await removals([...merged, enter('d', { source: 2 }), CUT])).to.deep.equal(['leave', 'leave', 'leave']);
     expect(await removals(merged)).to.deep.equal(['leave', 'leave', 'remove d']);
   });
 
-  it('names nothing in the target directory when a source is missing or not whole', async () => {
+  it('names nothing in the target directory when a source is missing or incomplete', async () => {
     const failed = await on.compare([enter(''), LEAVE, { ...END, failures: 1 }], { remove: true });
     expect(failed.records.map(wordsOf)).to.deep.equal(['place', 'enter  metadata', 'leave', 'end']);
     expect(await removals([enter(''), CUT, SECOND, LEAVE])).to.deep.equal(['leave', 'leave']);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdtree as `compare`: what an interrupted copy left of a large file is found and digested.
+// rdtree as `compare`: finds and digests the partial file that an interrupted copy of a large file
+// left.
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { enter, file, useCompare, wordsOf } from '../support/compare.ts';
 import { needsRoot } from '../support/needs.ts';
 import { ANN, END, LEAVE, MIB, type TextSettings, type TreeRecord } from '../support/tree-stream.ts';
 
-/** By XXH3-128 of `f` and `g`. */
+/** The names of the partial files of `f` and `g`, with the XXH3-128 of these names. */
 const PARTIAL = '.rdcp-b3b2b50bf19ad7d533c155909ff3ba9a';
 const PARTIAL_OF_G = '.rdcp-6c55a0c73e6b89e1aa19e6ddf2f9b697';
 const FILE = file('f', { size: 20 * MIB + 3 });
@@ -15,8 +16,8 @@ type Row = readonly [title: string, script: string, more?: Partial<TreeRecord>, 
 const UNUSED: readonly Row[] = [
   ['without --partial', `truncate -s 17M ${PARTIAL}`, {}, { partial: false }],
   ['of a small file', `truncate -s 17M ${PARTIAL}`, { size: 8 * MIB - 1 }],
-  ['without a whole block', `truncate -s 8388607 ${PARTIAL}`],
-  ['of another name', `truncate -s 17M ${PARTIAL_OF_G}`],
+  ['without a complete block', `truncate -s 8388607 ${PARTIAL}`],
+  ['with another name', `truncate -s 17M ${PARTIAL_OF_G}`],
   ['that are symbolic links', `truncate -s 17M big; symlink ${PARTIAL} big`],
   ['that are directories', `directory ${PARTIAL}`],
   ['that are fifos', `mkfifo ${PARTIAL}`],
@@ -30,7 +31,7 @@ describe('partial files', () => {
     return records.find(({ type }) => type === 'blocks') ?? END;
   }
 
-  it('pass as digests of their whole blocks', async () => {
+  it('pass as digests of their complete blocks', async () => {
     on.make(`truncate -s 17M ${PARTIAL}`);
     const note = { type: 'xattr', name: 'user.a', value: '' } as const;
     const { records } = await on.compare([note, FILE, END], { partial: true });
@@ -46,7 +47,7 @@ describe('partial files', () => {
     expect(digests.slice(0, 32)).to.not.equal(digests.slice(32));
   });
 
-  it('count as far as the file goes', async () => {
+  it('count up to the length of the file', async () => {
     on.make(`truncate -s 100M ${PARTIAL}`);
     expect((await blocks()).bytes).to.equal(16 * MIB);
   });
@@ -63,7 +64,7 @@ describe('partial files', () => {
     expect(await on.passed([FILE], { partial: true })).to.deep.equal(['file f all']);
   });
 
-  it('that another copy holds are not used, and not removed', async () => {
+  it('that another copy has open are not used, and not removed', async () => {
     on.make(`truncate -s 17M ${PARTIAL}`);
     const holder = on.bench.bash('exec 9<"$1"; flock -x 9; echo held; exec sleep 1000', on.at(PARTIAL));
     await new Promise<void>((resolve) => holder.child.stdout?.once('data', () => resolve()));

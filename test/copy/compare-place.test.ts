@@ -24,7 +24,7 @@ const ROWS: readonly Row[] = [
   ['a file, a target with a slash', 'new/', [F], 'into'],
   ['a file, a target that is a directory', '.', [F], 'into'],
   ['a file, a parent that is missing', 'a/new', [F], NO_PARENT],
-  ['a file, a parent that is to be made', 'a/new', [F], 'as', { make_parents: true }],
+  ['a file, a parent to be created', 'a/new', [F], 'as', { make_parents: true }],
   ['two files', 'new', [F, { ...G, source: 1 }], 'into'],
   ['two files, of which the first failed', 'new', [FAILED, { ...G, source: 1 }], 'into'],
   ['two files, of which the second failed', 'new', [F, FAILED], 'into'],
@@ -38,7 +38,7 @@ const ROWS: readonly Row[] = [
   ['two of them', 'new', [NOTE, symlink('f', 'x'), NOTE, symlink('g', 'x', { source: 1 })], 'into'],
 ];
 
-describe('the place', () => {
+describe('the target path', () => {
   const on = useCompare();
 
   for (const [title, path, records, expected, settings] of ROWS)
@@ -67,7 +67,7 @@ describe('the place', () => {
     expect(text).to.match(/^changed +6 B {2}g {2}\(size\)\n/);
   });
 
-  it('owners may come before it', async () => {
+  it('may be preceded by owners', async () => {
     const owner = { type: 'owner', group: 0, id: ANN, name: 'no-such-user' } as const;
     const { records } = await on.compare([owner, owner, F, END], { target: on.at('new') });
     expect(records.map(({ type }) => type)).to.deep.equal(['owner', 'owner', 'place', 'file', 'end']);
@@ -76,7 +76,7 @@ describe('the place', () => {
     expect(behind.records.map(({ type }) => type)).to.deep.equal(['place', 'file', 'owner', 'file', 'end']);
   });
 
-  it('there is none where nothing came', async () => {
+  it('is missing without a record', async () => {
     const { records, status } = await on.compare([FAILED, { ...END, failures: 1 }], { target: on.at('a/new') });
     expect(status).to.equal(0);
     expect(records.map(({ type }) => type)).to.deep.equal(['failed', 'end']);

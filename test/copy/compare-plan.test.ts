@@ -2,6 +2,7 @@
 // rdtree as `compare` with -n: the plan as text and as JSON.
 import { expect } from 'chai';
 import { enter, file, link, symlink, useCompare } from '../support/compare.ts';
+import { jsonLines } from '../support/json-output.ts';
 import { END, LEAVE } from '../support/tree-stream.ts';
 
 describe('the plan', () => {
@@ -45,8 +46,7 @@ describe('the plan', () => {
       plan: 'json',
     });
     const none = { directories: 0, links: 0, specials: 0, removed: 0, same: 0, failed: 0 };
-    const lines = text.trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).to.deep.equal([
+    expect(jsonLines(text, 'copyPlan')).to.deep.equal([
       { action: 'metadata', path: 'x', bytes: 0, reasons: ['mode'] },
       { action: 'new', path: '?', path_hex: 'ff', bytes: 2, reasons: ['new'] },
       { totals: { files: 1, bytes: 2, metadata: 1, ...none } },

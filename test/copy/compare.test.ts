@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdtree as `compare`: what passes of each entry, by the state of the target, which stays as it is.
+// rdtree as `compare`: the parts of each entry that must be sent, by the state of the target,
+// which is not changed.
 import { lstatSync } from 'node:fs';
 import { expect } from 'chai';
 import { enter, file, link, SECONDS, special, symlink, useCompare, wordsOf } from '../support/compare.ts';
@@ -85,9 +86,9 @@ describe('compare', () => {
       ['the same', 'setfattr -n user.note -v one f', [note], ''],
       ['another value', 'setfattr -n user.note -v two f', [note], 'xattr'],
       ['one is missing', '', [note], 'xattr'],
-      ['one too many', 'setfattr -n user.note -v one f; setfattr -n user.more f', [note], 'xattr'],
+      ['an extra one', 'setfattr -n user.note -v one f; setfattr -n user.more f', [note], 'xattr'],
       ['none', '', [], ''],
-      ['an ACL too many', 'setfacl -m u:4321:r f; chmod 644 f', [], 'acl'],
+      ['an extra ACL', 'setfacl -m u:4321:r f; chmod 644 f', [], 'acl'],
     ] as const;
     for (const [title, script, attributes, reasons] of rows)
       it(title, async function () {
@@ -99,7 +100,7 @@ describe('compare', () => {
         expect(await on.passed([...attributes, file('f')])).to.deep.equal([]);
       });
 
-    it('of a directory that is the same do not pass', async function () {
+    it('of an unchanged directory do not pass', async function () {
       needsTool(this, 'setfattr');
       on.make('directory d; setfattr -n user.note -v one d');
       const more = { ...note, name: 'user.more' };
@@ -153,7 +154,7 @@ describe('compare', () => {
     expect(await on.passed([other])).to.deep.equal(['file f metadata']);
   });
 
-  it('compares no owner that it could not set', async function () {
+  it('compares no owner that it cannot set', async function () {
     needsRoot(this);
     on.make('chmod 755 .. .; file f');
     const { records } = await on.compare(
@@ -179,7 +180,7 @@ describe('compare', () => {
     expect(events.at(-1)).to.include({ event: 'progress', done: true, ...totals });
   });
 
-  it('a damaged stream ends it', async () => {
+  it('ends on a damaged stream', async () => {
     for (const records of [[file('a/b')], [file('..')], [enter('d')], [file('f', { want: WANT.rest })], [LEAVE]]) {
       const { status, events } = await on.compare([...records, END]);
       expect(status).to.not.equal(0);
@@ -187,7 +188,7 @@ describe('compare', () => {
     }
   });
 
-  it('goes into trees that are deeper than the usual limit of descriptors', async () => {
+  it('enters trees deeper than the usual limit of descriptors', async () => {
     const depth = 1500;
     on.make(`mkdir -p ${'d/'.repeat(depth)}`);
     const tree = [...Array.from({ length: depth }, () => enter('d')), ...Array.from({ length: depth }, () => LEAVE)];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies keep everything that rsync -aHAXS keeps, over each route; a rerun copies what changed, and nothing else.
+// Copies keep everything that rsync -aHAXS keeps, over each route;
+// a second run copies only the changes.
 import {
   chmodSync,
   chownSync,
@@ -29,10 +30,10 @@ const ROUTES = [
   { name: 'on one host', from: 'h1:', to: 'h1:' },
 ] as const;
 const ENTRIES = 5000;
-/** Of a message with a long path. */
+/** Longest part of a message with a long path that a failed test shows. */
 const MOST_SHOWN = 2000;
 const ANN = 61_235;
-/** The sessions of this host are a user's who is not root. */
+/** Sessions on this host run as a user other than root. */
 const AS_ANN = `ForceCommand exec setpriv --reuid ${ANN} --regid ${ANN} --clear-groups sh -c "$SSH_ORIGINAL_COMMAND"`;
 
 describe('rdcp', () => {
@@ -45,10 +46,10 @@ describe('rdcp', () => {
     chmodSync(join(lab.homes, '..'), 0o711);
     chownSync(lab.host('ann').home, ANN, ANN);
   });
-  // Too deep for node.
+  // rm, because the paths are too deep for node.
   afterEach(() => void execaSync('rm', ['-rf', at('deep'), at('deep copy')]));
 
-  it('is judged by one who sees differences', () => {
+  it('is judged by a comparison that sees differences', () => {
     for (const name of ['source', 'target']) makeTree(at(name));
     expectCopy(at('source'), at('target'));
     changeTree(at('source'));
@@ -75,7 +76,7 @@ describe('rdcp', () => {
     });
   }
 
-  it('lists on -n what it would do, and does nothing', async () => {
+  it('lists its plan with -n, and does nothing', async () => {
     for (const name of ['source', 'target']) makeTree(at(name));
     changeTree(at('source'));
     const before = inodesOf(at('target'));
@@ -87,7 +88,7 @@ describe('rdcp', () => {
     expect(inodesOf(at('target'))).to.deep.equal(before);
   });
 
-  it('goes deeper than the longest path', async () => {
+  it('descends deeper than the longest path', async () => {
     makeDeepTree(at('deep'));
     copied(await lab.sh(`rdcp -a h1:$PWD/deep/ h2:"$PWD/deep copy/"`));
     expectSameListing(at('deep'), at('deep copy'));
@@ -124,7 +125,7 @@ describe('rdcp', () => {
       const sourcesAndTarget = words.split(' ').map((word) => `${at('ours')}/${word}`);
       const [target, ...sources] = sourcesAndTarget.reverse();
       copied(await lab.sh(`rdcp -a ${sources.map((source) => `h1:${source}`).join(' ')} h2:${target}`));
-      expectCopy(at('theirs'), at('ours'), { rsync: '-aHAXSO' }); // directories that were there have other times
+      expectCopy(at('theirs'), at('ours'), { rsync: '-aHAXSO' }); // existing directories have other times
     });
 
   it('without -a keeps times, gives new files modes by the umask, and leaves those of old ones', async () => {
@@ -141,7 +142,7 @@ describe('rdcp', () => {
     expect(readFileSync(at('target/old'), 'utf8')).to.equal('old');
   });
 
-  it('sees with --checksum alone what changed without a sign', async () => {
+  it('finds hidden changes only with --checksum', async () => {
     for (const [directory, text] of [
       ['source', 'after!'],
       ['target', 'before'],
@@ -156,7 +157,7 @@ describe('rdcp', () => {
     expect(readFileSync(at('target/file'), 'utf8')).to.equal('after!');
   });
 
-  it('replaces a link at the target, and writes nothing where it led', async () => {
+  it('replaces a link at the target, and writes nothing to its target', async () => {
     mkdirSync(at('source/dir'), { recursive: true });
     for (const path of ['source/dir/file', 'source/file']) writeFileSync(at(path), 'new');
     for (const path of ['target', 'elsewhere']) mkdirSync(at(path));
@@ -169,10 +170,10 @@ describe('rdcp', () => {
     expect(readFileSync(at('elsewhere/file'), 'utf8')).to.equal('old');
   });
 
-  describe('of a user who is not root', () => {
+  describe('by a user who is not root', () => {
     beforeEach(() => chmodSync(lab.directory, 0o777));
 
-    it('names what cannot be read with status 23, copies all else, and removes nothing of it', async () => {
+    it('names unreadable paths with status 23, copies the rest, and removes nothing of them', async () => {
       makeReadable(at('source'));
       execaSync('cp', ['-a', at('source'), at('target')]);
       writeFileSync(at('target/closed/kept'), 'kept');
@@ -187,7 +188,7 @@ describe('rdcp', () => {
       expect(readFileSync(at('target/closed/kept'), 'utf8')).to.equal('kept');
     });
 
-    it('keeps all but owners, and says so with -v', async () => {
+    it('keeps everything except owners, and reports that with -v', async () => {
       makeReadable(at('source'));
       for (const name of ['open', 'secret']) chownSync(at(`source/${name}`), 54_321, 12_345);
       for (const [name, option, lines] of [
@@ -217,12 +218,12 @@ describe('rdcp', () => {
   });
 });
 
-/** Status 0, and nothing to say. */
+/** Expects status 0 and no output. */
 function copied({ status, text, stderr }: Result): void {
   expect({ status, text, stderr: stderr.slice(0, MOST_SHOWN) }).to.deep.equal({ status: 0, text: '', stderr: '' });
 }
 
-/** Inode numbers and times of their last change, which tell a file that was written or changed in any way, below. */
+/** Inode numbers and change times of all entries below: they show each file that was written or changed in any way. */
 function inodesOf(directory: string): string[] {
   const { stdout } = execaSync('find', [directory, '-mindepth', '1', '-printf', '%i %C@ %P\\0'], {
     encoding: 'latin1',
@@ -230,7 +231,7 @@ function inodesOf(directory: string): string[] {
   return stdout.split('\0').sort();
 }
 
-/** `there` is a directory, `linked` a link to one, `target` is missing. */
+/** `there` is a directory, `linked` is a link to one, `target` does not exist. */
 function makePlaces(directory: string): void {
   mkdirSync(join(directory, 'source/sub/inner'), { recursive: true });
   for (const path of ['source/file', 'source/sub/one', 'source/sub/inner/two'])
@@ -241,7 +242,7 @@ function makePlaces(directory: string): void {
   execaSync('find', [directory, '-depth', '-execdir', 'touch', '-h', '-d', '@1600000000', '{}', '+']);
 }
 
-/** By everyone, so far. */
+/** So far, everyone may read these files. */
 function makeReadable(directory: string): void {
   mkdirSync(join(directory, 'closed'), { recursive: true });
   for (const path of ['open', 'secret', 'closed/file']) writeFileSync(join(directory, path), path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy that is killed, loses its power or its disk's room leaves old files whole; the next one goes on from there.
+// A copy that is killed, or loses power or disk space, leaves old files intact;
+// the next copy resumes it.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -17,7 +18,7 @@ import { tryPowerLoss } from './power-loss.ts';
 const CELLS = 6;
 const POWER_LOSSES = 3;
 const MIB = 1024 * 1024;
-/** At 10 MB/s its end is far when its beginning is seen. */
+/** At 10 MB/s the copy lasts long after its beginning was noticed. */
 const LASTING_BYTES = 96 * MIB;
 
 describe('a copy that is interrupted', () => {
@@ -31,7 +32,7 @@ describe('a copy that is interrupted', () => {
     for (const cell of sample(KILL_CELLS, CELLS)) it(nameOf(cell), () => tryKill(lab, cell));
   });
 
-  it('goes on in mid-file', async () => {
+  it('resumes in the middle of a file', async () => {
     const copy = new InterruptedCopy(lab, undefined, LASTING_BYTES);
     copy.prepare();
     const running = copy.start('--limit 10M');
@@ -43,7 +44,7 @@ describe('a copy that is interrupted', () => {
     expect(await copy.complete()).to.be.above(8 * MIB - 1);
   });
 
-  it('is not hurt by another to the same target', async () => {
+  it('is not damaged by another copy to the same target', async () => {
     const copy = new InterruptedCopy(lab);
     copy.prepare();
     const all = await Promise.all([1, 2].map(() => lab.sh(copy.commandLine(''))));
@@ -54,7 +55,7 @@ describe('a copy that is interrupted', () => {
   describe('by a full disk', () => {
     const disk = useSmallDisk('12M');
 
-    it('says so, leaves no temporary files, and completes where there is room', async () => {
+    it('reports it, leaves no temporary files, and completes once there is space', async () => {
       const copy = new InterruptedCopy(lab, join(disk(), 'target'));
       copy.prepare();
       const { status, stderr } = await lab.sh(copy.commandLine(''));

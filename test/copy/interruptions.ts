@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that are interrupted: old files stay whole, and the next run completes the copy and leaves nothing else.
+// Interrupted copies: old files stay intact,
+// and the next run completes the copy and leaves nothing else.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -13,20 +14,21 @@ import type { Running } from '../support/shell.ts';
 import { bytes, makeSmallFiles } from '../support/tree-fixtures.ts';
 
 /**
- * begin: programs of the copy run, and contents have to wait. temporary: something was written under another name.
- * half: half of it was. published: a new file has its name. end: the last one has, and metadata of directories is next.
+ * begin: the programs of the copy run, contents are not sent yet. temporary: something was written under another name.
+ * half: half of the copy was written. published: a new file has its final name. end: the last file has, and metadata of
+ * directories is next.
  */
 const PHASES = ['begin', 'temporary', 'half', 'published', 'end'] as const;
 type Phase = (typeof PHASES)[number];
 
-/** So many of them run, in a copy from host to host. */
+/** Number of processes of each program in a copy from host to host. */
 const PROGRAMS = { node: 1, ssh: 4, rdstage: 6, rdsend: 3, rdrecv: 3, rdtree: 4 } as const;
 type ProgramName = keyof typeof PROGRAMS;
 
 export interface KillCell {
   readonly phase: Phase;
   readonly program: ProgramName;
-  /** Of those of this name, by age. */
+  /** Position among the processes of this program, by age. */
   readonly place: number;
 }
 
@@ -39,9 +41,9 @@ export const KILL_CELLS: readonly KillCell[] = PHASES.flatMap((phase) =>
 const DIRECTORIES = 30;
 const FILES_OF_EACH = 40;
 const LARGE_BYTES = 16 * 1024 * 1024;
-/** So that a phase lasts long enough to be met. */
+/** Makes a phase last long enough to be noticed. */
 const SLOWLY = { begin: '--limit 20k', later: '--limit 10M' };
-/** Peers of what was killed wait for it no longer than the second. */
+/** A peer waits for a killed process no longer than 3 s (--stall-timeout). */
 const LIMITS = '--lease 15 --stall-timeout 3';
 
 export function nameOf({ phase, program, place }: KillCell): string {
@@ -58,14 +60,14 @@ export async function tryKill(lab: Lab, cell: KillCell): Promise<void> {
   if (victim !== undefined) signalProcess(victim.pid, 'SIGKILL');
   const { status, stderr } = await running.result;
   await lab.expectNothingLeft();
-  // Programs of the first hops end long before the copy.
+  // Programs of the first hops end long before the copy; at the beginning all of them run.
   if (cell.phase === 'begin') expect(victim, 'the process to kill is not there').not.to.equal(undefined);
   if (victim !== undefined && !copy.isDone) expect(status, stderr).not.to.equal(0);
   copy.expectOldOrNew();
   await copy.complete();
 }
 
-/** From h1 to h2, onto a directory that has older files. */
+/** A copy from h1 to h2, into a directory that has older files. */
 export class InterruptedCopy {
   readonly #lab: Lab;
   readonly #target: string;
@@ -106,12 +108,12 @@ export class InterruptedCopy {
     return new InterruptedCopy(this.#lab, target);
   }
 
-  /** Every file has its last name. */
+  /** True if every file has its final name. */
   get isDone(): boolean {
     return namesIn(this.#target).length >= namesIn(this.source).length;
   }
 
-  /** Each file in `directory`, the target if it is not recovered elsewhere. */
+  /** Expects that each file in `directory` has its old or its new content; default: the target. */
   expectOldOrNew(directory = this.#target): void {
     for (const path of filesIn(directory)) {
       const content = readFileSync(join(directory, path));
@@ -121,7 +123,10 @@ export class InterruptedCopy {
     for (const path of this.#old.keys()) expect(filesIn(directory)).to.include(path);
   }
 
-  /** Runs it to its end: a whole copy, and nothing else. Returns the bytes that it had not to send again. */
+  /**
+   * Runs the copy to its end and expects a complete copy and nothing else. Returns the number of bytes that it resumed
+   * instead of sending them again.
+   */
   async complete(): Promise<number> {
     const result = await this.#lab.sh(this.commandLine('--json'));
     expect(result.status, result.stderr).to.equal(0);
@@ -155,20 +160,20 @@ class RunningCopy {
     return this.#running.pid;
   }
 
-  /** Or it has ended before. */
+  /** Waits until the copy has reached the phase, or has ended. */
   async reached(phase: Phase): Promise<void> {
     await eventually(() => {
       if (!this.#ended && !this.#is(phase)) throw new Error(`the copy did not reach: ${phase}`);
     });
   }
 
-  /** Where some have ended, as scan soon has, one of the others. */
+  /** Finds a process of the program; if some have ended, as scan soon does, one of the others. */
   find(program: ProgramName, place: number): MarkedProcess | undefined {
     const found = this.#lab.processes().filter((process) => process.program === program);
     return found.sort((one, other) => one.pid - other.pid)[place % found.length];
   }
 
-  /** The bytes of the largest file under a temporary name. */
+  /** Size of the largest file under a temporary name. */
   get temporaryBytes(): number {
     return Math.max(0, ...temporariesIn(this.#target).map(bytesOf));
   }
@@ -191,7 +196,7 @@ class RunningCopy {
   }
 }
 
-/** Relative paths of the regular files that have their last names. */
+/** Relative paths of the regular files that have their final names. */
 function filesIn(directory: string): string[] {
   return namesIn(directory).filter((path) => statSync(join(directory, path), { throwIfNoEntry: false })?.isFile());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree to many hosts: it is read and sent once, and each host gets what it lacks.
+// A tree to many hosts: it is read and sent once, and each host gets the entries that it lacks.
 import {
   copyFileSync,
   existsSync,
@@ -13,11 +13,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Report } from '../../packages/rdpipe/src/model/report.ts';
 import { eventually } from '../support/eventually.ts';
+import { jsonLines } from '../support/json-output.ts';
 import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
 import { signalProcess } from '../support/processes.ts';
+import { reportOf } from '../support/report.ts';
 import { type Result, succeeded } from '../support/shell.ts';
 import { bytes } from '../support/tree-fixtures.ts';
 
@@ -37,10 +38,9 @@ const MAKE_TREE = `
 describe('rdcp to many hosts', () => {
   const lab = useLab({ hosts: NAMES.map((name) => ({ name })) });
   const at = (name: string, path = '') => join(lab.host(name).home, 'new', path);
-  /** Prints nothing when each host has the tree. */
+  /** A shell script that prints nothing if each host has the tree. */
   const compare = () =>
     NAMES.map((name) => `rsync -aHAXSn --checksum --delete --itemize-changes tree/ ${at(name)}/`).join('; ');
-  const reportOf = ({ stderr }: Result): Report => JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
   const copyOf = (result: Result) => {
     const { copy } = reportOf(result);
     if (copy === undefined) throw new Error('there is no copy in the report');
@@ -60,7 +60,7 @@ describe('rdcp to many hosts', () => {
       succeeded(await lab.sh(`${MAKE_TREE}; rdcp -a "${from}$PWD/tree/" '${HOSTS}:~/new'; ${compare()}`), '');
     });
 
-  it('gives each host what it lacks, and sends that once', async () => {
+  it('gives each host its missing files, and sends each file once', async () => {
     const differ = `
       cp -a tree/. ${at('n1')}; cp -a tree/. ${at('n2')}; cp -a tree/. ${at('n3')}
       rm ${at('n1', 'large')}; echo old > ${at('n2', 'large')}; chmod 600 ${at('n3', 'large')}
@@ -105,10 +105,7 @@ describe('rdcp to many hosts', () => {
     expect(lines.filter((line) => line.includes('remove '))).to.have.length(2);
     expect(lines.filter((line) => line.includes('would copy 1 file'))).to.have.length(NAMES.length);
     const { text: json } = await lab.sh(`rdcp -rn --json s/ '${HOSTS}:~/new'`);
-    const objects = json
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const objects = jsonLines(json, 'copyPlan');
     expect(
       objects
         .filter(({ path }) => path === 'a')
@@ -118,7 +115,7 @@ describe('rdcp to many hosts', () => {
     expect(existsSync(at('n1'))).to.equal(false);
   });
 
-  it('puts a file into the directory of one host, and makes it the file on another', async () => {
+  it('puts a file into a directory on one host, and replaces a file on another', async () => {
     mkdirSync(at('n2'));
     succeeded(await lab.sh(`echo x > f; rdcp f '${HOSTS}:~/new'; rdcp - '${HOSTS}:~/of-stream' < f`), '');
     for (const path of [
@@ -143,7 +140,7 @@ describe('rdcp to many hosts', () => {
     expect(result.stderr.match(/^rdcp: n[13]: /m)).to.equal(null);
   });
 
-  it('goes on in mid-file where the host with the least of it needs it', async () => {
+  it('resumes a file where the host with the smallest part of it needs it', async () => {
     writeFileSync(join(lab.directory, 'file'), bytes(40 * MIB, 7));
     for (const name of NAMES) mkdirSync(at(name));
     const running = lab.start(`exec rdcp --limit 10M "$PWD/file" 'n1:~/new'`);
@@ -162,7 +159,7 @@ describe('rdcp to many hosts', () => {
       expect(readFileSync(at(name, 'file')).equals(readFileSync(join(lab.directory, 'file'))), name).to.equal(true);
   });
 
-  it('is not hurt by hosts that share a file system', async () => {
+  it('is not damaged by hosts that share a file system', async () => {
     const all = `${MAKE_TREE}; rdcp -a tree/ '${HOSTS}:'"$PWD/same"; rdcp -a tree '${HOSTS}:'"$PWD/tree/new"`;
     const result = await lab.sh(
       `${all}; rsync -aHAXSn --checksum -O --delete --exclude /new -i tree/ same/; ls -A tree/new`,
@@ -171,7 +168,7 @@ describe('rdcp to many hosts', () => {
     expect(result.stderr).not.to.contain('.rdcp');
   });
 
-  it('names a host that is lost, and the next run goes on', async () => {
+  it('names a host that is lost, and the next run resumes', async () => {
     mkdirSync(join(lab.directory, 'tree'));
     for (const name of ['a', 'b']) writeFileSync(join(lab.directory, 'tree', name), bytes(20 * MIB, 3));
     const running = lab.start(`exec rdcp -a --limit 10M h1:"$PWD/tree/" '${HOSTS}:~/new'`);
@@ -185,7 +182,7 @@ describe('rdcp to many hosts', () => {
     expect(copy.resumedBytes).to.be.above(0);
   });
 
-  it('starts nothing that it cannot do', async () => {
+  it('starts nothing if it cannot do all of it', async () => {
     for (const [words, why] of [
       [`'n[1-2]:a' b`, /a source is on one host, not 2/],
       [`--remove-source-files a '${HOSTS}:b'`, /--remove-source-files needs a DST on one host/],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of the programs of a copy, which does not grow with the entries of the tree.
+// Memory of the programs of a copy: it does not grow with the number of entries in the tree.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ import { makeManyEntries } from '../support/tree-fixtures.ts';
 
 const OF_EACH_MAX = 50_000;
 
-/** Copies so many empty files, half of them hard links of others, and then copies them again. */
+/** Copies this many empty files, half of them hard links to others, and copies them again. */
 export async function expectFlatMemory(lab: Lab, entries: number, mostKib: number): Promise<void> {
   mkdirSync(join(lab.directory, 'source'));
   const ofEach = Math.min(entries / 2, OF_EACH_MAX);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the patterns of a copy with git's own, over random patterns and paths, and over every byte in every class.
+// Compares the patterns of a copy with git's:
+// random patterns and paths, and every byte in every class.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,14 +14,14 @@ const PROGRAM = 'build/release/rdtree-native/test/pattern_test';
 const CASES = 1000;
 const PATHS = 12;
 
-/** Bytes are characters of latin1 in all of these. */
+/** All strings are latin1: one character is one byte. */
 interface Case {
   readonly lines: readonly string[];
-  /** Of directories they end with a slash. */
+  /** Paths of directories end with a slash. */
   readonly paths: readonly string[];
 }
 
-/** Each of these is drawn as often as it stands here. */
+/** Each part is drawn as often as it is listed. */
 const PARTS = [
   ...'aaaabbbbc////*****?? !#[]-\\.^'.split(''),
   ...['**', '**/', '/**', '/**/', '***', '*a', 'a*', '*/', '/*', '\\ ', '\\*', '\\[', '\\\\', '\\/', '\xff', '\t'],
@@ -82,7 +83,7 @@ describe('patterns of a copy', () => {
   });
 });
 
-/** Returns our answers. */
+/** Returns the answers of rdtree's matcher. */
 function expectSame(cases: readonly Case[]): string {
   const [ours, theirs] = [askProgram(cases), askGit(cases)];
   const questions = cases.flatMap(({ lines, paths }) => paths.map((path) => ({ lines, path })));
@@ -102,7 +103,7 @@ function askProgram(cases: readonly Case[]): string {
   return execaSync(join(ROOT, PROGRAM), ['-'], { input }).stdout;
 }
 
-/** One git for all: each case is a directory with a file of patterns. */
+/** Runs git once for all cases: each case is a directory with a file of patterns. */
 function askGit(cases: readonly Case[]): string {
   const directory = mkdtempSync(join(tmpdir(), 'rdpipe-patterns-'));
   try {
@@ -119,12 +120,12 @@ function askGit(cases: readonly Case[]): string {
   }
 }
 
-/** The pattern that decides: none, or one that includes. */
+/** `pattern`: the pattern that decides; none and a pattern that includes mean not ignored. */
 function isIgnoredBy(pattern: string): boolean {
   return pattern !== '' && !pattern.startsWith('!');
 }
 
-/** Directories are made, for git looks whether a path is one. */
+/** Creates the directories, because git checks whether a path is a directory. */
 function makeDirectory(root: string, name: string, { lines, paths }: Case): string[] {
   const at = (path: string) => Buffer.from(join(root, name, path), 'latin1');
   mkdirSync(join(root, name));
@@ -140,7 +141,7 @@ class Random {
     this.#next = next;
   }
 
-  /** Of 0 to count - 1. */
+  /** Returns a number from 0 to count - 1. */
   below(count: number): number {
     return this.#next() % count;
   }
@@ -173,7 +174,7 @@ function randomPath(random: Random): string {
   return `${names.join('/')}${random.of(['', '/'])}`;
 }
 
-/** One that the pattern may match. */
+/** Returns a path that the pattern may match. */
 function pathLike(random: Random, line: string): string {
   const path = line
     .replace(/^!/, '')

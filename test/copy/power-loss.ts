@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The states in which a loss of power during a copy leaves a disk: each file is old or whole, the next run completes.
+// States of a disk after a power loss during a copy:
+// each file is old or complete, the next run completes the copy.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FragileDisk } from '../support/fragile-disk.ts';
@@ -7,7 +8,7 @@ import type { Lab } from '../support/lab.ts';
 import { lots, processSeed } from '../support/sample.ts';
 import { InterruptedCopy } from './interruptions.ts';
 
-/** Between two states: more than a state takes to be kept, less than a copy. */
+/** Longest time between two states: longer than it takes to keep a state, shorter than a copy. */
 const LONGEST_WAIT_MS = 700;
 
 export async function tryPowerLoss(lab: Lab, disk: FragileDisk, states: number): Promise<void> {
@@ -19,7 +20,7 @@ export async function tryPowerLoss(lab: Lab, disk: FragileDisk, states: number):
   const kept: number[] = [];
   const next = lots(processSeed());
   while (kept.length < states) {
-    await delay(next() % LONGEST_WAIT_MS); // at random: that is the point
+    await delay(next() % LONGEST_WAIT_MS); // at random moments
     kept.push(disk.keep());
   }
   await running.result;

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdcp as people type it: paths, trees between hosts, plans, patterns, failures, standard input and output.
+// rdcp as users run it: paths, trees between hosts, plans, patterns, failures,
+// standard input and output.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { jsonLines } from '../support/json-output.ts';
 import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
+import { reportOf } from '../support/report.ts';
 import type { Result } from '../support/shell.ts';
 
-/** A tree of everything that has a name: bytes that are no UTF-8, blanks, links, holes, an empty directory. */
+/** A tree with entries of every kind: names with invalid UTF-8 and blanks, links, holes, an empty directory. */
 const MAKE_TREE = `
   mkdir -p tree/deep/er tree/empty; seq 2000 > tree/deep/a; ln tree/deep/a tree/deep/er/hard; ln -s ../a tree/deep/er/soft
   truncate -s 3M tree/holes; echo x > tree/$'b\\xffd \\'name'; chmod 640 tree/deep/a; touch -d '2001-02-03 04:05:06.789' tree/deep/a
   echo 'a:b' > 'tree/a:b'`;
 
-/** Prints nothing when both trees are the same. */
+/** A command that prints nothing if both trees are the same. */
 const compare = (one: string, other: string) => `rsync -aHAXSn --checksum --delete --itemize-changes ${one} ${other}`;
 
 function expectRun(result: Result, status: number, text: string, stderr: string | RegExp = ''): void {
@@ -34,7 +37,7 @@ describe('rdcp', () => {
     ['on this machine', '', ''],
   ];
   for (const [name, from, to] of WAYS) {
-    it(`copies a tree ${name}, and is silent about it`, async function () {
+    it(`copies a tree ${name}, and prints nothing`, async function () {
       needsTool(this, 'rsync');
       const result = await lab.sh(`${MAKE_TREE}
         rdcp -a "${from}$PWD/tree" "${to}$PWD/new"; ${compare('tree/', 'new/tree/')}`);
@@ -42,7 +45,7 @@ describe('rdcp', () => {
     });
   }
 
-  it('copies nothing that is there already, and what changed', async () => {
+  it('copies only new and changed files', async () => {
     const result = await lab.sh(`${MAKE_TREE}
       rdcp -a tree/ h1:"$PWD/new"; echo more >> new/deep/a; touch new/deep/a
       rdcp -av tree/ h1:"$PWD/new" 2> second; rdcp -av tree/ h1:"$PWD/new" 2> third; cmp tree/deep/a new/deep/a`);
@@ -51,7 +54,7 @@ describe('rdcp', () => {
     expect(readFileSync(join(lab.directory, 'third'), 'utf8')).to.match(/^Copied 0 files, 0 B in .*; \d+ unchanged$/m);
   });
 
-  it("takes a slash at the end for a directory's contents", async () => {
+  it("copies only a directory's contents if the path ends with a slash", async () => {
     await lab.sh(
       `mkdir -p s/d t; echo x > s/d/f; rdcp -r s h1:"$PWD/t"; rdcp -r s/ h1:"$PWD/t"; rdcp -r s/. h1:"$PWD/u"`,
     );
@@ -59,14 +62,14 @@ describe('rdcp', () => {
     expect(readdirSync(join(lab.directory, 'u'))).to.deep.equal(['d']);
   });
 
-  it('names one file as DST, or puts it into the directory', async () => {
+  it('copies one file to the name DST, or into the directory DST', async () => {
     await lab.sh(`echo x > f; echo y > g; mkdir d; rdcp f h1:"$PWD/new"; rdcp f h1:"$PWD/d"; rdcp f g h1:"$PWD/two"`);
     expect(readdirSync(lab.directory).sort()).to.deep.equal(['d', 'f', 'g', 'new', 'two']);
     expect(readdirSync(join(lab.directory, 'd'))).to.deep.equal(['f']);
     expect(readdirSync(join(lab.directory, 'two')).sort()).to.deep.equal(['f', 'g']);
   });
 
-  it('takes a host alone for its home directory, and ~/ too', async () => {
+  it('uses the home directory for a host without a path, and for ~/', async () => {
     const result = await lab.sh(`echo x > of-home; rdcp of-home h1:; rdcp h1:'~/of-home' back; rdcp back h2:'~/'`);
     expectRun(result, 0, '');
     expect(existsSync(join(lab.host('h1').home, 'of-home'))).to.equal(true);
@@ -94,7 +97,7 @@ describe('rdcp', () => {
 
   for (const [name, from, to] of WAYS.slice(1))
     it(`does not copy the target into itself, ${name}`, async () => {
-      // So many files that scan comes to the target after write has begun.
+      // So many files that scan reaches the target after write has begun.
       const result = await lab.sh(`mkdir -p s/b t; seq -f 's/b/%g' 800 | xargs touch
         rdcp -r "${from}$PWD/s" "${to}$PWD/s/z"; find s/z | wc -l; rdcp -r "${from}$PWD/s/" "${to}$PWD/s/new"
         ls -A s/z; find s -path '*/.rdcp*'; rm -rf s`);
@@ -121,7 +124,7 @@ describe('rdcp', () => {
     expect(readdirSync(join(lab.directory, 't2'))).to.deep.equal(['b', 'c']);
   });
 
-  it('leaves out what patterns match, the last one deciding', async () => {
+  it('skips matches of patterns; the last match wins', async () => {
     await lab.sh(`mkdir -p s/build s/keep; touch s/a.o s/b.o s/c s/build/x; printf '# no\\n/build\\n!b.o\\n' > patterns
       rdcp -r --exclude '*.o' --exclude-from patterns s/ h1:"$PWD/t"`);
     expect(readdirSync(join(lab.directory, 't')).sort()).to.deep.equal(['b.o', 'c', 'keep']);
@@ -147,7 +150,7 @@ describe('rdcp', () => {
     expect(result.stderr).to.equal('');
   });
 
-  it('writes a line a path with -v, and the sums first', async () => {
+  it('writes one line per path with -v, and the totals first', async () => {
     const result = await lab.sh(`mkdir s; echo x > s/a; rdcp -rv s/ h1:"$PWD/t"`);
     expect(result.stderr)
       .to.match(/^new .*a$/m)
@@ -155,19 +158,16 @@ describe('rdcp', () => {
     expect(result.stderr.indexOf('Copied')).to.be.lessThan(result.stderr.indexOf('Bandwidth'));
   });
 
-  it('writes JSON alone with --json, a report at the end', async () => {
+  it('writes only JSON with --json, a report at the end', async () => {
     const result = await lab.sh(`mkdir s; echo x > s/a; rdcp -r --json s/ none h1:"$PWD/t"`);
-    const lines = result.stderr
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const lines = jsonLines(result.stderr, 'run');
     expect(result.status).to.equal(23);
     expect(lines.filter(({ event }) => event === 'path').map(({ path }) => path)).to.satisfy(
       (paths: readonly string[]) => paths.some((path) => path.endsWith('a')),
     );
     expect(lines.filter(({ event }) => event === 'failed')).to.have.length(1);
     expect(lines.at(-1)).to.deep.include({ kind: 'report', status: 23, cause: 'copy' });
-    expect(lines.at(-1).copy).to.include({ files: 1, failed: 1 });
+    expect(reportOf(result).copy).to.include({ files: 1, failed: 1 });
   });
 
   it('writes a page with failures', async () => {

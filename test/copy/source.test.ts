@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source side of a copy: scan, read and clean, each by itself, on real files.
+// The source side of a copy: scan, read and clean, each run separately on real files.
 import {
   appendFileSync,
   chmodSync,
@@ -42,7 +42,7 @@ import {
 } from '../support/tree-stream.ts';
 
 const DATA_DAMAGED = 8;
-/** Of no bytes, XXH3-128. */
+/** XXH3-128 of no bytes. */
 const EMPTY_DIGEST = '99aa06d3014798d86001c324468d497f';
 const DIRECTORY = { mode: 0o40755, uid: 0, gid: 0, ns: 0, seconds: 1, source: 0, want: WANT.all };
 const FILE = { ...DIRECTORY, mode: 0o100644 };
@@ -64,7 +64,7 @@ describe('the source of a copy', () => {
     mkdirSync(at);
     chmodSync(bench.directory, 0o755);
   });
-  // Paths in it may be longer than a call takes.
+  // rm, because paths in it may be too long for a system call.
   afterEach(() => execaSync('rm', ['-rf', at]));
 
   async function run(
@@ -73,7 +73,7 @@ describe('the source of a copy', () => {
     through: readonly string[] = [],
   ): Promise<Result> {
     const program = startTree(bench, settings, 'pipe', through);
-    program.child.stdin?.on('error', () => {}); // it may end before it has read all
+    program.child.stdin?.on('error', () => {}); // the program may end before it has read all
     program.child.stdin?.end(input);
     return resultOf(program);
   }
@@ -121,7 +121,7 @@ describe('the source of a copy', () => {
       expect(result.failed).to.deep.equal([`${at}/d: is a directory (to copy it, use -r)`]);
     });
 
-    it('sends metadata, first what is no directory, in the order of bytes', async () => {
+    it('sends metadata, non-directories first, in byte order', async () => {
       for (const directory of ['a', 'z', 'a/b']) mkdirSync(`${at}/${directory}`);
       for (const file of ['y', 'B', 'a/c', '\u00ff']) writeFileSync(`${at}/${file}`, file);
       utimesSync(`${at}/y`, 1, 1_500_000_000.25);
@@ -173,7 +173,7 @@ describe('the source of a copy', () => {
       expect(await owners(false)).to.deep.equal([]);
     });
 
-    it('sends special files with -a, and else protects their names', async () => {
+    it('sends special files with -a, and otherwise protects their names', async () => {
       execaSync('mkfifo', [`${at}/fifo`]);
       expect(outline(await scan({ sources: [`${at}/`], recursive: true, archive: true }))).to.equal('/ fifo(0)');
       const without = await scan({ sources: [`${at}/`], recursive: true });
@@ -182,7 +182,7 @@ describe('the source of a copy', () => {
       expect(without.records.at(-1)).to.include({ failures: 0 });
     });
 
-    it('leaves out what is excluded, and other file systems', async function () {
+    it('skips excluded paths and other file systems', async function () {
       needsRoot(this);
       needsTool(this, 'unshare');
       for (const directory of ['d', 'd/out', 'd/out/deep', 'd/mounted']) mkdirSync(`${at}/${directory}`);
@@ -201,7 +201,7 @@ describe('the source of a copy', () => {
       expect(result.records.filter(({ type }) => type === 'leave').map(({ whole }) => whole)).to.deep.equal([0, 1]);
     });
 
-    it('leaves out the target of the same run', async () => {
+    it('skips the target of the same run', async () => {
       mkdirSync(`${at}/d/.rdcp`, { recursive: true });
       writeFileSync(`${at}/d/.rdcp/0`, '');
       const result = await scan({ sources: [at], recursive: true });
@@ -212,7 +212,7 @@ describe('the source of a copy', () => {
       expect((await scan({ sources: [`${at}/d/`], recursive: true })).failed).to.deep.equal([]);
     });
 
-    it('goes on where a directory cannot be read', async function () {
+    it('continues if a directory cannot be read', async function () {
       needsRoot(this);
       needsTool(this, 'setpriv');
       for (const directory of ['shut', 'open']) mkdirSync(`${at}/${directory}`);
@@ -261,7 +261,7 @@ describe('the source of a copy', () => {
       expect(outline(await scan(deep, './'))).to.equal('d/ d/a d/b d/link->e d/e/ d/e/f d/e/g/ d/e/g/h');
     });
 
-    it('sends attributes and ACLs as they are asked for', async function () {
+    it('sends attributes and ACLs if requested', async function () {
       needsRoot(this);
       needsTool(this, 'setfattr', 'setfacl', 'setpriv');
       writeFileSync(`${at}/f`, '');
@@ -289,14 +289,14 @@ describe('the source of a copy', () => {
       expect(records[2]?.type).to.equal('file');
     });
 
-    it('walks a tree deeper than a path may be long', async () => {
+    it('walks a tree deeper than the longest path', async () => {
       makeDeep(at, 200, 'n'.repeat(255));
       const result = await scan({ sources: [`${at}/`], recursive: true });
       expect(result.failed).to.deep.equal([]);
       expect(result.records.at(-1)).to.include({ entries: 202 });
     });
 
-    it('goes on where descriptors run out', async function () {
+    it('continues if descriptors run out', async function () {
       needsTool(this, 'prlimit');
       makeDeep(at, 40, 'n');
       writeFileSync(`${at}/n/z`, '');
@@ -307,7 +307,7 @@ describe('the source of a copy', () => {
       expect(result.records.filter(({ name }) => name === 'z' || name === 'z2')).to.have.length(2);
     });
 
-    it('keeps little of a large directory, and of its hard links', async function () {
+    it('keeps little memory for a large directory and its hard links', async function () {
       needsRoot(this);
       needsTool(this, 'unshare', 'prlimit');
       const make = `mount -t tmpfs -o nr_inodes=0 none ${at} && cd ${at} && mkdir a b && cd a &&
@@ -377,7 +377,7 @@ describe('the source of a copy', () => {
       expect(contentOf(hole, 'small').end).to.include({ state: STATE.whole, size: 100_000, digest: EMPTY_DIGEST });
     });
 
-    it('sends what it has before further decisions come', async () => {
+    it('sends the data it has before further decisions arrive', async () => {
       for (const name of ['a', 'b']) writeFileSync(`${at}/${name}`, name);
       const program = startTree(bench, { role: 'read', sources: [at], recursive: true }, 'pipe');
       const names = () => decodeTree(program.stdout()).map(({ type, name }) => name ?? type);
@@ -401,7 +401,7 @@ describe('the source of a copy', () => {
         program.child.stdin?.end(decisions);
         return program;
       };
-      // Nothing takes what it sends until the file has grown.
+      // The test reads the program's output only after the file has grown.
       const once = start();
       once.child.stdout?.pause();
       await eventually(() => expect(bytesReadBy(once.pid)).to.be.greaterThan(2 * MIB));
@@ -424,7 +424,7 @@ describe('the source of a copy', () => {
       expect(dropped.records.at(-1)).to.include({ failures: 1 });
     });
 
-    it('never takes a read error for the end', async () => {
+    it('never treats a read error as the end', async () => {
       const directory = faulty.directory('read');
       writeFileSync(`${directory}/bad`, noise(3 * MIB));
       writeFileSync(`${directory}/worse`, noise(MIB + 10));
@@ -500,7 +500,7 @@ describe('the source of a copy', () => {
       expect(await rest([])).to.equal(0);
     });
 
-    it('gives a hostile target nothing that was not named', async () => {
+    it('sends a hostile target nothing outside the copy', async () => {
       for (const directory of ['d', 'd/out']) mkdirSync(`${at}/${directory}`);
       for (const file of ['d/f', 'd/out/f', 'other']) writeFileSync(`${at}/${file}`, 'secret');
       const file = (name: string, source = 0) => ({ type: 'file', name, size: 6, ...FILE, source }) as const;
@@ -526,7 +526,7 @@ describe('the source of a copy', () => {
   });
 
   describe('clean', () => {
-    it('removes what is permanent at the target, unless it changed', async () => {
+    it('removes files that are permanent at the target, unless they changed', async () => {
       for (const directory of ['d', 'd/e']) mkdirSync(`${at}/${directory}`);
       for (const file of ['d/a', 'd/b', 'd/e/c', 'd/e/g', 'single']) writeFileSync(`${at}/${file}`, file);
       symlinkSync('a', `${at}/d/link`);
@@ -557,7 +557,7 @@ describe('the source of a copy', () => {
       expect(left).to.deep.equal(['d', 'd/b', 'd/e', 'd/e/g']);
     });
 
-    it('follows no link to what it removes', async () => {
+    it('follows no link when removing', async () => {
       for (const directory of ['d', 'd/e', 'kept']) mkdirSync(`${at}/${directory}`);
       writeFileSync(`${at}/kept/f`, '1');
       const done = { type: 'done', source: 0, ...metadataOf(`${at}/kept/f`), path: 'e/f' } as const;
@@ -569,7 +569,7 @@ describe('the source of a copy', () => {
       expect(existsSync(`${at}/kept/f`)).to.equal(true);
     });
 
-    it('removes nothing that was not named', async () => {
+    it('removes nothing outside the copy', async () => {
       for (const directory of ['d', 'd/e', 'd/out']) mkdirSync(`${at}/${directory}`);
       for (const path of ['d/a', 'd/e/keep.log', 'd/out/f', 'single', 'other']) writeFileSync(`${at}/${path}`, '1');
       const settings = {
@@ -632,7 +632,7 @@ function outline({ records }: Result): string {
   return words.join(' ');
 }
 
-/** The content that came after the FILE of that name, since it last began, and its FILE_END. */
+/** The content after the FILE of that name, since it last began, and its FILE_END. */
 function contentOf({ records }: Result, name: string) {
   const begin = records.findIndex((record) => record.type === 'file' && record.name === name) + 1;
   let parts: TreeRecord[] = [];
@@ -682,7 +682,7 @@ function makeDeep(at: string, depth: number, name: string): void {
   process.chdir(before);
 }
 
-/** Of files and pipes; of a program that is not dumpable root alone sees it. */
+/** Bytes read from files and pipes. Only root sees the number of a program that is not dumpable. */
 function bytesReadBy(pid: number): number {
   return Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
 }

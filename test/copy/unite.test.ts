@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdtree as `unite`: the decisions of several targets become one stream, in the order of the source.
+// rdtree as `unite`: the decisions of several targets become one stream,
+// in the order of the source.
 import { openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -19,10 +20,10 @@ const blocks = (...digests: readonly number[]): TreeRecord => ({
   digests: digests.map((digest) => `${digest}`.repeat(32)).join(''),
 });
 
-describe('what several targets lack', () => {
+describe('the needs of several targets', () => {
   const bench = useBench();
 
-  /** Of encoded streams. */
+  /** Unites encoded streams. */
   const uniteStreams = async (streams: readonly Buffer[]) => {
     const settings = bench.path('settings');
     writeFileSync(settings, JSON.stringify({ role: 'unite', run: '0', width: streams.length }));
@@ -38,7 +39,7 @@ describe('what several targets lack', () => {
   };
   const unite = (...shares: readonly (readonly TreeRecord[])[]) =>
     uniteStreams(shares.map((records) => encodeTree(PHASE.share, records)));
-  /** `0200 file f all`: with the wants before it. */
+  /** Returns records as text: `0200 file f all`, with the wants first. */
   const words = async (...shares: readonly (readonly TreeRecord[])[]) => {
     const { status, records, stderr } = await unite(...shares);
     expect(status, stderr).to.equal(0);
@@ -49,7 +50,7 @@ describe('what several targets lack', () => {
     });
   };
 
-  it('is the same stream where they want the same', async () => {
+  it('is the same stream if they need the same', async () => {
     const share = [INTO, enter('d'), XATTR, file('f'), LEAVE, link('l', 'd/f'), skip(3), END];
     const { records } = await unite(share, share);
     const own = share.filter(({ type }) => type !== 'skip' && type !== 'place');
@@ -59,7 +60,7 @@ describe('what several targets lack', () => {
     expect(records.filter(({ type }) => type === 'wants').map(({ wants }) => wants)).to.deep.equal(['0002', '0200']);
   });
 
-  it('is in the order of the source, with those that want it', async () => {
+  it('is in the order of the source, with the targets that need it', async () => {
     const found = await words(
       [INTO, enter('', { want: WANT.nothing }), skip(1), file('b'), skip(1), file('d'), remove('x'), LEAVE, END],
       [INTO, enter('', { want: WANT.nothing }), file('a'), file('b'), skip(2), remove('y'), LEAVE, END],
@@ -82,7 +83,7 @@ describe('what several targets lack', () => {
     ]);
   });
 
-  it('has the blocks that all have who want a file', async () => {
+  it('has the blocks that all targets of a file have', async () => {
     const rest = file('f', { want: WANT.rest });
     const of = async (...shares: readonly (readonly TreeRecord[])[]) =>
       (await unite(...shares.map((records) => [INTO, ...records, END]))).records.slice(2 * shares.length);
@@ -111,28 +112,28 @@ describe('what several targets lack', () => {
   });
 
   for (const [what, shares] of Object.entries({
-    'another file': [[file('a')], [file('b')]],
-    'another size': [[file('a')], [file('a', { size: 9 })]],
-    'another attribute': [
+    'a different file': [[file('a')], [file('b')]],
+    'a different size': [[file('a')], [file('a', { size: 9 })]],
+    'a different attribute': [
       [XATTR, file('a')],
       [{ ...XATTR, value: 'y' }, file('a')],
     ],
-    'a directory that others have not': [[enter('d'), LEAVE], [skip(2)]],
-    'a directory that is not whole': [
+    'a directory that other targets lack': [[enter('d'), LEAVE], [skip(2)]],
+    'an incomplete directory': [
       [enter('d'), LEAVE],
       [enter('d'), { type: 'leave', whole: 0 }],
     ],
     'an early end': [[file('a'), file('b')], [file('a')]],
-    'more than can be': [[skip(2 ** 62), skip(2 ** 62), skip(2 ** 62), skip(2 ** 62)], [skip(1)]],
+    'more than possible': [[skip(2 ** 62), skip(2 ** 62), skip(2 ** 62), skip(2 ** 62)], [skip(1)]],
   } as const satisfies Record<string, readonly (readonly TreeRecord[])[]>)) {
-    it(`is refused where one has ${what}`, async () => {
+    it(`is refused if one has ${what}`, async () => {
       const { status, stderr } = await unite(...shares.map((records) => [INTO, ...records, END]));
       expect(status, stderr).to.equal(8);
       expect(stderr).to.match(/target \d /);
     });
   }
 
-  it('is refused where one is no share, or was cut off', async () => {
+  it('is refused if one is not a share, or was cut off', async () => {
     const share = encodeTree(PHASE.share, [INTO, file('a'), END]);
     expect((await uniteStreams([share, encodeTree(PHASE.decisions, [INTO, file('a'), END])])).status).to.equal(8);
     expect((await uniteStreams([share, share.subarray(0, -9)])).status).to.equal(5);

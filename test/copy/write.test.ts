@@ -156,12 +156,12 @@ describe('the writer of a copy', () => {
     expect(statSync(`${at}/to/d/closed/hard`).ino).to.equal(statSync(`${at}/to/d/small`).ino);
   });
 
-  it('gives the only entry the name of the target', async () => {
+  it('gives a single entry the name of the target', async () => {
     const { status } = await run([AS, ...(await file('other', 'one')), END]);
     expect([status, readFileSync(`${at}/to`, 'utf8'), readdirSync(at)]).to.deep.equal([0, 'one', ['to']]);
   });
 
-  it('makes parents only when it may', async () => {
+  it('creates parents only if allowed', async () => {
     const records = [INTO, ...(await file('f', 'f')), END];
     const target = `${at}/a/b/c`;
     expect((await run(records, { target })).status).to.equal(SINK_UNWRITABLE);
@@ -169,7 +169,7 @@ describe('the writer of a copy', () => {
     expect(readFileSync(`${target}/f`, 'utf8')).to.equal('f');
   });
 
-  it('without archive keeps the mode of a file that it replaces', async () => {
+  it('keeps the mode of a file that it replaces without archive', async () => {
     mkdirSync(`${at}/to`);
     writeFileSync(`${at}/to/old`, 'old');
     chmodSync(`${at}/to/old`, 0o604);
@@ -204,7 +204,7 @@ describe('the writer of a copy', () => {
     }
   });
 
-  it('takes a file that changed while it was read from the beginning, and drops one that changed again', async () => {
+  it('restarts a file that changed while it was read, and drops it if it changes again', async () => {
     for (const size of [10, 3 * MIB]) {
       const head = { type: 'file', name: 'f', ...ENTRY, mode: 0o100644, size } as const;
       const garbage = { type: 'data', offset: 0, data: Buffer.alloc(Math.min(size, MIB), 'g') } as const;
@@ -230,7 +230,7 @@ describe('the writer of a copy', () => {
     }
   });
 
-  it('replaces what is in the way, but no directory that has something in it', async () => {
+  it('replaces obstacles, but not a directory with contents', async () => {
     mkdirSync(`${at}/to/full/x`, { recursive: true });
     mkdirSync(`${at}/to/void`);
     symlinkSync(at, `${at}/to/dir`);
@@ -255,7 +255,7 @@ describe('the writer of a copy', () => {
     expect(readFileSync(`${at}/to/full`, 'utf8')).to.equal('f');
   });
 
-  it('sets metadata alone, also the time of a directory that changed inside', async () => {
+  it('sets only metadata, also the time of a directory that changed inside', async () => {
     mkdirSync(`${at}/to/d`, { recursive: true });
     writeFileSync(`${at}/to/d/f`, 'content');
     const inode = statSync(`${at}/to/d/f`).ino;
@@ -291,14 +291,14 @@ describe('the writer of a copy', () => {
     });
     const removal = [INTO, enter('', { ns: 0, seconds: 3 }), { type: 'remove', name: 'gone' } as const, LEAVE, END];
 
-    it('removes what the source lacks, not what a link leads to', async () => {
+    it('removes entries that the source lacks, not targets of links', async () => {
       const { status, events } = await run(removal, { remove: true, remove_most: 4 });
       expect([status, readdirSync(`${at}/to`), readdirSync(`${at}/outside`)]).to.deep.equal([0, [], ['kept']]);
       expect(events.at(-1)).to.include({ removed: 4, done: true });
       expect(statSync(`${at}/to`).mtimeMs).to.equal(3000);
     });
 
-    it('removes nothing where that is too much, or the source could not be read', async () => {
+    it('removes nothing above the limit, or if the source could not be read', async () => {
       for (const [records, settings] of [
         [removal, { remove_most: 3 }],
         [removal.map((record) => (record === END ? { ...END, failures: 1 } : record)), {}],
@@ -326,7 +326,7 @@ describe('the writer of a copy', () => {
       expect(readdirSync(`${at}/to/d`)).to.deep.equal([]);
     });
 
-    it('leaves old files whole after kill -9, and the next run removes what it left', async () => {
+    it('leaves old files intact after kill -9, and the next run removes leftovers', async () => {
       const records = [INTO, enter('d'), ...(await file('f', 'new')), ...(await file('big', Buffer.alloc(3 * MIB)))];
       mkdirSync(`${at}/to/d`, { recursive: true });
       writeFileSync(`${at}/to/d/f`, 'old');
@@ -426,11 +426,11 @@ describe('the writer of a copy', () => {
       expect(readdirSync(`${at}/to/moved`).sort()).to.deep.equal(['f', 'g']);
     });
 
-    it('takes no directory where one file was promised', async () => {
+    it('accepts no directory in place of a single file', async () => {
       expect((await run([AS, enter('d'), LEAVE, END])).status).to.equal(DATA_DAMAGED);
     });
 
-    it('keeps few attributes of directories in each other', async () => {
+    it('limits attributes kept for nested directories', async () => {
       const value = 'x'.repeat(1 << 16);
       const named = [...Array(200).keys()].map((i): TreeRecord => ({ type: 'xattr', name: `user.${i}`, value }));
       const levels = (count: number) => Array.from({ length: count }, () => [...named, enter('d')]).flat();
@@ -440,7 +440,7 @@ describe('the writer of a copy', () => {
     });
   });
 
-  it('as a user gives no file away, and sets no setuid for a wrong owner', async function () {
+  it('gives no file away as a user, and sets no setuid for a wrong owner', async function () {
     needsRoot(this);
     needsTool(this, 'setpriv');
     const records = [
@@ -461,7 +461,7 @@ describe('the writer of a copy', () => {
     expect([refused.status, refused.failed]).to.deep.equal([0, [`${at}/closed/f`]]);
   });
 
-  it('goes on where another user copies to the same directory, or was killed there', async function () {
+  it('continues if another user copies to the same directory, or was killed there', async function () {
     needsRoot(this);
     needsTool(this, 'setpriv');
     mkdirSync(`${at}/to`);
@@ -507,7 +507,7 @@ describe('the writer of a copy', () => {
     expect(await remaining(0)).to.deep.equal([others, others, others, names]);
   });
 
-  it('as root sets owners, and keeps the setuid bit', async function () {
+  it('sets owners as root, and keeps the setuid bit', async function () {
     needsRoot(this);
     const records = [INTO, ...(await file('f', 'f', { mode: 0o106755, uid: ANN, gid: ANN })), END];
     expect((await run(records, { archive: true })).status).to.equal(0);
@@ -516,7 +516,7 @@ describe('the writer of a copy', () => {
     chownSync(`${at}/to/f`, 0, 0);
   });
 
-  it('ends when the disk is full, and removes what is temporary', async function () {
+  it('ends when the disk is full, and removes temporary files', async function () {
     needsRoot(this);
     mkdirSync(`${at}/to`);
     execaSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', `${at}/to`]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream from h1 to h2 that runs for as long as a test needs, and checks of its end.
+// A stream from h1 to h2 that flows as long as a test needs, and checks of its end.
 import { statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { CabledLab } from '../support/cabled-lab.ts';
@@ -10,16 +10,16 @@ import { failed, type Result, type Running } from '../support/shell.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** More than pipes and windows hold: what is sent beyond it shows that the stream moves. */
+/** More than pipes and windows hold: if more is sent, the stream moves. */
 const HELD_BYTES = 4 * MIB;
 const WINDOW = '--buffer 1MiB';
 
 export interface TransferOptions {
-  /** More words of rdpipe's. */
+  /** Further words for rdpipe's command line. */
   readonly words?: string;
-  /** h2 has a file that is replaced, not a command. */
+  /** h2 replaces a file instead of running a command. */
   readonly toFile?: boolean;
-  /** By default nothing expires. */
+  /** By default no limit expires. */
   readonly limits?: RunLimits;
 }
 
@@ -28,7 +28,7 @@ export class CabledTransfer {
   readonly #toFile: boolean;
   readonly #running: Running;
 
-  /** The directory of the test has `sent` then, and what h2 makes. */
+  /** Creates `sent` in the directory of the test, and the files that h2 writes. */
   constructor(lab: CabledLab, options: TransferOptions) {
     const { words = '', toFile = false, limits = NEVER } = options;
     this.#lab = lab;
@@ -47,7 +47,7 @@ export class CabledTransfer {
     return this.#running.result;
   }
 
-  /** So much more goes from h1 that h2 must have taken some of it. */
+  /** Waits until h1 has sent so much more that h2 must have received some of it. */
   async moves(): Promise<void> {
     const before = this.#sentBytes();
     const grows = () => expect(this.#sentBytes()).to.be.greaterThan(before + HELD_BYTES);
@@ -55,7 +55,7 @@ export class CabledTransfer {
     await Promise.race([eventually(grows), ended]);
   }
 
-  /** Ends the stream, and everything of it has arrived. */
+  /** Ends the stream and expects that all of it has arrived. */
   async endsWell(): Promise<void> {
     writeFileSync(`${this.#lab.directory}/stop`, '');
     const { status, signal, stderr } = await this.result;
@@ -64,7 +64,10 @@ export class CabledTransfer {
     expect(await this.#lab.list()).to.include.members(this.#toFile ? ['target'] : ['target', 'committed']);
   }
 
-  /** The run fails and says why, no consumer took a part for the whole, and nothing of it is left. */
+  /**
+   * Expects that the run fails with this reason, that no consumer took a part for the complete stream, and that nothing
+   * of the run is left.
+   */
   async endsBadly(why: RegExp): Promise<void> {
     failed(await this.result, 125, why);
     await this.#lab.expectNothingLeft();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of a chain is cut, while every host's session lives: the hosts that are still reached get the stream.
+// The network of a chain is cut, but every host's session lives:
+// all hosts still reached get the stream.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { configure } from '../support/namespaces.ts';
@@ -8,7 +9,7 @@ import { join, nft, usePathlessHosts } from '../support/pathless-hosts.ts';
 import { chainStallSoon, limitWords, NEVER } from '../support/run-limits.ts';
 import { CHAIN, startChain } from './chain-run.ts';
 
-/** Far less than what loses a host. */
+/** Far less than it takes to lose a host. */
 const OUTAGE_MS = 1500;
 const NAMES = ['h1', ...CHAIN];
 
@@ -20,7 +21,7 @@ describe('a chain over a network', () => {
     names: NAMES,
     hosts: CHAIN.map((name) => ({ name })),
     tools: ['nft'],
-    // One switch, in the namespace of the host that may reach all.
+    // One switch, in the namespace of the host `between`, which can reach all others.
     connect: (spaceOf) => {
       const space = spaceOf('between');
       configure(space, ['link add switch type bridge', 'link set switch up']);
@@ -32,10 +33,10 @@ describe('a chain over a network', () => {
   });
   const { lab } = place;
 
-  describe('whose link between two hosts is cut', () => {
+  describe('if the link between two hosts is cut', () => {
     afterEach(() => nft(place.spaceOf('n2'), 'delete table ip cut'));
 
-    it('goes on by ssh, and says so', async () => {
+    it('continues over ssh, and reports it', async () => {
       const run = await startChain(lab, `${limitWords(chainStallSoon())} ${place.options}`, 'command');
       nft(place.spaceOf('n2'), cutFrom('n3'));
       const { status, stderr } = await run.letEnd();
@@ -58,7 +59,7 @@ describe('a chain over a network', () => {
     });
   });
 
-  it('loses a host that has no network any more', async () => {
+  it('loses a host that no longer has a network', async () => {
     const run = await startChain(
       lab,
       `${limitWords(chainStallSoon())} --require any --relay never ${place.options}`,
@@ -72,7 +73,7 @@ describe('a chain over a network', () => {
     await run.expectCopies(['n2']);
   });
 
-  it('is whole when the network comes back', async () => {
+  it('is complete when the network comes back', async () => {
     const run = await startChain(lab, `${limitWords(NEVER)} ${place.options}`, 'command');
     configure(place.spaceOf('n3'), ['link set lan down']);
     await delay(OUTAGE_MS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of four hosts, some of which are lost while the stream goes through it.
+// A chain of four hosts, some of which are lost while the stream flows through it.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -16,14 +16,17 @@ export const CHAIN = ['n1', 'n2', 'n3', 'n4'] as const;
 export type Output = 'command' | 'file';
 
 export interface ChainRun {
-  /** It ends after what is under way: some megabytes. */
+  /** Ends the stream after the data that is under way, a few megabytes. */
   letEnd(): Promise<Result>;
   readonly result: Promise<Result>;
-  /** All others have the whole stream; of the lost ones no command saw its end, and no file was renamed. */
+  /**
+   * Expects that all hosts but the lost ones have the complete stream; on a lost host no command saw the end of the
+   * stream, and no file was renamed.
+   */
   expectCopies(lost: readonly string[]): Promise<void>;
 }
 
-/** Starts it, and waits until every host has the beginning of the stream, which flows until it is let end. */
+/** Starts a chain and waits until every host has received the beginning of the stream, which flows until letEnd(). */
 export async function startChain(lab: Lab, options: string, output: Output): Promise<ChainRun> {
   for (const name of await lab.list()) await rm(join(lab.directory, name));
   const out = `${lab.directory}/out.$RDPIPE_HOST`;
@@ -55,7 +58,7 @@ export async function startChain(lab: Lab, options: string, output: Output): Pro
   };
 }
 
-/** Bytes: a file has no name before it is whole. */
+/** Number of bytes written; the file itself has no name until it is complete. */
 function writtenBy({ pid }: MarkedProcess): number {
   return Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
 }
@@ -65,7 +68,7 @@ export function processesOf(lab: Lab, name: string, program?: string): MarkedPro
   return its.filter((process) => program === undefined || process.program === program);
 }
 
-/** A host that dies does so at once: none of its programs sees the others end. */
+/** SIGSTOP before SIGKILL: as on a host that fails, no program sees another one end. */
 export function kill(lab: Lab, name: string, program?: string): void {
   const found = processesOf(lab, name, program);
   expect(found).to.have.length.greaterThan(0);

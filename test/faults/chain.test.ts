@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host of a chain is lost: its neighbours are joined, and all others get the whole stream.
+// A host of a chain is lost: its neighbors are joined, and all other hosts get the complete stream.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
@@ -21,7 +21,7 @@ describe('a chain of hosts', () => {
     ['always', 'n2', 'n3'],
     ['always', 'n4'],
   ] as const) {
-    it(`goes on when all of ${lost.join(' and ')} is killed, with --encrypt ${encrypt}`, async () => {
+    it(`continues when all of ${lost.join(' and ')} is killed, with --encrypt ${encrypt}`, async () => {
       const run = await startChain(lab, `${limitWords(NEVER)} --encrypt ${encrypt} --require any`, 'command');
       for (const name of lost) kill(lab, name);
       const { status, stderr } = await run.letEnd();
@@ -32,7 +32,7 @@ describe('a chain of hosts', () => {
   }
 
   for (const program of ['rdrecv', 'rdsend', 'rdstage', 'cat']) {
-    it(`goes on when ${program} is killed on n2, and fails in the end`, async () => {
+    it(`continues when ${program} is killed on n2, and fails at the end`, async () => {
       const run = await startChain(lab, limitWords(NEVER), 'command');
       kill(lab, 'n2', program);
       const { status, stderr } = await run.letEnd();
@@ -50,7 +50,7 @@ describe('a chain of hosts', () => {
     await run.expectCopies(['n3']);
   });
 
-  it('goes on when a host falls silent', async () => {
+  it('continues when a host falls silent', async () => {
     const run = await startChain(lab, `${limitWords(chainStallSoon())} --require any`, 'command');
     for (const { pid } of processesOf(lab, 'n2')) signalProcess(pid, 'SIGSTOP');
     const { status, stderr } = await run.letEnd();

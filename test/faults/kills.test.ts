@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process of a run is killed: the run fails with one line, and no reader takes a cut stream for a whole one.
+// One process of a run is killed: the run fails with one line,
+// and no reader takes a cut stream for a complete one.
 import { readlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -32,7 +33,7 @@ describe('a run', () => {
     }
   }
 
-  it('fails when a host falls silent, which loses its part when it wakes', async () => {
+  it('fails when a host falls silent, which ends its part when it resumes', async () => {
     const consumer = `h2:'cat; touch ${lab.directory}/committed'`;
     const running = lab.start(`exec rdpipe ${limitWords(leaseSoon())} h1:'echo begun; sleep 1000' ${consumer}`);
     await running.printed('begun\n');
@@ -55,7 +56,7 @@ describe('a run', () => {
     expect(result.stderr).to.match(/^rdpipe: stage 2 \(h2: exec cat\).*SIGKILL.*stage 1 was stopped/);
   });
 
-  it('does not wait for a reader that is none of its processes, as zfs-fuse is', async () => {
+  it('does not wait for a reader that is not its process, such as zfs-fuse', async () => {
     const running = lab.start("exec rdpipe h1:'echo begun; sleep 1000' h2:'echo $; exec cat'");
     await running.printed('');
     const pid = await eventually(() => catOf(lab.processes()));

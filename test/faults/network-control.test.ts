@@ -2,4 +2,4 @@
 import { sample } from '../support/sample.ts';
 import { CONTROL_CELLS, describeControlCells } from './network-control.ts';
 
-describe('the network of control', () => describeControlCells(sample(CONTROL_CELLS, 5)));
+describe('the control network', () => describeControlCells(sample(CONTROL_CELLS, 5)));

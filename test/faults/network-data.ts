@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hop's network fails while its control connections live: the stream resumes, or the run ends with a reason.
+// A hop's network fails while its control connections live:
+// the stream resumes, or the run ends with a reason.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type CabledLab, useCabledLab } from '../support/cabled-lab.ts';
@@ -9,22 +10,22 @@ import { blackHole, type Fault, lastingFaults, passingFaults, suddenFaults } fro
 
 export interface DataCell {
   readonly fault: Fault;
-  /** `three times`: each is over at once. `once and for all`: nothing is as it was. */
-  readonly lasts: 'for a while' | 'three times' | 'for ever' | 'once and for all';
+  /** `three times`: each fault is over at once. `permanently`: the fault cannot be undone. */
+  readonly lasts: 'for a while' | 'three times' | 'forever' | 'permanently';
   readonly dialer: 'sender' | 'receiver';
-  /** From a command to a command, sealed; or to a file, in the clear. */
+  /** true: to a file, unencrypted; false: from command to command, sealed. */
   readonly toFile: boolean;
 }
 
 const WAY = ['h1', 'h2', 'data'] as const;
-/** After a connection was reset, another one has to be there within 5 s. */
+/** After a connection was reset, a new one must be established within 5 s. */
 const OUTAGE_MS = { silence: 2000, end: 1000 };
 const PORTS = { least: 7000, most: 7099 };
 
 export const DATA_CELLS: readonly DataCell[] = [
-  ...cells([...passingFaults(...WAY), blackHole(...WAY)], ['for a while', 'for ever']),
+  ...cells([...passingFaults(...WAY), blackHole(...WAY)], ['for a while', 'forever']),
   ...cells(suddenFaults(...WAY), ['three times']),
-  ...cells(lastingFaults(...WAY), ['once and for all']).filter(({ dialer }) => dialer === 'sender'),
+  ...cells(lastingFaults(...WAY), ['permanently']).filter(({ dialer }) => dialer === 'sender'),
 ];
 
 function cells(faults: readonly Fault[], lasting: readonly DataCell['lasts'][]): DataCell[] {
@@ -40,20 +41,20 @@ export function describeDataCells(chosen: readonly DataCell[]): void {
   describe('a hop', () => {
     const lab = useCabledLab();
     afterEach(() => lab.cables.renew());
-    for (const cell of chosen.filter(({ lasts }) => lasts !== 'once and for all')) checkCell(lab, cell);
+    for (const cell of chosen.filter(({ lasts }) => lasts !== 'permanently')) checkCell(lab, cell);
   });
-  for (const cell of chosen.filter(({ lasts }) => lasts === 'once and for all')) {
+  for (const cell of chosen.filter(({ lasts }) => lasts === 'permanently')) {
     describe('a hop', () => checkCell(useCabledLab(), cell));
   }
 }
 
 function checkCell(lab: CabledLab, cell: DataCell): void {
   const { fault, lasts, dialer, toFile } = cell;
-  const outcome = lasts === 'for a while' || lasts === 'three times' ? 'goes on' : 'fails';
+  const outcome = lasts === 'for a while' || lasts === 'three times' ? 'continues' : 'fails';
   const hop = `${toFile ? 'to a file' : 'to a command'} that its ${dialer} dialled`;
   it(`${hop} ${outcome} when ${fault.name} ${lasts}`, async () => {
     const transfer = await begin(lab, cell);
-    if (outcome === 'goes on') await goesOn(lab, cell, transfer);
+    if (outcome === 'continues') await goesOn(lab, cell, transfer);
     else await fails(lab, cell, transfer);
   });
 }
@@ -69,10 +70,10 @@ async function begin(lab: CabledLab, { lasts, dialer, toFile }: DataCell): Promi
   return transfer;
 }
 
-/** A host that is destroyed is lost by its lease. */
+/** A destroyed host is lost when its lease expires. */
 function limitsOf(lasts: DataCell['lasts']): RunLimits {
-  if (lasts === 'for ever') return stallSoon();
-  return lasts === 'once and for all' ? leaseSoon() : NEVER;
+  if (lasts === 'forever') return stallSoon();
+  return lasts === 'permanently' ? leaseSoon() : NEVER;
 }
 
 async function goesOn(lab: CabledLab, { fault, lasts }: DataCell, transfer: CabledTransfer): Promise<void> {
@@ -93,13 +94,13 @@ async function fails(lab: CabledLab, cell: DataCell, transfer: CabledTransfer): 
 }
 
 function whyOf({ lasts, fault: { kind, silent } }: DataCell): RegExp {
-  if (lasts === 'once and for all' && silent !== undefined)
+  if (lasts === 'permanently' && silent !== undefined)
     return new RegExp(`lost the connection to ${silent}|lost ${silent}`);
   if (kind === 'end')
     return /data from h1 to h2: (h[12] lost h[12]|h[12] went silent|.* received nothing from each other): /;
   if (silent === undefined) return /went silent|received nothing from each other/;
-  // With h1's acknowledgements lost, TCP holds back h2's life signs: either end may be the first. With h2's lost, data
-  // still comes to h2.
+  // If h1's acknowledgements are lost, TCP holds back h2's signs of life, so either end may report first. If h2's are
+  // lost, data still reaches h2.
   if (silent === 'h1') return /: (h[12] went silent|.* received nothing from each other)/;
   return new RegExp(`: (${silent} went silent|.* received nothing from each other)`);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A broken connection that is not made again: the other side has gone, or the stream was complete.
+// A broken connection that is not replaced: the other side has gone, or the stream was complete.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -31,9 +31,9 @@ describe('a broken connection', () => {
     });
   }
 
-  describe('by hand', () => {
+  describe('without an agent', () => {
     for (const encrypt of ['always', 'never'] as const) {
-      it(`is made again behind a slow reader, --encrypt ${encrypt}`, async () => {
+      it(`is reconnected before a slow reader, --encrypt ${encrypt}`, async () => {
         const { sender, receiver } = await byHand('(sleep 0.5; head -c 4M; sleep 0.5; head -c 4M; cat) > out', encrypt);
         proxy.breakEvery(2 * MIB, 3, 'reset', 'both');
         expect([(await sender.ended).status, (await receiver.ended).status]).to.deep.equal([0, 0]);
@@ -42,7 +42,7 @@ describe('a broken connection', () => {
       });
     }
 
-    it('is no failure for a reader that has closed meanwhile', async () => {
+    it('is not a failure for a reader that has closed meanwhile', async () => {
       const { sender, receiver } = await byHand(
         '(head -c 1M > out; until test -e close; do sleep 0.05; done; touch gone)',
       );
@@ -58,7 +58,7 @@ describe('a broken connection', () => {
   });
 
   async function flowing({ dialer }: { readonly dialer: 'sender' | 'receiver' }): Promise<Hop> {
-    const open = soonLost(); // the listener waits for no longer
+    const open = soonLost(); // so that the listener does not wait longer
     const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: 16 * MIB, held: true, open });
     proxy = await BreakingProxy.before(await hop.listen());
     hop.dial(proxy.port);
@@ -76,7 +76,7 @@ describe('a broken connection', () => {
     return { sender, receiver };
   }
 
-  /** The refusal ends the dialer, not the time. */
+  /** The dialer ends because its connection is refused, not because time is up. */
   async function isLostAtOnce(hop: Hop): Promise<void> {
     proxy.break('closed');
     expect(await endOf(hop.dialer)).to.equal('peer_lost');

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hop's connection breaks repeatedly in one transfer (docs/protocol.md, section 1.6): the stream arrives whole.
+// A hop's connection breaks repeatedly in one transfer,
+// but the stream arrives complete (docs/protocol/wire.md, section 1.6).
 import { expect } from 'chai';
 import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type HopEnd, type Role } from '../attacks/wire/hop.ts';
 import { type Break, BreakingProxy, type Told } from '../support/breaking-proxy.ts';
@@ -15,14 +16,14 @@ export interface ReconnectCell {
 
 const MIB = 1024 * 1024;
 const TIMES = { told: 4, silent: 2 };
-/** That pass through a connection before it breaks. */
+/** Bytes that pass through a connection before it breaks. */
 const BETWEEN_BYTES = 2 * MIB;
 
 export const RECONNECT_CELLS: readonly ReconnectCell[] = (['sender', 'receiver'] as const).flatMap((dialer) =>
   ENCRYPTS.flatMap((encrypt) => [
     ...(['closed', 'reset'] as const).flatMap((how) =>
       (['both', 'dialer', 'listener'] as const).map((told) => {
-        // The dialer has to notice by itself a break that only the listener sees.
+        // If only the listener sees the break, the dialer must detect it on its own.
         return { dialer, encrypt, how, told, times: told === 'listener' ? TIMES.silent : TIMES.told };
       }),
     ),
@@ -37,7 +38,7 @@ export function describeReconnectCells(cells: readonly ReconnectCell[]): void {
       const { dialer, encrypt, how, told, times } = cell;
       const which = `${ENCRYPT_WORDS[encrypt]}, dialled by its ${dialer},`;
       const whom = how === 'silent' ? 'for both' : `for ${told === 'both' ? 'both' : `the ${told} only`}`;
-      it(`${which} goes on when its connection is ${how} ${whom}, ${times} times`, () => goesOn(bench, cell));
+      it(`${which} continues when its connection is ${how} ${whom}, ${times} times`, () => goesOn(bench, cell));
     }
   });
 }
@@ -59,8 +60,8 @@ async function goesOn(bench: Bench, cell: ReconnectCell): Promise<void> {
 }
 
 /**
- * Both ends know of each new connection, by the same number and position; an end that sees a break reports it. A
- * dialer makes one more beside that of an end which the machine did not let run for a second.
+ * Both ends report each new connection with the same number and position; an end that sees a break reports it. A dialer
+ * may reconnect once more if the machine did not let an end run for a second.
  */
 function expectBothViews({ dialer, listener }: Hop, { told, how, times }: ReconnectCell): void {
   const [near, far] = [resumptions(dialer), resumptions(listener)];

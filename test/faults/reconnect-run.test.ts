@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs whose hops break: in mid-stream, before the final acknowledgement, after the reader left.
+// Runs whose hops break: in mid-stream, before the final acknowledgement,
+// after the reader has gone.
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -10,7 +11,7 @@ import { failed, type Running } from '../support/shell.ts';
 import { chainGoesOn } from './reconnect-run.ts';
 
 const MIB = 1024 * 1024;
-/** An outage. */
+/** Length of an outage. */
 const AWAY_MS = 1500;
 
 describe('a run whose hops break', () => {
@@ -19,13 +20,13 @@ describe('a run whose hops break', () => {
 
   it('loses nothing, 4 times each', () => chainGoesOn(lab, { between: 32 * MIB, times: 4 }));
 
-  it('fails when the word of a complete file is lost, and says that it is complete', async () => {
+  it('fails when the acknowledgement of a complete file is lost, and reports that it is complete', async () => {
     const running = await lastWordIsLost(stallSoon());
     failed(await running.result, 125, /h2: file is complete/);
     expect((await lab.read('target')).toString()).to.equal('all\n');
   });
 
-  it('succeeds when that word comes after all', async () => {
+  it('succeeds when that acknowledgement arrives late', async () => {
     const running = await lastWordIsLost(NEVER);
     await delay(AWAY_MS);
     lab.cables.mend();
@@ -43,7 +44,7 @@ describe('a run whose hops break', () => {
     await succeeds(await lastStageCloses());
   });
 
-  /** The last stage closes its input when its host is out of reach of h1, which knows that. */
+  /** The last stage closes its input while its host cannot reach h1; h1 notices the broken connection. */
   async function lastStageCloses(): Promise<Running> {
     const consumer = `h2:'cd ${lab.directory}; head -c 1M > seen; until test -e close; do sleep 0.05; done; touch gone'`;
     const running = start(stallSoon(), `h1:'cat /dev/zero' ${consumer}`);
@@ -60,7 +61,7 @@ describe('a run whose hops break', () => {
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
   }
 
-  /** The file is there as a whole, but h1 hears nothing any more. */
+  /** The output file is complete, but h1 receives no more packets from h2. */
   async function lastWordIsLost(limits: RunLimits): Promise<Running> {
     const source = `h1:'cd ${lab.directory}; echo all; touch begun; until test -e end; do sleep 0.05; done'`;
     const running = start(limits, `${source} h2:'> ${lab.directory}/target'`);

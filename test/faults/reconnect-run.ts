@@ -10,13 +10,13 @@ const HOPS = [
   ['h1', 'h2'],
   ['h2', 'h3'],
 ] as const;
-/** So that less than `between` is under way. */
+/** Makes less than `between` bytes be under way. */
 const WINDOW = '--buffer 1MiB';
 
 export interface ManyBreaks {
-  /** At least, that go through the chain before each break and after the last. */
+  /** Least number of bytes that pass through the chain before each break and after the last. */
   readonly between: number;
-  /** Of each connection. */
+  /** Number of breaks of each connection. */
   readonly times: number;
   readonly words?: string;
 }
@@ -44,6 +44,6 @@ export async function chainGoesOn(lab: CabledLab, { between, times, words = '' }
   // The shell does not wait for the second sha256sum.
   await eventually(async () => expect(await lab.read('sent')).not.to.have.length(0));
   expect(await lab.read('received')).to.deep.equal(await lab.read('sent'));
-  // A dialer makes one more beside that of an end which the machine did not let run for a second.
+  // A dialer may reconnect once more if the machine did not let an end run for a second.
   for (const { reconnects } of reportOf(result).hops) expect(reconnects).to.be.at.least(times);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinks that fail to be written and sources that fail to be read: one line says why, and the old files stay.
+// Sinks that cannot be written and sources that cannot be read:
+// one line names the reason, and old files stay.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -7,7 +8,7 @@ import { type Fault, useFaultyFs, useSmallDisk, useTmpfs } from '../support/faul
 import { useLab } from '../support/lab.ts';
 import { failed } from '../support/shell.ts';
 
-/** How the hosts of the first and last stage are reached, and so what joins them: TCP, or sockets of this machine. */
+/** How the first and last host are reached, which decides what connects them: TCP, or sockets of this machine. */
 interface Way {
   readonly name: string;
   readonly options: string;
@@ -16,15 +17,15 @@ interface Way {
 }
 
 interface Place extends Way {
-  /** On the disk on which it happens. */
+  /** A directory on the faulty disk. */
   readonly directory: string;
-  /** Elsewhere. */
+  /** A directory on another disk. */
   readonly scratch: string;
 }
 
 interface DiskCase {
   readonly name: string;
-  /** Is it rdpipe that reads or writes there? A command of this machine has the user's own descriptors. */
+  /** Whether rdpipe itself reads or writes there: a command of this machine has the user's own descriptors. */
   readonly fits?: (way: Way) => boolean;
   readonly disk: 'small' | 'local' | 'crowded' | Fault;
   prepare(place: Place): void;
@@ -82,7 +83,7 @@ export const DISK_CELLS: readonly DiskCell[] = CASES.flatMap((disk) =>
 );
 
 export function describeDisks(cells: readonly DiskCell[]): void {
-  describe('a run fails, and leaves what was there before, at', () => {
+  describe('a run fails, and keeps the old contents, at', () => {
     const lab = useLab();
     const faulty = useFaultyFs();
     const small = useTmpfs('size=2m');
@@ -174,7 +175,7 @@ function outputCase(): DiskCase {
   };
 }
 
-/** Says that it saw the end of its input. */
+/** A command that creates `committed` when it has seen the end of its input. */
 function consumer({ last, scratch }: Place): string {
   return `${last}:'cat > /dev/null; touch ${scratch}/committed'`;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shortages of a host or this machine: room for the agent, ports, descriptors, file sizes, a steady clock.
+// Shortages of a host or this machine: space for the agent, ports, descriptors, file sizes,
+// a steady clock.
 import { once } from 'node:events';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -39,7 +40,7 @@ describe('a host', () => {
     ['read-only', 'read-only file system'],
     ['noexec', 'programs cannot run there \\(mounted noexec\\?\\)'],
   ] as const) {
-    it(`that is ${host} has no place for the agent, and says so of each`, async () => {
+    it(`that is ${host} has no directory for the agent, and reports each one`, async () => {
       const result = await lab.sh(`exec rdpipe h1:'echo hi' ${host}:cat`);
       const places = `\\S+/\\.cache/rdpipe: .*${why}; .*; /var/tmp/rdpipe-0: .*${why}`;
       failed(
@@ -54,12 +55,12 @@ describe('a host', () => {
   }
 
   for (const host of ['full-home', 'read-only-home'])
-    it(`with a ${host} keeps the agent in another place`, async () => {
+    it(`with a ${host} keeps the agent in another directory`, async () => {
       succeeded(await lab.sh(`rdpipe h1:'echo hi' ${host}:rev`), 'ih\n');
       expect(readdirSync(join(lab.host(host).home, 'run/rdpipe'))).to.have.length(1);
     });
 
-  it('that lets no file grow further keeps the old one', async () => {
+  it('that lets no file grow keeps the old file', async () => {
     const target = `${lab.directory}/target`;
     await lab.write('target', Buffer.from('old\n'));
     const result = await lab.sh(`exec rdpipe h1:'head -c 30M /dev/zero' short-files:'> ${target}'`);
@@ -68,14 +69,14 @@ describe('a host', () => {
     expect((await lab.read('target')).toString()).to.equal('old\n');
   });
 
-  it('that lets no file grow further kills the command that writes it', async () => {
+  it('that lets no file grow kills the command that writes it', async () => {
     const result = await lab.sh(
       `exec rdpipe h1:'cat /dev/zero' short-files:'exec dd bs=1M of=${lab.directory}/own status=none'`,
     );
     failed(result, 128 + 25, /^rdpipe: stage 2 \(short-files: .*\) was killed by SIGXFSZ after \d/);
   });
 
-  it('without a free port in the range is named, with what to do', async () => {
+  it('without a free port in the range is named, with advice', async () => {
     const server = createServer().listen(0, '0.0.0.0');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -120,7 +121,7 @@ describe('this machine', () => {
       }
     });
 
-  it('may set its clock: nothing is silent for longer, and nothing comes sooner', async function () {
+  it('may set its clock: no timeout becomes longer or shorter', async function () {
     needsFile(this, FAKE_TIME);
     const clock = join(lab.directory, 'clock');
     await writeFile(clock, '+0');
@@ -140,7 +141,7 @@ describe('this machine', () => {
     await running.printed('tick\n');
     for (const offset of [HOUR_S, -HOUR_S]) {
       await writeFile(clock, `${offset < 0 ? '' : '+'}${offset}`);
-      await delay((limits.lease + 1) * 1000); // for whatever the new time would end
+      await delay((limits.lease + 1) * 1000); // time for anything that the new clock could end
       const before = (await lab.read('seen')).length;
       await eventually(async () => expect((await lab.read('seen')).length).to.be.greaterThan(before));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts with low process limits: the run succeeds whole, or fails with one line that names the host.
+// Hosts with low process limits: the run succeeds completely,
+// or fails with one line that names the host.
 import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
@@ -8,19 +9,19 @@ import { needsRoot } from '../support/needs.ts';
 import { failed, type Result, succeeded } from '../support/shell.ts';
 import type { HostSpec } from '../support/sshd.ts';
 
-/** A limit of the sessions of one host, set by these words of bash. */
+/** A limit on the sessions of one host, set by these bash commands. */
 interface Limit {
   readonly host: string;
   readonly set: string;
-  /** The run fails for this reason; absent: it succeeds; null: either. */
+  /** Expected reason of the failure; absent: the run succeeds; null: either. */
   readonly why?: RegExp | null;
 }
 
 interface Part {
   readonly name: string;
-  /** `target` is a file on the host, where the bytes may go. */
+  /** `target`: a file on the host to which the bytes may be written. */
   words(host: string, target: string): string;
-  /** Returns how many of the bytes arrived. */
+  /** Returns the number of bytes that arrived. */
   arrived(result: Result, target: string): number;
 }
 
@@ -32,7 +33,7 @@ export interface LimitCell {
 const BYTES = 20 * 1024 * 1024;
 const PRODUCER = `head -c ${BYTES} /dev/zero`;
 const TOO_MANY_FILES = /too many open files \(ulimit -n raises the limit\)/;
-/** Users without any other process, so that only those of a test count. */
+/** Users who have no other processes, so that only those of a test count. */
 const FIRST_USER = 54_000;
 const USERS = 100;
 
@@ -68,7 +69,8 @@ export function describeLimits(cells: readonly LimitCell[]): void {
       needsRoot(this);
       chmodSync(dirname(lab.homes), 0o711); // other users have their homes there
     });
-    // One who may start too few processes for the agent in the home has its last place tried.
+    // If a user may start too few processes for the agent in the home directory, rdpipe tries the last place, in
+    // /var/tmp.
     after(() => {
       for (let user = FIRST_USER; user < FIRST_USER + USERS; user++)
         rmSync(`/var/tmp/rdpipe-${user}`, { recursive: true, force: true });
@@ -98,7 +100,7 @@ function hostsOf(cells: readonly LimitCell[]): HostSpec[] {
   }));
 }
 
-/** Root may have as many processes as it likes. */
+/** Runs sessions as another user: the limit does not apply to root. */
 function asUser(processes: number): string {
   const user = FIRST_USER + processes;
   const become = `setpriv --reuid ${user} --regid ${user} --clear-groups`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slow and silent sources and sinks: waiting for them is no stall.
+// Slow and silent sources and sinks: rdpipe does not treat them as stalled.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,11 +12,11 @@ import { signalProcess } from '../support/processes.ts';
 import { expiring, limitWords, NEVER } from '../support/run-limits.ts';
 import { succeeded } from '../support/shell.ts';
 
-/** More than all buffers on its way hold. */
+/** More than all buffers between the commands hold. */
 const LAST_LINE = 1_000_000;
 const MUCH = `seq ${LAST_LINE}`;
 
-/** Everything at once, each waited for during so many seconds on a fast machine. */
+/** Runs all cases at once, each of which waits this many seconds on a fast machine. */
 export function describePatience(fastSeconds: number): void {
   const seconds = expiring(fastSeconds);
   describe(`is waited for, ${seconds} s long:`, () => {
@@ -29,7 +29,7 @@ export function describePatience(fastSeconds: number): void {
       this.timeout(longestMs + TEST_MS);
       const digest = digestOfMuch();
       const digests = (script: string) => expectOutput(lab, script, `${digest}  -\n`);
-      // It takes 8 s to make it permanent.
+      // fsync of this file takes 8 s.
       const slowFile = `${faulty.directory('slow')}/target`;
       const slowly = `for i in $(seq ${seconds}); do dd bs=1024 count=1 status=none; sleep 1; done; cat`;
       await Promise.all([
@@ -66,7 +66,7 @@ async function stoppedCommand(lab: Lab, options: string, seconds: number, digest
   });
   signalProcess(pid, 'SIGSTOP');
   await lab.write('stopped', Buffer.alloc(0));
-  await delay(seconds * 1000); // this long it is to stand still
+  await delay(seconds * 1000); // the command is stopped for this long
   signalProcess(pid, 'SIGCONT');
   succeeded(await running.result, `${digest}  -\n`);
 }

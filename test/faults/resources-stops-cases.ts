@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes stopped (SIGSTOP) for longer than the stall timeout: the run ends and names the silent host.
+// Processes stopped (SIGSTOP) for longer than the stall timeout:
+// the run ends and names the silent host.
 import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -10,9 +11,9 @@ import { leaseSoon, limitWords } from '../support/run-limits.ts';
 import { failed } from '../support/shell.ts';
 
 interface Target {
-  /** Its name; everything of the host where it is absent. */
+  /** Name of the program; absent: all processes of the host. */
   readonly program?: string;
-  /** Where it runs; absent: this machine. */
+  /** Host of the process; absent: this machine. */
   readonly host?: string;
   readonly why: RegExp;
 }
@@ -43,7 +44,7 @@ export const STOP_CELLS: readonly StopCell[] = TARGETS.flatMap((target) =>
 ).filter(({ ssh, target }) => ssh === 'openssh' || target.program !== 'ssh');
 
 export function describeStops(cells: readonly StopCell[]): void {
-  describe('a run ends while something stands still:', () => {
+  describe('a run ends while a process is stopped:', () => {
     before(function () {
       needsSightOfPrograms(this);
     });
@@ -79,7 +80,7 @@ function isOf(lab: Lab, { host, program }: Target, process: MarkedProcess): bool
   return process.home === home && (program === undefined || process.program === program);
 }
 
-/** The hosts give up a controller that is silent. */
+/** The hosts have given up the silent controller: only this machine has processes of the run. */
 function expectOnlyHere(lab: Lab): void {
   const elsewhere = lab.processes().filter(({ home }) => home !== lab.homes);
   expect(elsewhere.map(({ program }) => program)).to.deep.equal([]);

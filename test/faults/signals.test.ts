@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's signals end the run, gently or not: every process of it ends, on every host.
+// The user's signals end the run, gracefully or not: every process of it ends, on every host.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
 import type { Running } from '../support/shell.ts';
 
-/** A stage whose processes try to stay: a child, a session of its own, one that ignores signals. */
+/** A stage whose processes are hard to end: a child, one in a session of its own, one that ignores signals. */
 const STUBBORN = "trap '' HUP INT TERM PIPE; setsid sleep 1001 & sleep 1002 & echo begun; sleep 1003; sleep 1004";
 
 describe('a run that is ended', () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long streams, many runs and much standard error: memory stays flat, and nothing is left open.
+// Long streams, many runs and much standard error: memory does not grow, and nothing is left open.
 import { readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ import { limitWords, NEVER } from '../support/run-limits.ts';
 import { type Result, type Running, succeeded } from '../support/shell.ts';
 
 export interface SoakSize {
-  /** Through one hop. */
+  /** Length of the stream through one hop. */
   readonly streamGib: number;
-  /** Through one that is encrypted. */
+  /** Length of the stream through an encrypted hop. */
   readonly sealedGib: number;
   readonly stderrMib: number;
-  /** Between two looks at memory. */
+  /** Time between two measurements of memory. */
   readonly lookEveryMs: number;
   readonly runsInTurn: number;
   readonly runsAtOnce: number;
@@ -30,12 +30,12 @@ const BUFFER_MIB = 8;
 const NATIVE_MAX_KIB = (24 + BUFFER_MIB) * KIB_PER_MIB;
 const NATIVE_SLACK_KIB = KIB_PER_MIB;
 const NODE_MAX_KIB = 300 * KIB_PER_MIB;
-/** Its heap breathes. */
+/** The heap of node grows and shrinks. */
 const NODE_SLACK_KIB = 48 * KIB_PER_MIB;
 const NATIVE = ['rdsend', 'rdrecv', 'rdstage'];
 
 export function describeSoak(size: SoakSize): void {
-  describe('at length', () => {
+  describe('for a long time', () => {
     const longestMs = patience(size.longestMinutes * 60_000);
     const lab = useLab({ longestMs });
 
@@ -43,7 +43,7 @@ export function describeSoak(size: SoakSize): void {
       [size.streamGib, 'never'],
       [size.sealedGib, 'always'],
     ] as const)
-      it(`${gib} GiB go through a hop in flat memory, --encrypt ${encrypt}`, async function () {
+      it(`${gib} GiB pass a hop in constant memory, --encrypt ${encrypt}`, async function () {
         this.timeout(longestMs);
         const words = `h1:'head -c ${gib}G /dev/zero; ${untilSeen(lab)}' h2:'> /dev/null'`;
         const { result, growths } = await watched(
@@ -56,7 +56,7 @@ export function describeSoak(size: SoakSize): void {
         expectFlatRun(growths);
       });
 
-    it(`${size.stderrMib} MiB of standard error are passed on in flat memory`, async function () {
+    it(`${size.stderrMib} MiB of standard error are passed on in constant memory`, async function () {
       this.timeout(longestMs);
       const words = `h1:'yes | head -c ${size.stderrMib}M >&2; ${untilSeen(lab)}' h2:'cat'`;
       const { result, growths } = await watched(
@@ -88,12 +88,12 @@ export function describeSoak(size: SoakSize): void {
   });
 }
 
-/** Words of a stage's shell: it goes on when everything was looked at often enough. */
+/** Shell commands with which a stage waits until memory was measured often enough. */
 function untilSeen(lab: Lab): string {
   return `until test -e ${lab.directory}/seen; do sleep 0.1; done`;
 }
 
-/** Runs the line, and looks at its processes again and again. */
+/** Runs the script and repeatedly measures its processes. */
 async function watched(lab: Lab, everyMs: number, script: string): Promise<{ result: Result; growths: Growth[] }> {
   const log = new FootprintLog();
   const running: Running = lab.start(script);
@@ -121,12 +121,15 @@ function expectFlatRun(growths: readonly Growth[]): void {
   expectFlat(node ?? [], NODE_MAX_KIB, NODE_SLACK_KIB);
 }
 
-/** Files and sockets of rdpipe here, what the hosts keep, and what their servers hold. */
+/**
+ * Compares, before and after: files and sockets of rdpipe on this machine, files on the hosts, and what their servers
+ * hold.
+ */
 async function expectNothingNew(lab: Lab, body: (env: NodeJS.ProcessEnv) => Promise<void>): Promise<void> {
   const runtime = join(lab.directory, 'run');
   await mkdir(runtime);
   const env = { XDG_RUNTIME_DIR: runtime };
-  succeeded(await lab.sh('rdpipe h1:true h2:true h3:true', env), ''); // the agent is copied once
+  succeeded(await lab.sh('rdpipe h1:true h2:true h3:true', env), ''); // copies the agent first
   const before = holdings(lab, runtime);
   await body(env);
   await lab.expectNothingLeft();

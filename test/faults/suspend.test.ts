@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-Z stops the whole run on every host, for any time, and `fg` resumes it without loss.
+// Ctrl-Z stops the complete run on every host, for any time, and `fg` resumes it without loss.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -16,7 +16,7 @@ describe('a run that is suspended', () => {
   const limits = leaseSoon();
 
   for (const client of ['openssh', 'ssh2'] as const) {
-    it(`by SIGTSTP stands still on every host, over ${client}, and loses nothing`, async () => {
+    it(`by SIGTSTP stops on every host, over ${client}, and loses nothing`, async () => {
       const running = lab.start(`exec rdpipe ${limitWords(limits)} --ssh ${client} ${stages()}`);
       await eventually(flows);
       running.kill('SIGTSTP');
@@ -27,7 +27,7 @@ describe('a run that is suspended', () => {
     });
   }
 
-  it('by Ctrl-Z in a terminal goes on by fg', async () => {
+  it('by Ctrl-Z in a terminal resumes after fg', async () => {
     const terminal = await openTerminal();
     terminal.write(`rdpipe ${limitWords(limits)} ${stages()}\n`);
     await eventually(flows);
@@ -39,7 +39,7 @@ describe('a run that is suspended', () => {
     expect((await terminal.result).text).to.match(/Stopped[\s\S]*ended with 0/);
   });
 
-  it('by Ctrl-Z in a terminal ends by Ctrl-C after fg', async () => {
+  it('by Ctrl-Z in a terminal ends on Ctrl-C after fg', async () => {
     const terminal = await openTerminal();
     terminal.write(`rdpipe ${limitWords(NEVER)} ${stages()}\n`);
     await eventually(flows);
@@ -54,7 +54,7 @@ describe('a run that is suspended', () => {
     expect((await lab.read('target')).toString()).to.equal('old\n');
   });
 
-  it('and killed as it stands leaves nothing', async () => {
+  it('and then killed leaves nothing', async () => {
     const running = lab.start(`exec rdpipe ${limitWords(NEVER)} ${stages()}`);
     await eventually(flows);
     running.kill('SIGTSTP');
@@ -66,7 +66,7 @@ describe('a run that is suspended', () => {
 
   beforeEach(() => lab.write('target', Buffer.from('old\n')));
 
-  /** Flows until there is a file `open`; what was sent is kept in `made`. */
+  /** Flows until a file `open` exists; the bytes sent are kept in `made`. */
   function stages(): string {
     const here = `cd ${lab.directory}`;
     const source = `${here}; until test -e open; do echo body; done | tee made`;
@@ -88,7 +88,7 @@ describe('a run that is suspended', () => {
     await eventually(() => expect(statesOfWork()).to.deep.equal(new Set(['T'])));
     await eventually(() => expect(lab.processes().find((process) => process.pid === pid)?.state).to.equal('T'));
     const before = await lab.read('seen');
-    await delay((limits.lease + 1) * 1000); // longer than both
+    await delay((limits.lease + 1) * 1000); // longer than both limits
     expect(statesOfWork()).to.deep.equal(new Set(['T']));
     expect((await lab.read('seen')).length).to.equal(before.length);
   }
@@ -107,7 +107,10 @@ describe('a run that is suspended', () => {
     return new Set(work().map(({ state }) => state));
   }
 
-  /** Processes that move or make bytes: neither rdpipe and its helpers here, nor the agents, which keep the lease. */
+  /**
+   * Processes that move or produce bytes: not rdpipe and its helpers on this machine, and not the agents, which keep
+   * the lease.
+   */
   function work(): MarkedProcess[] {
     const hosts = ['h1', 'h2', 'h3'].map((name) => lab.host(name).home);
     return lab.processes().filter(({ home, program }) => hosts.includes(home) && program !== 'rdstage');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every lie that a hostile host may tell.
+// Every false message of a hostile host.
 import { expectLieFound } from '../attacks/agent/expect-lie-found.ts';
 import { useHostileLab } from '../attacks/agent/hostile-lab.ts';
 import { LIES } from '../attacks/agent/lies.ts';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packages in a bare Debian for arm64, without compiler and checkout, emulated: installed, tried, removed.
+// The packages in a bare, emulated Debian for arm64, without compiler or checkout:
+// installed, tried, removed.
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { needsRoot, needsTool } from '../support/needs.ts';
 import { patience } from '../support/patience.ts';
 import { ROOT } from '../support/root.ts';
 
-/** Emulated, dpkg takes minutes. */
+/** Under emulation, dpkg takes minutes. */
 const LONGEST_MS = 1_800_000;
 const PACKAGES = 'root/packages';
 
@@ -36,7 +37,7 @@ describe('the packages on arm64', function () {
 
   const type = (...lines: readonly string[]) => system.type('root', `cd /${PACKAGES}`, ...lines);
 
-  it('are installed by apt with all that they need, and run', async () => {
+  it('are installed by apt with all dependencies, and run', async () => {
     const installed = await type('apt-get -qq update', 'apt-get -qq -y install ./rdpipe_*_arm64.deb');
     expect(installed.status, installed.screen).to.equal(0);
     expectMainJob(await type('test ! -e /usr/bin/gcc', 'uname -m', 'echo hi | rdpipe ":tr a-z A-Z" :rev'));
@@ -57,7 +58,7 @@ describe('the packages on arm64', function () {
     expect(left.filter((name) => /^rd(pipe|cp|send|recv|stage|tree|hop)/.test(name))).to.deep.equal([]);
   });
 
-  it('run from the tarball, with the node that is there', async () => {
+  it('run from the tarball, with the installed node', async () => {
     const unpack = 'mkdir -p ~/.local && tar xzf rdpipe-*-linux.tar.gz -C ~/.local --strip-components=1';
     expectMainJob(await type(unpack, 'uname -m', 'echo hi | ~/.local/bin/rdpipe ":tr a-z A-Z" :rev'));
   });

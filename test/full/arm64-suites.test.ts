@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C suites of the programs for arm64, emulated: with pages of 4 KiB and, some of them, of 64 KiB.
+// The C suites of the programs for arm64, emulated:
+// with pages of 4 KiB and, for some suites, of 64 KiB.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
@@ -19,7 +20,7 @@ const SUITES = readdirSync(join(ROOT, 'packages'), { recursive: true, encoding: 
 const NO_FILTER = 'qemu-user takes no seccomp filter, by which the suite makes an older kernel';
 const NO_OPENAT2 = 'qemu-user before 9.1 has no openat2(2)';
 const NO_SUBREAPER = 'qemu-user before 8.2 has no PR_SET_CHILD_SUBREAPER';
-/** The reasons are the emulator's; on x86-64 the same suites run. */
+/** Suites that the emulator cannot run, with the reason; they run on x86-64. */
 const NOT_EMULATED: Readonly<Record<string, string>> = {
   holes: NO_FILTER,
   source: NO_FILTER,
@@ -28,12 +29,12 @@ const NOT_EMULATED: Readonly<Record<string, string>> = {
   guardian: NO_SUBREAPER,
   process_tree: NO_SUBREAPER,
 };
-/** They depend on the size of a page, of which Grace may have some of 64 KiB. */
+/** Suites that depend on the page size; Grace CPUs may have pages of 64 KiB. */
 const OF_PAGES = ['connection', 'handshake', 'held', 'pool', 'ring', 'transport', 'window', 'writer'];
 const LARGE_PAGES = { QEMU_PAGESIZE: '65536' };
-/** Begun first, or the others would be done long before them. */
+/** Started first, because they take longest. */
 const LONG = ['loops', 'reconnect', 'program_violations'];
-/** The suites mostly wait. */
+/** Suites that run at once: they mostly wait. */
 const AT_ONCE = 4;
 const LONGEST_MS = patience(900_000);
 
@@ -83,7 +84,7 @@ describe('a program that is built for arm64', function () {
         expectGuards(file);
       });
 
-  it('takes no wrong branch: so are all our objects', () => {
+  it('is protected from wrong branches: all objects of the project are', () => {
     expectBranchesChecked(join(ARM64_BUILD, 'librdendpoint.a'));
   });
 });
@@ -93,7 +94,7 @@ describe('a confined program on arm64', function () {
   useArm64Programs('all');
   const bench = useBench();
 
-  it('makes no system call that its filter does not know', async () => {
+  it('makes no system call that its filter does not allow', async () => {
     makeTree(bench.path('tree'));
     const calls = new Set<string>();
     for (const [source, sink] of [
@@ -109,7 +110,9 @@ describe('a confined program on arm64', function () {
   });
 });
 
-/** A transfer, whose programs and the programs that they start write each call to standard error. */
+/**
+ * A transfer that traces the system calls of rdsend and rdrecv, and of the programs that they start, to standard error.
+ */
 const TRACED = `
   [ -e big ] || head -c 20M /dev/urandom > big
   export QEMU_STRACE=1
@@ -118,7 +121,7 @@ const TRACED = `
   "$1/rdsend" --encrypt always --compress zstd 127.0.0.1 "\${port##* }" ${KEY} "$2" 2> sender; sent=$?
   wait $receiver && cat sender receiver && exit $sent`;
 
-/** Names of syscall_filter.c, but for those that end a program. */
+/** System calls that syscall_filter.c names, except those that end a program. */
 const FILTERED = new Set(
   [
     ...readFileSync(join(ROOT, 'packages/rdbase-native/src/sandbox/syscall_filter.c'), 'utf8')
@@ -127,7 +130,9 @@ const FILTERED = new Set(
   ].map(([, name = '']) => name),
 );
 
-/** Of processes that have tried to install the filter: `1234 openat(…) = 3`, not always in a line of its own. */
+/**
+ * System calls of processes that have tried to install the filter: `1234 openat(…) = 3`, not always on its own line.
+ */
 function confinedCalls(trace: string): string[] {
   const confined = new Set<string>();
   const calls: string[] = [];
@@ -150,7 +155,7 @@ function isLong({ suite }: Case): boolean {
   return LONG.includes(nameOf(suite));
 }
 
-/** Empty where all went well. */
+/** Returns the output of a suite that failed, otherwise ''. */
 async function complaintsOf({ suite, env }: Case): Promise<string> {
   const { failed, all } = await execa(join(ARM64_BUILD, suite), {
     env: { ...env, RD_BIN: ARM64_BUILD },

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts of two CPUs in one run: the programs go where they belong, and streams and copies pass between them.
+// Hosts with two CPU types in one run: each gets its own programs,
+// and streams and copies pass between them.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Examination } from '../../packages/rdpipe/src/model/examination.ts';
 import { useArm64Host } from '../support/arm64-host.ts';
 import { useArm64Programs } from '../support/emulation.ts';
 import { eventually } from '../support/eventually.ts';
+import { jsonObject } from '../support/json-output.ts';
 import { expectCopy } from '../support/judge.ts';
 import { useLab } from '../support/lab.ts';
 import { succeeded } from '../support/shell.ts';
@@ -29,7 +31,7 @@ describe('a host with an arm64 CPU', () => {
       expect({ status, text, stderr }).to.deep.equal({ status: 0, text: 'same\n', stderr: '' });
     });
 
-  it('keeps everything of a tree that is copied there and back', async () => {
+  it('keeps everything in a tree that is copied there and back', async () => {
     const tree = join(lab.directory, 'tree');
     makeTree(tree);
     succeeded(await lab.sh('rdcp -aAX h1:"$PWD/tree/" arm:/root/tree'), '');
@@ -38,9 +40,9 @@ describe('a host with an arm64 CPU', () => {
     expectCopy(tree, join(lab.directory, 'back'));
   });
 
-  it('is well, for doctor', async () => {
+  it('has no problems for doctor', async () => {
     const { text, stderr } = await lab.sh('rdpipe doctor --json --transport tcp arm h1');
-    const { hosts } = JSON.parse(text) as Examination;
+    const { hosts } = jsonObject<Examination>(text, 'doctor');
     const findings = hosts.find(({ host }) => host === 'arm')?.checks ?? [];
     expect(
       findings.filter(({ result }) => result !== 'ok'),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How docs/install.md builds, installs and tries a checkout, line by line as printed there, on a machine that has only
-// the requirements named there: as root, as a user with sudo, and as a user without.
+// How docs/install.md builds, installs and tries a checkout, line by line as printed,
+// on a machine that meets only the requirements listed there: as root, as a user with sudo, and as a user without.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ import { ROOT } from '../support/root.ts';
 
 const UNATTENDED = readFileSync(join(ROOT, 'docs/unattended.md'), 'utf8');
 const LONGEST_MS = 1_800_000;
-/** Of which the first, the names of packages, takes more than a row of the screen. */
+/** The first line lists the packages and takes more than one row of the screen. */
 const MOST_LINES_OF_SETUP = 8;
 
 for (const [name, release] of Object.entries(RELEASES))
@@ -41,7 +41,7 @@ function inBareDebian(release: string): void {
   });
 
   for (const script of ['demo', 'build']) {
-    it(`names what is missing in one line, for a user without sudo: npm run ${script}`, async () => {
+    it(`names missing packages in one line, for a user without sudo: npm run ${script}`, async () => {
       const { status, screen } = await system.type('ann', 'cd rdpipe', `npm run ${script}`);
       expect(status, screen).to.equal(1);
       expect(linesOfSetup(screen), screen).to.have.length(1);
@@ -61,7 +61,7 @@ function inBareDebian(release: string): void {
     expect(screen).to.equal('');
   });
 
-  it('starts from cron as the example says, where node is not in PATH', async () => {
+  it('starts from cron as in the example, if node is not in PATH', async () => {
     const [, command = ''] = /^15 2 \* \* \* +(.*)$/m.exec(UNATTENDED) ?? [];
     const cron = 'env -i HOME=/home/bob LOGNAME=bob SHELL=/bin/sh PATH=/usr/bin:/bin sh -c';
     const { status, screen } = await system.type('bob', `${cron} "$(cat <<'END'\n${command}\nEND\n)"`);
@@ -69,7 +69,7 @@ function inBareDebian(release: string): void {
     expect(status).to.equal(125);
   });
 
-  it('is taken away again by make uninstall', async () => {
+  it('is removed by make uninstall', async () => {
     const { status, screen } = await system.type('bob', 'cd rdpipe', 'sudo make uninstall');
     expect(status, screen).to.equal(0);
     expect(readdirSync(system.path('usr/local/bin')).sort()).to.deep.equal(['node', 'npm']);
@@ -77,7 +77,7 @@ function inBareDebian(release: string): void {
     expect(readdirSync(system.path('usr/local/share/man/man1'))).to.deep.equal([]);
   });
 
-  it('is installed by a user without sudo, in the home', async () => {
+  it('is installed by a user without sudo, in the home directory', async () => {
     const [build = ''] = linesOfBlock('docs/install.md', '## From a checkout', 0);
     const [install = ''] = linesOfBlock('docs/install.md', '## From a checkout', 1);
     const installed = await system.type('ann', 'cd rdpipe', build, install);
@@ -93,7 +93,7 @@ function inBareDebian(release: string): void {
   });
 }
 
-/** The first line of "Try it without installing"; the second, npm test, is what runs this. */
+/** Returns the first line of "Try it without installing"; the second, npm test, runs this test. */
 function tryIt(): string {
   const [demo = '', test = ''] = linesOfBlock('docs/install.md', '## Try it without installing', 0);
   expect(demo).to.match(/^npm run demo/);
@@ -110,7 +110,7 @@ function expectDemo({ status, screen }: Typed): void {
   expect(linesOfSetup(screen).length, screen).to.be.at.most(MOST_LINES_OF_SETUP);
 }
 
-/** Without what npm has to say of itself. */
+/** Returns the lines of the setup without the notices of npm. */
 function linesOfSetup(screen: string): string[] {
   const from = screen.indexOf('setup: ');
   const until = /^(?:two throwaway hosts|rdpipe [\d.]+ is installed|make: )/m.exec(screen)?.index;

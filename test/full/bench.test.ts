@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One small round of the whole benchmark: every case runs, and has its figures.
+// One small round of the complete benchmark: every case runs and has its figures.
 import { whatTheLabLacks } from '../bench/lab/needs.ts';
 import { LAB_TABLES } from '../bench/lab/tables.ts';
 import { whatFanOutToolsLack, whatLoopbackLacks } from '../bench/loopback/needs.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kill matrix of chains: which hosts are lost, when, what takes the stream, and how it is protected.
+// The kill matrix of chains: the hosts that are lost, the time, the output, and the encryption.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CHAIN, kill, startChain } from '../faults/chain-run.ts';
@@ -19,7 +19,7 @@ const LOST = [
   ['n2', 'n4'],
   ['n1', 'n2', 'n3'],
 ];
-/** While the stream flows; or about its end, when it was let end: while files are written to the disk. */
+/** Milliseconds: while the stream flows; or around its end, after letEnd(), while files are written to the disk. */
 const MOMENTS = { 'in mid-stream': [0, 300, 600], 'at its end': [1200, 1400, 1430] };
 
 describe('the kill matrix of chains', () => {
@@ -44,12 +44,12 @@ describe('the kill matrix of chains', () => {
                 kill(lab, name);
                 return true;
               } catch {
-                return false; // it was done
+                return false; // the host had finished
               }
             });
             const { status, stderr } = await run.letEnd();
             expect(status, stderr).to.equal(0);
-            // One that was killed at the end may have been done.
+            // A host that was killed at the end may have finished before.
             await run.expectCopies(killed).catch(async (error) => {
               if (!isLate) throw error;
               await run.expectCopies([]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Tab key in real shells, for every line.
+// The Tab key in real shells, all lines.
 import { LINES, testTab } from '../terminal/tab-key.ts';
 
 describe('Tab', () => {

@@ -35,6 +35,7 @@ describe('copies', function () {
   describe('on a disk that loses its power', () => {
     const disk = useFragileDisk();
     for (let number = 1; number <= COPIES; number += 1)
-      it(`are whole or old, ${POWER_LOSSES} times in copy ${number}`, () => tryPowerLoss(lab, disk(), POWER_LOSSES));
+      it(`are complete or unchanged, ${POWER_LOSSES} times in copy ${number}`, () =>
+        tryPowerLoss(lab, disk(), POWER_LOSSES));
   });
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in a job of a real Slurm: two at once, the end of the job's time, a node that is lost.
+// Runs in a job of a real Slurm: two at once, the end of the job's time limit, a lost node.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ describe('a run in a job of Slurm', () => {
     needsTool(this, ...SLURM_TOOLS);
     needsRoot(this);
   });
-  // Each ends its job, or loses a node.
+  // Each test ends its job or loses a node.
   beforeEach(async () => {
     slurm = await startSlurm(mkdtempSync(join(tmpdir(), 'rdpipe-slurm-')), 3, 'SlurmdTimeout=6');
     job = await slurm.allocate();
@@ -36,7 +36,7 @@ describe('a run in a job of Slurm', () => {
     return running;
   }
 
-  it('has a step of its own beside another run', async () => {
+  it('has its own step next to another run', async () => {
     const line = `${RUN} n1:'head -c 30M /dev/urandom | tee $0.$$ | sha256sum >&2; cat $0.$$; rm $0.$$' n2:cat n3:sha256sum`;
     const result =
       await sh(`for n in 1 2 3; do ${line.replaceAll('$0', `${lab.directory}/part`)} 2>err$n >out$n & done; wait
@@ -44,14 +44,14 @@ describe('a run in a job of Slurm', () => {
     succeeded(result, 'same\nsame\nsame\n');
   });
 
-  it('ends with the time of the job, by the words of Slurm', async () => {
+  it("ends with the time limit of the job, with Slurm's message", async () => {
     const running = await begin();
     await job.endSoon();
     failed(await running.result, 125, /^rdpipe: lost n\d: its Slurm step ended: STEP .*CANCELLED.*TIME/m);
     await lab.expectNothingLeft();
   });
 
-  it('ends with a node that is lost: its hops are the first to know, Slurm knows after SlurmdTimeout', async () => {
+  it('ends with a node that is lost: its hops notice first, Slurm after SlurmdTimeout', async () => {
     const running = await begin();
     slurm.loseNode('n1');
     failed(await running.result, 125, /^rdpipe: lost n1: .*$/m);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stage on 32 hosts, each a server of its own: a chain, and lines from all of them.
+// A stage on 32 hosts, each with its own server: a chain, and lines from all of them.
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { patience } from '../support/patience.ts';
 import { limitWords, NEVER } from '../support/run-limits.ts';
 
 const NAMES = Array.from({ length: 32 }, (_, index) => `n${index + 1}`);
-/** 32 logins at once take their time. */
+/** No limit expires: 32 logins at once take long. */
 const RDPIPE = `rdpipe ${limitWords(NEVER)}`;
 
 describe('32 hosts', () => {
@@ -29,14 +29,14 @@ describe('32 hosts', () => {
     });
   }
 
-  it('answer with a line each', async () => {
+  it('answer with one line each', async () => {
     const { text, status, stderr } = await lab.sh(`${RDPIPE} 'n[1-32]:echo $RDPIPE_RANK'`);
     expect(status, stderr).to.equal(0);
     const lines = text.trimEnd().split('\n');
     expect(lines.sort()).to.deep.equal(NAMES.map((name, rank) => `${name}: ${rank}`).sort());
   });
 
-  it('are fed each by one of 32 others', async () => {
+  it('each read from one of 32 others', async () => {
     const { text, status, stderr } = await lab.sh(`${RDPIPE} 'n[1-32]:seq 100' 'n[1-32]:tail -1' ':sort -u'`);
     expect({ text, status }, stderr).to.deep.equal({ text: '100\n', status: 0 });
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every message of a hop, changed on its way in every manner there is in wire/tampering.ts.
+// Every message of a hop, tampered with in transit in each manner of wire/tampering.ts.
 import { CHANGES, checkTampering, nameOf, TAMPERED_MESSAGES } from '../attacks/wire/tampering.ts';
 import { inParallel } from '../support/in-parallel.ts';
 import { patience } from '../support/patience.ts';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// README's "Install" and the "Remove" of docs/install.md, line by line as printed, without compiler or checkout.
+// "Install" of README and "Remove" of docs/install.md, line by line as printed,
+// without compiler or checkout.
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { arch, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +13,12 @@ import { linesOfBlock } from '../support/readme.ts';
 import { ROOT } from '../support/root.ts';
 
 const LONGEST_MS = 900_000;
-/** Beside what a user types, for what is looked at. */
+/** Packages that the checks need, besides the typed commands. */
 const PACKAGES = ['bash-completion', 'ca-certificates', 'man-db', 'sudo'];
 const CPU = { x64: 'x86_64', arm64: 'aarch64' }[arch()] ?? arch();
 const [APT = '', NPM = '', TAR = ''] = linesOfBlock('README.md', '## Install', 0).map(forThisCpu);
 const [APT_REMOVE = '', NPM_REMOVE = '', TAR_REMOVE = ''] = linesOfBlock('docs/install.md', '## Remove', 0);
-/** As docs/install.md has it for users whose npm prefix belongs to root. */
+/** The line as docs/install.md gives it for users whose npm prefix belongs to root. */
 const IN_HOME = (line: string) => line.replace(/^(npm \w+ -g) /, '$1 --prefix ~/.local ');
 
 const COMPLETION =
@@ -49,13 +50,13 @@ describe('the packages', function () {
     describe(`in a bare ${name}`, () => inBareDebian(release, () => dist));
 });
 
-/** `dist`: the directory that holds them. */
+/** `dist`: the directory of the packages. */
 function inBareDebian(release: string, dist: () => string): void {
   let system: BareDebian;
 
   before(async () => {
     system = await BareDebian.makeWithoutNode(PACKAGES, { release });
-    // The one question of apt's.
+    // Answers the one question of apt.
     writeFileSync(system.path('etc/apt/apt.conf.d/yes'), 'APT::Get::Assume-Yes "true";\n');
     succeeded(await system.type('root', 'apt-get -qq update'));
     system.addUser('ann', false);
@@ -64,7 +65,7 @@ function inBareDebian(release: string, dist: () => string): void {
   });
   after(() => system?.remove());
 
-  it('are installed by apt, with the node of Debian, for everybody', async () => {
+  it('are installed by apt, with the node of Debian, for all users', async () => {
     const before = filesOf('usr');
     succeeded(await system.type('bob', APT));
     for (const user of ['bob', 'ann', 'root']) expectUses(await system.type(user, ...USES), 'linux-');
@@ -72,7 +73,7 @@ function inBareDebian(release: string, dist: () => string): void {
     expect(filesOf('usr')).to.deep.equal(before);
   });
 
-  it('are unpacked in the home of a user, with that node', async () => {
+  it("are unpacked in a user's home directory, with that node", async () => {
     succeeded(await system.type('ann', TAR));
     expectUses(await system.type('ann', ...USES), 'linux-');
     succeeded(await system.type('ann', TAR_REMOVE));
@@ -89,7 +90,7 @@ function inBareDebian(release: string, dist: () => string): void {
       expect(filesOf('usr/local').filter((file) => !/completion|site-functions/.test(file))).to.deep.equal([]);
     });
 
-    it('are installed in the home of a user without sudo', async () => {
+    it('are installed in the home directory of a user without sudo', async () => {
       succeeded(await system.type('ann', IN_HOME(NPM)));
       expectUses(await system.type('ann', ...USES), '/usr/local/bin/node');
       succeeded(await system.type('ann', IN_HOME(NPM_REMOVE)));
@@ -97,7 +98,7 @@ function inBareDebian(release: string, dist: () => string): void {
     });
   });
 
-  /** Of ours, in a directory of the system. */
+  /** Files of rdpipe in a system directory. */
   function filesOf(directory: string): string[] {
     const names = readdirSync(system.path(directory), { recursive: true, withFileTypes: true });
     const files = names.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
@@ -107,7 +108,7 @@ function inBareDebian(release: string, dist: () => string): void {
   }
 }
 
-/** README names the packages of the processor that most have. */
+/** README names the packages for the most common CPU. */
 function forThisCpu(line: string): string {
   return line.replace('_amd64.deb', CPU === 'aarch64' ? '_arm64.deb' : '_amd64.deb');
 }

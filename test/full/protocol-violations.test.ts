@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol violations of a peer that holds the key, against rdsend and rdrecv with each role and protection, with
-// sanitizers too.
+// Protocol violations by a peer that has the key, against rdsend and rdrecv,
+// for each role and encryption, also with sanitizers.
 import { expect } from 'chai';
 import { execa } from 'execa';
 import { patience } from '../support/patience.ts';

@@ -2,4 +2,4 @@
 import { COMMANDS, testUnchanged } from '../integration/commands.ts';
 import { useLab } from '../support/lab.ts';
 
-describe('a command, any of them', () => testUnchanged(useLab(), COMMANDS));
+describe('a command, any command', () => testUnchanged(useLab(), COMMANDS));

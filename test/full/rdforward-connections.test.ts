@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forwarded connections, hundreds at once, many bytes at once, and readers that do not read.
+// Forwarded connections: hundreds at once, many bytes at once, and readers that do not read.
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CARRIERS, KILLED, testClients, testKills } from '../support/forward-cells.ts';
@@ -8,7 +8,7 @@ import { succeeded } from '../support/shell.ts';
 
 const CLIENTS = ['echo 500', 'half-close', 'peer-resets', 'stall 20', 'bulk 8'];
 
-/** Of silence: longer than the limits on it that the runs have. */
+/** Lease of the runs, longer than their stall timeout; IDLE_MS is longer than both. */
 const LEASE_S = 5;
 const IDLE_MS = 7000;
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that know nothing of rdpipe, over forwarded connections: psql, pgbench, redis-benchmark, curl.
+// Programs without support for rdpipe over forwarded connections:
+// psql, pgbench, redis-benchmark, curl.
 import { expect } from 'chai';
 import { useForwards } from '../support/forwards.ts';
 import { needsTool } from '../support/needs.ts';
 import { AS_POSTGRES, makeDatabase, needsPostgres, POSTGRES } from '../support/postgres.ts';
 import { succeeded } from '../support/shell.ts';
 
-/** A process for each connection, as servers that fork have it. */
+/** An HTTP server with a process per connection, as forking servers have. */
 const HTTP_SERVER = `
 import http.server, socketserver
 class Server(socketserver.ForkingMixIn, http.server.HTTPServer): request_queue_size = 64

@@ -5,24 +5,25 @@ import { expect } from 'chai';
 import type { Benchmark, Sample } from '../../packages/rdpipe/src/model/benchmark.ts';
 import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 import { lookAt, needsBrowser } from '../support/browser.ts';
+import { jsonObject } from '../support/json-output.ts';
 
 const MIB = 1024 * 1024;
-/** Twenty runs, ssh's among them, where others use the machine. */
+/** Time for twenty runs, among them ssh's, on a shared machine. */
 const LONGEST_MS = 300_000;
-/** Of the data, which comes twice, in what the network carries at a time. */
+/** Packets of the data, which is sent twice, at the network's payload per packet. */
 const PACKETS = (2 * 4 * MIB) / 4096;
 const WAYS = ['rdma', 'tcp', 'tcp encrypted', 'ssh'];
 
 describe('rdpipe bench on virtual hosts', () => {
   const lab = useVirtualHosts({ longestMs: LONGEST_MS });
 
-  it('measures RDMA beside the other ways, for programs and on a page', async function () {
+  it('measures RDMA and the other methods, for programs and on a page', async function () {
     const before = await lab.packets('h1');
     const words = '--connect-timeout 60 --rounds 1 --size 4M --json --report bench.html h1 h2';
     const { status, text, stderr } = await lab.sh(`rdpipe bench ${words}`);
     const after = await lab.packets('h1');
     expect({ status, stderr }, text).to.deep.equal({ status: 0, stderr: '' });
-    const { ways, missing } = JSON.parse(text) as Benchmark;
+    const { ways, missing } = jsonObject<Benchmark>(text, 'bench');
     expect(missing).to.deep.equal([]);
     expect(ways.map(({ way }) => way)).to.deep.equal(WAYS);
     expect(ways[0]?.carrier).to.match(/^rdma rxe0 \(RoCE v2, 2\.5 Gb\/s\), authenticated/);
@@ -38,7 +39,7 @@ describe('rdpipe bench on virtual hosts', () => {
     for (const [name, figure] of Object.entries(figures)) expect(figure, name).to.be.greaterThan(0);
   }
 
-  /** Each way with its rate, thrice, its processor time at either end, and its latency; and the plots. */
+  /** Expects each method with its rate three times, its CPU time at each end and its latency; and the plots. */
   async function expectPage(file: string): Promise<void> {
     const { dom, complaints } = await lookAt(file);
     expect(complaints).to.deep.equal([]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of hosts over RDMA that loses one: its neighbours are joined over RDMA, and the others get all of the stream.
+// A chain of hosts over RDMA that loses one:
+// its neighbors are joined over RDMA, and the others get the complete stream.
 import { expect } from 'chai';
 import { succeededOver } from '../lab/report.ts';
 import { type HostName, useVirtualHosts, type VirtualLab } from '../lab/use-virtual-hosts.ts';
@@ -9,9 +10,9 @@ import type { Running } from '../support/shell.ts';
 const BYTES = 24 * 1024 * 1024;
 /** The payload of an RDMA packet in this network. */
 const PACKET_BYTES = 4096;
-/** A host that is only slow must not seem silent. */
+/** A slow host must not count as silent. */
 const OPTIONS = '--transport rdma --connect-timeout 60 --require any';
-/** Long enough to lose a host before the end. */
+/** Slow enough that a host can be lost before the end. */
 const SLOWLY = '--limit 2MB/s';
 const TARGET = '/tmp/out/target';
 
@@ -36,7 +37,7 @@ describe('a chain of hosts over RDMA', () => {
     ['rdrecv', 'rdrecv'],
     ['rdsend', 'rdsend'],
   ]) {
-    it(`goes on from h1 to h3 when ${what} of h2 is killed`, async () => {
+    it(`continues from h1 to h3 when ${what} of h2 is killed`, async () => {
       const before = await lab.packets('h1');
       const running = lab.start(`exec rdpipe ${OPTIONS} ${SLOWLY} h1:'< /tmp/source' 'h2,h3:> ${TARGET}'`);
       await hasBegun(lab, 'h3');
@@ -54,7 +55,7 @@ describe('a chain of hosts over RDMA', () => {
     await goesOnWithout(running, 'h3');
   });
 
-  it('goes on without a host whose disk is full', async () => {
+  it('continues without a host whose disk is full', async () => {
     await lab.on('h2', 'mount -t tmpfs -o size=4m tmpfs /tmp/out');
     try {
       await goesOnWithout(lab.start(`exec rdpipe ${OPTIONS} h1:'< /tmp/source' 'h2,h3:> ${TARGET}'`), 'h2');
@@ -63,8 +64,8 @@ describe('a chain of hosts over RDMA', () => {
     }
   });
 
-  it('reaches users who may lock less memory than the ring has that a host shares', async () => {
-    // 8 MiB may be locked, and the ring has 17.
+  it('reaches users who may lock less memory than the ring that a host shares', async () => {
+    // 8 MiB may be locked, but the ring has 17 MiB.
     const stages = `ann1:'< /tmp/source' 'ann2,ann3:> ${TARGET}'`;
     const result = await lab.sh(`rdpipe --json --transport rdma --connect-timeout 60 ${stages}`);
     const { hops } = succeededOver(result, '', ['rdma', 'rdma']);
@@ -85,7 +86,7 @@ describe('a chain of hosts over RDMA', () => {
   }
 });
 
-/** The host writes the stream to a file that has no name yet. */
+/** Waits until the host has written part of the stream to its file, which has no name yet. */
 async function hasBegun(lab: VirtualLab, host: HostName): Promise<void> {
   const written = "sed -n 's/^wchar: //p' /dev/null $(pgrep -x rdrecv | sed 's|.*|/proc/&/io|')";
   await eventually(async () => expect(Number(await lab.on(host, written))).to.be.above(100_000));

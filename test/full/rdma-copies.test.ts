@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long copies over RDMA: what changed between two of them, each encryption, lost packets, cables that are cut.
+// Long copies over RDMA: changes between two copies, each encryption, lost packets,
+// cables that are cut.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -10,15 +11,15 @@ import { eventually } from '../support/eventually.ts';
 import { succeeded } from '../support/shell.ts';
 import { changeTree } from '../support/tree-fixtures.ts';
 
-/** scan, compare, read and write have three hops. */
+/** scan, compare, read and write are connected by three hops. */
 const ALL_RDMA = ['rdma', 'rdma', 'rdma'];
 const LONGEST_MS = 240_000;
-/** An interrupted file goes on at a whole one. */
+/** An interrupted file resumes at a complete block. */
 const BLOCK_BYTES = 8 * 1024 * 1024;
 const TIME_TO_MEND = '--stall-timeout 60 --lease 90';
-/** For attempts to connect that fail. */
+/** Long enough for attempts to connect that fail. */
 const CUT_MS = 2000;
-/** Limits of a run whose host does not answer. */
+/** Limits of a run with a host that does not answer. */
 const LIMITS = '--stall-timeout 8 --lease 20';
 
 describe('a long copy over RDMA', () => {
@@ -51,7 +52,7 @@ describe('a long copy over RDMA', () => {
     await expectCopyOn(lab, tree(), 'h2', `${DISK}/target`);
   });
 
-  it('copies what changed, and removes what is gone', async () => {
+  it('copies changes, and removes what is gone', async () => {
     const copy = () => lab.sh(`rdcp --json --delete -aAX h1:${DISK}/source/ h2:${DISK}/target/`);
     succeededOver(await copy(), '', ALL_RDMA);
     changeTree(tree());
@@ -68,7 +69,7 @@ describe('a long copy over RDMA', () => {
     await expectCopyOn(lab, tree(), 'h3', `${DISK}/pulled`);
   });
 
-  it('goes on after its cable was cut, and loses nothing', async () => {
+  it('continues after its cable was cut, and loses nothing', async () => {
     await lab.on('h1', `head -c 20M /dev/urandom > ${DISK}/large`);
     const words = `--json --transport rdma --limit 2M ${TIME_TO_MEND}`;
     const running = lab.start(`exec rdcp ${words} h1:${DISK}/large h2:${DISK}/mended`);
@@ -85,7 +86,7 @@ describe('a long copy over RDMA', () => {
     expect(await lab.on('h2', `sha256sum < ${DISK}/mended`)).to.equal(await lab.on('h1', `sha256sum < ${DISK}/large`));
   });
 
-  it('fails when its cable stays cut, and goes on from there when it is run again', async () => {
+  it('fails when its cable stays cut, and resumes from there when it is run again', async () => {
     await lab.on('h1', `head -c 24M /dev/urandom > ${DISK}/large`);
     const copy = (words: string) => `rdcp ${words} --transport rdma h1:${DISK}/large h2:${DISK}/target`;
     const running = lab.start(`exec ${copy(`${LIMITS} --limit 2M`)}`);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that know nothing of RDMA, over RDMA: pgbench and psql on one host, PostgreSQL on another.
+// Programs without support for RDMA, over RDMA:
+// pgbench and psql on one host, PostgreSQL on another.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useVirtualHosts, type VirtualLab } from '../lab/use-virtual-hosts.ts';
@@ -10,14 +11,14 @@ import { succeeded } from '../support/shell.ts';
 const CLIENTS = 8;
 const TRANSACTIONS_EACH = 25;
 const BULK_BYTES = 8_000_000;
-/** Of RDMA, whatever the network. */
+/** The largest payload of an RDMA packet in any network. */
 const LARGEST_PACKET = 4096;
 
-/** On h2: clients of h1 reach it by the forward alone. */
+/** Runs on h2; clients on h1 reach it only through the forward. */
 const SERVER = `${AS_POSTGRES} ${POSTGRES}/pg_ctl -D /run/pg/db -l /run/pg/log -w`;
 const SETTINGS = '-p 5432 -k /run/pg -c listen_addresses=127.0.0.1';
 
-/** On h1: the second forward tells that the first one listens. */
+/** Runs on h1; the second forward shows that the first one is listening. */
 const CLIENT = `
 cd /tmp
 '${join(ROOT, 'bin/rdssh')}' --persist=0 -v -N -L 5432:127.0.0.1:5432 -R 0:127.0.0.1:9 h2 </dev/null >said 2>&1 &
@@ -38,11 +39,11 @@ describe('programs over RDMA', () => {
   before(function () {
     needsPostgres(this);
   });
-  // Before the lab looks for what was left.
+  // Runs before the lab checks that nothing was left.
   afterEach(() => lab.restore('h2', `cd / && ${SERVER} -m immediate stop >&2; rm -rf /run/pg`));
   lab = useVirtualHosts();
 
-  it('pgbench and psql are served through the RDMA device', async () => {
+  it('pgbench and psql run over the RDMA device', async () => {
     await makeDatabase(lab, 'db');
     succeeded(await lab.sh("tar -cz db | on h2 'install -d -o postgres /run/pg && tar -xz -C /run/pg'"), '');
     await lab.on('h2', `cd / && ${SERVER} -o '${SETTINGS}' start </dev/null >&2`);
@@ -57,7 +58,7 @@ describe('programs over RDMA', () => {
     expect(text).to.include(`\n${BULK_BYTES}\nstatus 255\n`);
     expect(text).to.match(/^this machine→h2 +rdma rxe0 authenticated /m);
     expect(text).to.match(/^h2→this machine +rdma rxe0 authenticated /m);
-    // Requests that came while one was sent may share a packet, at most one of each client.
+    // Requests that arrive while one is being sent may share a packet, at most one from each client.
     expect(after.received - before.received).to.be.at.least(TRANSACTIONS_EACH);
     expect(after.sent - before.sent).to.be.at.least(BULK_BYTES / LARGEST_PACKET);
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More shapes of the main job over virtual hosts.
+// More forms of a pipeline over virtual hosts.
 import { expect } from 'chai';
 import { succeededOver } from '../lab/report.ts';
 import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
@@ -15,7 +15,7 @@ describe('a pipeline over virtual hosts', () => {
     succeededOver(result, '-IH\n', ['tcp', 'rdma', 'rdma', 'tcp']);
   });
 
-  it('comes back to a host that it has left', async () => {
+  it('returns to a host', async () => {
     const result = await lab.sh(`echo hi | rdpipe --connect-timeout 60 --json h1:${SHOUT} h2:rev h1:'sed s/^/-/'`);
     succeededOver(result, '-IH\n', ['tcp', 'rdma', 'rdma', 'tcp']);
   });
@@ -30,7 +30,7 @@ describe('a pipeline over virtual hosts', () => {
     succeededOver(result, 'ih\n', ['rdma', 'tcp']);
   });
 
-  it('runs over TCP when told to', async () => {
+  it('runs over TCP if requested', async () => {
     const before = await lab.packets('h1');
     succeeded(await lab.sh(`echo hi | rdpipe --transport tcp h1:${SHOUT} h2:rev`), 'IH\n');
     expect(await lab.packets('h1')).to.deep.equal(before);

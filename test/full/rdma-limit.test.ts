@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// --limit over RDMA: never more than was asked for, and near it while there is something to send.
+// --limit over RDMA: never exceeded, and nearly reached while there is data to send.
 import { expect } from 'chai';
 import { succeededOver } from '../lab/report.ts';
 import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 
 const MIB = 1024 * 1024;
-/** Long enough that what comes before the first byte and after the last is not much of it. */
+/** Long enough that the time before the first byte and after the last hardly counts. */
 const SECONDS = 10;
-/** A busy machine makes a sender late: how near it comes is seen on a clock of its own in limit_test.c. */
+/** Least share of the limit: a busy machine delays a sender. limit_test.c tests the accuracy with a simulated clock. */
 const LEAST_SHARE = 1 / 3;
-/** Of a run that was unlucky: the emulated hosts share this machine with others. */
+/** Attempts of an unlucky run: other programs use the machine of the emulated hosts. */
 const ATTEMPTS = 3;
 const LONGEST_MS = 240_000;
 
@@ -17,9 +17,9 @@ describe('a limit over RDMA', () => {
   const lab = useVirtualHosts({ longestMs: LONGEST_MS });
 
   for (const [what, limitMib, options, source] of [
-    ['in clear, from a pipe', 2, '', "'head -c SIZE /dev/zero'"],
+    ['unencrypted, from a pipe', 2, '', "'head -c SIZE /dev/zero'"],
     ['encrypted, from a pipe', 1, '--encrypt always', "'head -c SIZE /dev/zero'"],
-    ['in clear, from a file', 2, '--buffer 256KiB', "'< /tmp/source'"],
+    ['unencrypted, from a file', 2, '--buffer 256KiB', "'< /tmp/source'"],
   ] as const)
     it(`of a stream ${what} is kept, and reached`, async () => {
       const size = limitMib * SECONDS * MIB;

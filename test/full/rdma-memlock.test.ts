@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users who may lock little memory: RDMA has a smaller buffer then, or gives way to TCP, and the report says why.
+// Users who may lock little memory: RDMA uses a smaller buffer, or TCP is used instead,
+// and the report gives the reason.
 import { expect } from 'chai';
 import { succeededOver } from '../lab/report.ts';
 import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
@@ -19,7 +20,7 @@ describe('a user whose memory is limited', () => {
       .and.to.match(/ann2: buffer .*memlock/);
   });
 
-  describe('to next to nothing', () => {
+  describe('to almost nothing', () => {
     before(() => limitSessions(64 * KIB));
     after(() => limitSessions(MEMLOCK));
 
@@ -37,7 +38,7 @@ describe('a user whose memory is limited', () => {
       ));
   });
 
-  /** Of users who come to h2 from now on. */
+  /** Limits the lockable memory of users who log in to h2 from now on. */
   function limitSessions(bytes: number): Promise<string> {
     return lab.on('h2', `prlimit --pid $(cat /run/sshd.pid) --memlock=${bytes}`);
   }

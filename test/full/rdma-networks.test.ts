@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More of two hosts with a second RDMA network.
+// Further tests of two hosts with a second RDMA network.
 import { expect } from 'chai';
 import { succeededOver } from '../lab/report.ts';
 import { useSecondNetwork } from '../lab/second-network.ts';
@@ -12,7 +12,7 @@ describe('hosts with two RDMA networks', () => {
   const lab = useVirtualHosts();
   useSecondNetwork(lab);
 
-  it('are shown with both in the plan, and with the way between them', async () => {
+  it('are shown with both in the plan, and with the path between them', async () => {
     const { text } = await lab.sh(`rdpipe -n ${PIPELINE}`);
     expect(text).to.contain(
       [
@@ -23,7 +23,7 @@ describe('hosts with two RDMA networks', () => {
     );
   });
 
-  describe('the first of which one has left, and the second of which leads nowhere', () => {
+  describe('if one has left the first network, and the second leads nowhere', () => {
     before(async () => {
       await lab.on('h2', 'rdma link delete rxe0');
       await lab.on('h1', 'ip neigh replace 10.78.0.2 lladdr 02:00:00:00:00:99 dev eth1');
@@ -52,7 +52,7 @@ describe('hosts with two RDMA networks', () => {
       await lab.on('h2', 'ip address del 10.79.0.2/24 dev eth1; ip address add 10.78.0.2/24 dev eth1');
     });
 
-    it('are joined by the route', async () => {
+    it('are joined over the route', async () => {
       const data = '--data h1=10.78.0.1 --data h2=10.79.0.2';
       const { hops } = succeededOver(await lab.sh(`rdpipe --connect-timeout 60 --json ${data} ${PIPELINE}`), 'ih\n', [
         'rdma',

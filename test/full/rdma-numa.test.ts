@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host of two nodes, whose RDMA device is on the second: what moves data goes there, what the user runs does not.
+// A host with two NUMA nodes and its RDMA device on the second:
+// rdrecv moves to that node, the user's command does not.
 import { expect } from 'chai';
 import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 import { reportOf } from '../support/report.ts';
 import { ROOT } from '../support/root.ts';
 
 const MIB = 1024 * 1024;
-/** TCP, which knows no nodes, has its turn after a quarter of it. */
+/** After a quarter of this time TCP is tried, which does not depend on a node. */
 const PATIENCE = '--connect-timeout 60';
 const PROCESSORS = 'grep Cpus_allowed_list';
 
@@ -28,13 +29,13 @@ describe('--numa on a host of two nodes', () => {
     expect(text).to.match(/^Cpus_allowed_list:\t0-1\nCpus_allowed_list:\t1\n(?!0$)\d+\n$/);
   });
 
-  it('off: stays', async () => {
+  it('off: stays on its node', async () => {
     const { text, hop } = await receive('--numa off');
     expect(text).to.equal('Cpus_allowed_list:\t0-1\nCpus_allowed_list:\t0-1\n0\n');
     expect(hop?.numa).to.deep.equal([null, null]);
   });
 
-  it('auto: by hand, the command of rdsend runs on any node, and the summary tells where rdsend was', async () => {
+  it('auto: without an agent, the command of rdsend runs on any node, and the summary shows the node of rdsend', async () => {
     const receiver = lab.start(`exec on h1 '${ROOT}/bin/rdrecv --transport rdma 42421 secret'`);
     const send = `${ROOT}/bin/rdsend -v --transport rdma 10.77.0.1 42421 secret -- ${PROCESSORS} /proc/self/status`;
     const { status, stderr } = await lab.sh(`on h2 '${send}'`);
@@ -43,7 +44,7 @@ describe('--numa on a host of two nodes', () => {
     expect((await receiver.result).text).to.equal('Cpus_allowed_list:\t0-1\n');
   });
 
-  /** The processors of the stage on h2, those of its rdrecv, and how much of rdrecv's memory is wanted on node 1. */
+  /** Returns the CPUs of the stage on h2, those of its rdrecv, and how many areas of rdrecv's memory prefer node 1. */
   async function receive(options: string) {
     const look = [
       'exec 3<&0',

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `rdrecv --serve` on a host: three clients at a time copy over RDMA, and strangers get nothing meanwhile.
+// `rdrecv --serve` on a host: three clients at a time copy over RDMA,
+// and unauthenticated peers get nothing meanwhile.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,11 +17,11 @@ import { type Running, succeeded } from '../support/shell.ts';
 const SERVED = `${DISK}/served`;
 const ADDRESS = '10.77.0.2';
 const PORT = 10470;
-/** Of hops that end at the server. */
+/** Ports of hops that end at the server. */
 const HOP_PORTS = [21_700, 21_706] as const;
-/** scan, compare, read and write have three hops. */
+/** scan, compare, read and write are connected by three hops. */
 const ALL_RDMA = ['rdma', 'rdma', 'rdma'];
-/** So that strangers come meanwhile. */
+/** Slow enough that unauthenticated peers connect meanwhile. */
 const SLOWLY = '--limit 2M';
 const KEY = `--keyfile ${DISK}/key`;
 
@@ -42,12 +43,12 @@ describe('a serving receiver over RDMA', () => {
     succeeded(await lab.sh(`rdcp --mkpath -aAX ~/served-tree/ h2:${SERVED}/there/`), '');
   });
 
-  it('serves two that write and one that reads, all at a time, and no stranger', async () => {
+  it('serves two writers and a reader at the same time, and no unauthenticated peer', async () => {
     const server = await serve();
     const copies = [
       lab.sh(`on h1 ${RDCP} ${KEY} --json ${SLOWLY} --transport rdma -aAX ${DISK}/source/ rd://h2/pushed/`),
       lab.sh(`on h3 ${RDCP} ${KEY} --json ${SLOWLY} --transport rdma -aAX rd://h2/there/ ${DISK}/pulled/`),
-      // After a quarter of that limit a hop tries TCP too: strangers and emulated hosts are slow.
+      // A hop also tries TCP after a quarter of that limit: unauthenticated peers and emulated hosts are slow.
       lab.sh(
         `rdcp --connect-timeout 120 --keyfile ~/key --json ${SLOWLY} -aAX h1:${DISK}/source/ rd://${ADDRESS}/third/`,
       ),
@@ -81,7 +82,7 @@ describe('a serving receiver over RDMA', () => {
     return eventsOf(text.slice(0, text.lastIndexOf('\n') + 1), event);
   }
 
-  /** With another key, without the protocol, and at the ports of hops. */
+  /** Connects with a different key, without the protocol, and to the ports of hops. */
   async function comeAsStrangers(): Promise<void> {
     const refused = await lab.sh(`rdcp --keyfile ~/other-key -r ~/served-tree rd://${ADDRESS}/stolen`);
     expect(refused.status).to.equal(125);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choices of rdsend on h1 and rdrecv on h2 by themselves.
+// The transport that rdsend on h1 and rdrecv on h2 choose without an agent.
 import { expect } from 'chai';
 import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 import { ROOT } from '../support/root.ts';
@@ -7,19 +7,19 @@ import { ROOT } from '../support/root.ts';
 const RDSEND = `${ROOT}/bin/rdsend -v`;
 const RDRECV = `${ROOT}/bin/rdrecv -v`;
 const PORT = 42422;
-/** TCP gets its turn after a quarter of the time: on a busy machine RDMA may need some of it. */
+/** TCP is tried after a quarter of this time, and RDMA may need some of it on a busy machine. */
 const SENT_PATIENTLY = `echo hi | ${RDSEND} --connect-timeout 60 10.77.0.2 ${PORT} not-much-of-a-secret`;
 const RECEIVED = `${RDRECV} --connect-timeout 60 ${PORT} not-much-of-a-secret`;
 
-describe('rdsend and rdrecv by hand, left to choose', () => {
+describe('rdsend and rdrecv without an agent, free to choose', () => {
   const lab = useVirtualHosts();
 
-  it('take RDMA, whichever of them is there first', async () => {
+  it('use RDMA, whichever of them starts first', async () => {
     await joined(`on h2 '${RECEIVED}' 2> received & sleep 0.5; on h1 '${SENT_PATIENTLY}' 2> sent`, 'rdma rxe0');
     await joined(`on h1 '${SENT_PATIENTLY}' 2> sent & sleep 0.5; on h2 '${RECEIVED}' 2> received`, 'rdma rxe0');
   });
 
-  it('tell one free port, on which both listen', async () => {
+  it('report one free port, on which both listen', async () => {
     const listening = lab.start(
       `exec on h2 '${ROOT}/bin/rdrecv --connect-timeout 1 0 not-much-of-a-secret' 2> received`,
     );
@@ -29,7 +29,7 @@ describe('rdsend and rdrecv by hand, left to choose', () => {
     );
   });
 
-  it('make a buffer smaller that a user may not lock, and say so', async () => {
+  it('shrink a buffer that a user may not lock, and report it', async () => {
     await joined(`on ann2 '${RECEIVED}' 2> received & on ann1 '${SENT_PATIENTLY}' 2> sent`, 'rdma rxe0');
     const note = /: buffer of 8\.0 MiB reduced to [3-6]\.\d MiB: memlock limit 8\.0 MiB \(raise it in /;
     expect(await said('sent')).to.match(note);
@@ -44,16 +44,16 @@ describe('rdsend and rdrecv by hand, left to choose', () => {
     expect(await lab.on('h2', 'ls /tmp/whole 2> /dev/null || rm /tmp/seen')).to.equal('');
   });
 
-  describe('where the receiver has no device', () => {
+  describe('if the receiver has no device', () => {
     before(() => lab.on('h2', 'rdma link delete rxe0'));
     after(() => lab.on('h2', 'rdma link add rxe0 type rxe netdev eth0'));
 
-    it('turn to TCP before the connect timeout is over', async () => {
+    it('switch to TCP before the connect timeout is over', async () => {
       const sent = SENT_PATIENTLY.replace('60', '30');
       await joined(`on h2 '${RECEIVED}' 2> received & on h1 '${sent}' 2> sent`, 'tcp');
     });
 
-    it('do not where RDMA was wanted', async () => {
+    it('do not if RDMA was required', async () => {
       const receiver = `${RDRECV} --connect-timeout 4 ${PORT} not-much-of-a-secret`;
       const wanted = `echo hi | ${RDSEND} --transport rdma --connect-timeout 2 10.77.0.2 ${PORT} not-much-of-a-secret`;
       const result = await lab.sh(`on h2 '${receiver}' 2> received & on h1 '${wanted}'; echo $?; wait $!; echo $?`);

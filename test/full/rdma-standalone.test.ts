@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one hop by hand over RDMA ends badly: rdrecv on h2, rdsend on h1.
+// Failures of a standalone hop over RDMA: rdrecv on h2, rdsend on h1.
 import { expect } from 'chai';
 import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 import { eventually } from '../support/eventually.ts';
@@ -10,10 +10,10 @@ const RDRECV = `${ROOT}/bin/rdrecv --transport rdma`;
 const ADDRESS = '10.77.0.2';
 const PORT = 42421;
 
-describe('rdsend and rdrecv by hand over RDMA, in the end,', () => {
+describe('rdsend and rdrecv over RDMA, without an agent,', () => {
   const lab = useVirtualHosts();
 
-  it('end with words when no peer listens', async () => {
+  it('end with a message when no peer listens', async () => {
     const result = await lab.sh(
       `echo hi | on h1 '${RDSEND} --connect-timeout 1 ${ADDRESS} ${PORT} not-much-of-a-secret'`,
     );

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long tests of RDMA: much data, a network that loses packets, small packets, and every process of a chain killed.
+// Long tests of RDMA: much data, a network that loses packets, small packets,
+// and each process of a chain killed.
 import { expect } from 'chai';
 import { beginStream, failsByItself, LIMITS } from '../lab/mid-stream.ts';
 import { succeededOver } from '../lab/report.ts';
 import { type HostName, useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 
 const MIB = 1024 * 1024;
-/** For 256 MiB at emulated speed. */
+/** Time for 256 MiB at emulated speed. */
 const LONGEST_MS = 240_000;
 
 describe('256 MiB over RDMA', () => {
@@ -20,13 +21,13 @@ describe('256 MiB over RDMA', () => {
   });
 
   for (const encrypt of ['always', 'auth', 'never']) {
-    it(`arrive as they were, --encrypt ${encrypt}`, async () => {
+    it(`arrive unchanged, --encrypt ${encrypt}`, async () => {
       succeededOver(await copy(`--encrypt ${encrypt}`, "h2:'> /tmp/target'"), '', ['rdma']);
       await expectSame('h2');
     });
   }
 
-  it('arrive through a host between', async () => {
+  it('arrive through a host in between', async () => {
     succeededOver(await copy('', "h2:cat h3:'> /tmp/target'"), '', ['rdma', 'rdma']);
     await expectSame('h3');
   });
@@ -122,7 +123,7 @@ describe('an RDMA hop in mid-stream', () => {
 describe('twenty runs one after another', () => {
   const lab = useVirtualHosts({ longestMs: 300_000 });
 
-  it('leave the RDMA devices as they were', async () => {
+  it('leave the RDMA devices unchanged', async () => {
     const before = await resources();
     const { text } = await lab.sh(`for i in $(seq 20); do rdpipe h1:"echo $i" h2:cat < /dev/null; done`);
     expect(text).to.equal(Array.from({ length: 20 }, (_, index) => `${index + 1}\n`).join(''));

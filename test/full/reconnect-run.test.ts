@@ -10,7 +10,7 @@ describe('5 GiB through a chain whose connections break 50 times', () => {
   const lab = useCabledLab({ longestMs: LONGEST_MS });
 
   for (const encrypt of ['always', 'never']) {
-    it(`arrive as they were, --encrypt ${encrypt}`, async function () {
+    it(`arrive unchanged, --encrypt ${encrypt}`, async function () {
       this.timeout(patience(LONGEST_MS));
       await chainGoesOn(lab, { between: (5 * GIB) / 50, times: 50, words: `--encrypt ${encrypt}` });
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts behind firewalls, and behind routers that translate addresses: relayed over ssh and by a host; kills and cuts.
+// Hosts whose firewalls drop packets, and hosts of networks with address translation:
+// relayed over ssh and by a host; kills and cuts.
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
@@ -9,10 +10,10 @@ import { signalProcess } from '../support/processes.ts';
 import { expiring } from '../support/run-limits.ts';
 import { failed, succeeded } from '../support/shell.ts';
 
-/** It expires where a firewall drops what comes. */
+/** Expires if a firewall drops the packets. */
 const CONNECT = `--connect-timeout ${expiring(8)}`;
 
-/** Neither is reached from elsewhere; both reach `between`, which passes their packets on. */
+/** Neither host accepts connections from outside; both reach `between`, which forwards their packets. */
 const FIREWALLS = usesOf('that drop each other’s packets', {
   names: ['h1', 'h2'],
   data: '--data h1=10.9.1.1 --data h2=10.9.2.1',
@@ -34,8 +35,8 @@ const DROP_STRANGERS = `table inet firewall {
   chain input { type filter hook input priority 0; policy drop; ct state established,related accept; iif lo accept; }
 }`;
 
-/** Both have the same private address. */
-const ROUTERS = usesOf('behind routers that translate addresses', {
+/** Both hosts have the same private address. */
+const ROUTERS = usesOf('separated by routers that translate addresses', {
   names: ['h1', 'h2', 'router1', 'router2'],
   data: '',
   connect: (spaceOf) => {
@@ -62,13 +63,13 @@ const TRANSLATE = `table ip router {
   chain out { type nat hook postrouting priority 100; oifname wan masquerade; }
 }`;
 
-describe('hosts that do not reach each other', () => {
+describe('hosts that cannot reach each other', () => {
   for (const { title, use, data } of [FIREWALLS, ROUTERS]) {
     describe(title, () => {
       const place = use();
       const run = (options: string) => `rdpipe ${CONNECT} ${data} ${options} ${place.options}`;
 
-      it('are joined by ssh, both ways', async () => {
+      it('are joined over ssh, in both directions', async () => {
         for (const [from, to] of BOTH_WAYS) {
           const { text, stderr } = await place.lab.sh(`${run('')} ${from}:'seq 100000' ${to}:'md5sum'`);
           expect(text, stderr).to.equal(SEQUENCE);
@@ -78,7 +79,7 @@ describe('hosts that do not reach each other', () => {
         }
       });
 
-      it('are joined by another host, both ways, and a copy too', async () => {
+      it('are joined through another host, in both directions, also for a copy', async () => {
         for (const [from, to] of BOTH_WAYS) {
           const { text, stderr } = await place.lab.sh(`${run(BY_HOST)} ${from}:'seq 100000' ${to}:'md5sum'`);
           expect(text, stderr).to.equal(SEQUENCE);
@@ -106,7 +107,7 @@ describe('hosts that do not reach each other', () => {
     });
   }
 
-  describe('in trouble', () => {
+  describe('in case of failures', () => {
     const place = FIREWALLS.use();
     const { lab } = place;
     const run = (options: string) => `rdpipe ${CONNECT} ${FIREWALLS.data} ${options} ${place.options}`;
@@ -115,7 +116,7 @@ describe('hosts that do not reach each other', () => {
     const listeners = () => ['h1', 'h2', 'between'].flatMap((host) => listenersIn(place.spaceOf(host)));
     const masters = () => lab.processes('ssh').filter(({ command }) => command.includes(' -M '));
 
-    it('are found by doctor', async () => {
+    it('are detected by doctor', async () => {
       const { text } = await lab.sh(`${run('').replace('rdpipe', 'rdpipe doctor')} h1 h2`);
       expect(text).to.match(
         /tcp h1→h2.*no direct path: 10\.9\.2\.1.*10\.9\.1\.1.*relayed over ssh through this machine: /,
@@ -154,7 +155,7 @@ describe('hosts that do not reach each other', () => {
       failed(result, 125, /^rdpipe: .*between.*h2/);
     });
 
-    /** Resolves when the last stage has read something. */
+    /** Waits until the last stage has read its first data. */
     async function isFlowing(): Promise<void> {
       await eventually(async () => expect((await lab.read('first')).length).to.equal(1));
     }
@@ -172,7 +173,7 @@ const SEQUENCE = `${execaSync('sh', ['-c', 'seq 100000 | md5sum']).stdout}\n`;
 
 interface Uses {
   readonly title: string;
-  /** Of rdpipe: the addresses by which the hosts could be dialled. */
+  /** Options of rdpipe: the addresses at which hosts could be dialed. */
   readonly data: string;
   use(): PathlessHosts;
 }
@@ -184,7 +185,7 @@ function usesOf(
   return { title, data, use: () => usePathlessHosts({ ...topology, tools: ['nft'] }) };
 }
 
-/** Addresses on which something listens in a namespace. */
+/** Lists the listening sockets of a namespace. */
 function listenersIn(space: string): readonly string[] {
   const [command = '', ...words] = [...inside(space), 'ss', '-ltnH'];
   return execaSync(command, words, { lines: true }).stdout.filter((line) => line !== '');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two builds of the packages from clones of one commit, in surroundings that differ, are equal byte by byte.
+// Two builds of the packages from clones of one commit, in different environments, are identical.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { needsTool } from '../support/needs.ts';
 import { patience } from '../support/patience.ts';
 import { ROOT } from '../support/root.ts';
 
-/** Everything of a build's surroundings that may differ between two maintainers. */
+/** Properties of a build environment that may differ between two maintainers. */
 interface Surroundings {
   /** Below the scratch directory. */
   readonly directory: string;
@@ -38,7 +38,7 @@ describe('a release that is built twice', function () {
   });
   after(() => rmSync(scratch ?? '', { recursive: true, force: true }));
 
-  it('makes every file', () => {
+  it('produces every file', () => {
     const names = readdirSync(dist(SURROUNDINGS[0]));
     for (const kind of [
       /\.tgz$/,
@@ -57,7 +57,7 @@ describe('a release that is built twice', function () {
     expect(differences(one ?? '', other ?? '')).to.deep.equal([]);
   });
 
-  /** Of the packages that the checkout has; setting up would need a network. */
+  /** Builds with the npm packages of this checkout; setup would need a network. */
   async function build({ directory, umask, env }: Surroundings): Promise<void> {
     const clone = join(scratch, directory);
     mkdirSync(join(clone, '..'), { recursive: true });

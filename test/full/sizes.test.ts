@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that are long: by rdsend and rdrecv alone, and by a pipeline over hosts.
+// Long streams: through a standalone hop, and through a pipeline over hosts.
 import { copyThroughPipes } from '../hop/through-pipes.ts';
 import { useLab } from '../support/lab.ts';
 import { patience } from '../support/patience.ts';
@@ -22,7 +22,7 @@ describe('3 GiB of random bytes', function () {
   const lab = useLab({ longestMs: LONGEST_MS });
 
   for (const encrypt of ['always', 'never']) {
-    it(`arrive as they were, --encrypt ${encrypt}`, async () => {
+    it(`arrive unchanged, --encrypt ${encrypt}`, async () => {
       const sender = `h1:'head -c 3G /dev/urandom | tee >(sha256sum > ${lab.directory}/sent)'`;
       const result = await lab.sh(`rdpipe --shell bash --encrypt ${encrypt} ${sender} h2:cat h3:sha256sum`);
       succeeded(result, (await lab.read('sent')).toString());

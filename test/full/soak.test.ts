@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describeSoak } from '../faults/soak-cases.ts';
 
-/** For less time: another size of the stream, and another number of runs one after another. */
+/** Variables for a shorter test: another length of the stream, and another number of successive runs. */
 const { RDPIPE_SOAK_GIB = '200', RDPIPE_SOAK_RUNS = '2000' } = process.env;
 const [streamGib, runsInTurn] = [Number(RDPIPE_SOAK_GIB), Number(RDPIPE_SOAK_RUNS)];
 

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { expectAsSsh, LINES, placeStandIns } from '../hop/ssh-lines.ts';
 
 describe('the front of rdssh', () => {
-  it('gives every command line of the table the configuration that ssh gives it', () => {
+  it('gives every command line of the table the same configuration as ssh', () => {
     expect(LINES.length).to.be.at.least(200);
     const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
     placeStandIns(directory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wide and narrow terminals, and an installed copy; the checkout's at 80x24 is in test/terminal.
+// Wide and narrow terminals, and an installed copy; test/terminal tests the checkout at 80x24.
 import { describeTerminal } from '../terminal/cases.ts';
 
 describeTerminal('installed', { columns: 80, rows: 24 });

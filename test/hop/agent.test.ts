@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdsend and rdrecv as rdstage drives them (docs/protocol.md, section 3).
+// rdsend and rdrecv as rdstage commands them (docs/protocol/hop-agent.md, section 3).
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -41,7 +41,7 @@ describe('rdsend and rdrecv under an agent', () => {
       const { user_ms, system_ms, max_rss_kib, ...finished } = await agent.heard('finished');
       expect(finished).to.deep.equal(DELIVERED);
       expect([user_ms, system_ms]).to.satisfy((times: unknown[]) => times.every((time) => Number(time) >= 0));
-      expect(max_rss_kib).to.be.within(500, 250_000); // begins with this process's own, which it was forked from
+      expect(max_rss_kib).to.be.within(500, 250_000); // begins with the size of this process, from which it was forked
       expect(agent.events.at(-2)).to.include({ event: 'counters', bytes: 5 });
     }
     expect((await receiver.program.ended).stdout.toString()).to.equal('hello');
@@ -52,13 +52,14 @@ describe('rdsend and rdrecv under an agent', () => {
     const began = performance.now();
     const { sender } = await connected();
     await eventually(() => expect(countersOf(sender)).to.have.length.at.least(4));
-    // By its own clock, on which it waits for its input. A busy machine makes some of the times longer.
+    // Measured by the sender's clock, with the time that it waits for input. A busy machine prolongs some of the
+    // intervals.
     await eventually(() => expect(gaps(sender).some((ms) => ms > 0 && ms < 2 * COUNTERS_EVERY_MS)).to.equal(true));
     expect(countersOf(sender).length).to.be.at.most((performance.now() - began) / COUNTERS_EVERY_MS);
-    expect(lastCounters(sender).rtt_us).to.be.within(1, 1_000_000); // of the PINGs that a connection begins with
+    expect(lastCounters(sender).rtt_us).to.be.within(1, 1_000_000); // of the PINGs at the beginning of a connection
   });
 
-  it('do not take the end of the input for the end of the stream', async () => {
+  it('do not treat the end of the input as the end of the stream', async () => {
     const { sender, receiver } = await connected();
     sender.program.child.stdin?.end('hello');
     await once(receiver.program.child.stdout ?? expect.fail(), 'data');
@@ -82,8 +83,8 @@ describe('rdsend and rdrecv under an agent', () => {
     expect((await receiver.program.ended).status).to.equal(9);
   });
 
-  describe('with an output that somebody looks at', () => {
-    it('ask before the first byte of it, once', async () => {
+  describe('with an output on a terminal', () => {
+    it('ask before its first byte, once', async () => {
       const { sender, receiver } = await watched();
       expect((await receiver.agent.heard('output')).event).to.equal('output');
       expect(receiver.program.child.stdout?.readableLength).to.equal(0);
@@ -96,7 +97,7 @@ describe('rdsend and rdrecv under an agent', () => {
       expect(receiver.agent.names().filter((name) => name === 'output')).to.have.length(1);
     });
 
-    it('wait a second for the answer, and not for ever', async () => {
+    it('wait a second for the answer, not forever', async () => {
       const began = performance.now();
       const { receiver } = await watched();
       const [chunk] = await once(receiver.program.child.stdout ?? expect.fail(), 'data');
@@ -105,7 +106,7 @@ describe('rdsend and rdrecv under an agent', () => {
       expect(receiver.agent.names()).to.include('output');
     });
 
-    it('do not lose what came before a bad end', async () => {
+    it('do not lose data before a failure', async () => {
       const { sender, receiver } = await watched();
       await receiver.agent.heard('output');
       sender.agent.tell('abort', { reason: 'stage 1 exited 3' });
@@ -114,7 +115,7 @@ describe('rdsend and rdrecv under an agent', () => {
       expect((await receiver.program.ended).stdout.toString()).to.equal('hello');
     });
 
-    it('ask nothing where nothing comes', async () => {
+    it('ask nothing if nothing arrives', async () => {
       const { sender, receiver } = await watched('');
       sender.program.child.stdin?.end();
       sender.agent.tell('commit', { status: 0 });
@@ -122,7 +123,7 @@ describe('rdsend and rdrecv under an agent', () => {
       expect(receiver.agent.names()).to.not.include('output');
     });
 
-    /** The receiver got `ready` with `ask`, and then some bytes. */
+    /** Starts both ends; the receiver gets `ready` with `ask`, and then `sent`. */
     async function watched(sent = 'hello'): Promise<{ sender: Commanded; receiver: Commanded }> {
       const [sender, receiver] = [command('rdsend'), command('rdrecv')];
       for (const { agent } of [sender, receiver]) agent.tell('open', OPEN);
@@ -150,7 +151,7 @@ describe('rdsend and rdrecv under an agent', () => {
       detached: true,
       stdio: [receiver.program.child.stdout ?? expect.fail(), 'ignore', 'ignore'],
     });
-    receiver.program.child.stdout?.destroy(); // ours; the consumer's is its own
+    receiver.program.child.stdout?.destroy(); // this process's copy; the consumer has its own
     const sender = await joined(receiver);
     receiver.agent.tell('consumer', { pid: consumer.pid });
     sender.program.child.stdin?.write('half');
@@ -193,7 +194,7 @@ describe('rdsend and rdrecv under an agent', () => {
       code: 'cannot_connect',
       message: '127.0.0.1:1: connection refused',
     });
-    // The other way round: the receiver dials.
+    // The opposite direction: the receiver dials.
     sender.agent.tell('listen');
     const { port } = await sender.agent.heard('listening');
     receiver.agent.tell('dial', {
@@ -209,7 +210,7 @@ describe('rdsend and rdrecv under an agent', () => {
     const receiver = command('rdrecv');
     const sender = command('rdsend');
     for (const { agent } of [receiver, sender]) agent.tell('open', OPEN);
-    receiver.agent.tell('listen', { transport: 'rdma', bind: '192.0.2.1' }); // for documentation: no host has it
+    receiver.agent.tell('listen', { transport: 'rdma', bind: '192.0.2.1' }); // a documentation address: no host has it
     expect(await receiver.agent.heard('listen_failed')).to.include({ transport: 'rdma', code: 'cannot_connect' });
     sender.agent.tell('dial', { addresses: [{ host: '127.0.0.1', port: 1, transport: 'rdma', from: '127.0.0.1' }] });
     const failed = await sender.agent.heard('dial_failed');
@@ -237,7 +238,7 @@ describe('rdsend and rdrecv under an agent', () => {
     }
   });
 
-  it('files: a source tells its size, a sink is replaced', async () => {
+  it('files: a source reports its size, a sink is replaced', async () => {
     writeFileSync(bench.path('in'), 'x'.repeat(100_000));
     writeFileSync(bench.path('out'), 'old');
     const { sender } = await files('out', false);
@@ -247,7 +248,7 @@ describe('rdsend and rdrecv under an agent', () => {
     expect(readFileSync(bench.path('out'), 'utf8')).to.equal('x'.repeat(100_000));
   });
 
-  it('append: kept when the stream ends well', async () => {
+  it('append: kept when the stream succeeds', async () => {
     writeFileSync(bench.path('in'), 'new');
     writeFileSync(bench.path('log'), 'old');
     const { sender } = await files('log', true);
@@ -256,7 +257,7 @@ describe('rdsend and rdrecv under an agent', () => {
     expect(readFileSync(bench.path('log'), 'utf8')).to.equal('oldnew');
   });
 
-  it('append: cut back when it does not, but for what others appended', async () => {
+  it('append: cut back when it fails, except for data that others appended', async () => {
     writeFileSync(bench.path('in'), 'new');
     writeFileSync(bench.path('log'), 'old');
     await abortedAppend('log', () => {});
@@ -267,7 +268,7 @@ describe('rdsend and rdrecv under an agent', () => {
     expect(existsSync(bench.path('fresh'))).to.equal(false);
   });
 
-  it('nonsense ends them, with words', async () => {
+  it('an invalid message ends them, with an error message', async () => {
     for (const line of [
       'nonsense',
       '[]',
@@ -282,7 +283,7 @@ describe('rdsend and rdrecv under an agent', () => {
     }
   });
 
-  it('silence of the agent before open is its loss when it ends', async () => {
+  it('an agent that ends before open is lost', async () => {
     const { agent, program } = command('rdrecv');
     agent.hangUp();
     expect((await program.ended).status).to.equal(9);
@@ -293,7 +294,7 @@ describe('rdsend and rdrecv under an agent', () => {
     return { program, agent: new AgentSocket(program) };
   }
 
-  /** Both, connected, with standard input and output. */
+  /** Starts and connects both ends, with standard input and output. */
   async function connected(): Promise<{ sender: Commanded; receiver: Commanded }> {
     const receiver = command('rdrecv');
     return { sender: await joined(receiver), receiver };
@@ -348,7 +349,7 @@ describe('rdsend and rdrecv under an agent', () => {
 
 const COUNTERS_EVERY_MS = 250;
 
-/** Five bytes behind a header, and before a tag. */
+/** Five bytes between a header and a tag. */
 const DELIVERED: Message = {
   event: 'finished',
   result: 'delivered',
@@ -367,13 +368,13 @@ function countersOf({ agent }: Commanded): Message[] {
   return agent.events.filter(({ event }) => event === 'counters');
 }
 
-/** Milliseconds between counters of an end that waits for its input. */
+/** Milliseconds between the counters of an end that waits for its input. */
 function gaps(end: Commanded): number[] {
   const waited = countersOf(end).map(({ input_ms }) => Number(input_ms));
-  return waited.slice(2).map((ms, index) => ms - (waited[index + 1] ?? 0)); // the first came before it was connected
+  return waited.slice(2).map((ms, index) => ms - (waited[index + 1] ?? 0)); // the first is from before the connection
 }
 
-/** Has its output not ended yet? */
+/** True if the output has not ended. */
 function isOpen({ program }: Commanded): boolean {
   return program.child.stdout?.readableEnded === false && program.child.exitCode === null;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Producer and consumer run by rdsend and rdrecv: a truncated stream is never taken for a whole one.
+// Producer and consumer run by rdsend and rdrecv:
+// a truncated stream is never taken for a complete one.
 import { existsSync, rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type Ended, KEY, PATIENT, type Program, useBench } from '../support/programs.ts';
 
-/** Says so when it has seen the end of its input. */
+/** Creates `committed` when it has seen the end of its input. */
 const COMMITTER = ['--', 'sh', '-c', 'cat > seen; touch committed'];
 
 describe('rdsend and rdrecv run commands', () => {
@@ -15,7 +16,7 @@ describe('rdsend and rdrecv run commands', () => {
     for (const name of ['seen', 'committed']) rmSync(bench.path(name), { force: true });
   });
 
-  it('a whole stream is committed', async () => {
+  it('a complete stream is committed', async () => {
     const { sent, received } = await run(['--', 'seq', '1000'], COMMITTER);
     expect([sent.status, received.status]).to.deep.equal([0, 0]);
     expect(existsSync(bench.path('committed'))).to.equal(true);
@@ -29,14 +30,14 @@ describe('rdsend and rdrecv run commands', () => {
     expect(existsSync(bench.path('committed'))).to.equal(false);
   });
 
-  it('so it is when the producer is killed', async () => {
+  it('also when the producer is killed', async () => {
     const { sent } = await run(['--', 'sh', '-c', 'seq 1000; kill -KILL $$'], COMMITTER);
     expect(sent.status).to.equal(137);
     expect(existsSync(bench.path('committed'))).to.equal(false);
   });
 
   for (const killed of ['sender', 'receiver'] as const)
-    it(`so it is when the ${killed} is killed`, async () => {
+    it(`also when the ${killed} is killed`, async () => {
       const { sender, receiver } = await start(['--', 'sh', '-c', 'seq 1000; sleep 1000'], COMMITTER);
       await eventually(() => expect(existsSync(bench.path('seen'))).to.equal(true));
       const consumers = await childrenOf(receiver.pid);
@@ -46,7 +47,7 @@ describe('rdsend and rdrecv run commands', () => {
       expect(existsSync(bench.path('committed'))).to.equal(false);
     });
 
-  it('nothing of a command runs without a connection', async () => {
+  it('no command runs without a connection', async () => {
     const command = ['--', 'touch', bench.path('committed')];
     const receiver = bench.rdrecv(['--connect-timeout', '0.3', '0', KEY, ...command]);
     expect((await receiver.ended).status).to.equal(3);
@@ -57,13 +58,13 @@ describe('rdsend and rdrecv run commands', () => {
     expect(existsSync(bench.path('committed'))).to.equal(false);
   });
 
-  it('a consumer that fails is the end of rdrecv', async () => {
+  it('a consumer that fails ends rdrecv', async () => {
     const { sent, received } = await run(['/dev/null'], ['--', 'sh', '-c', 'cat; exit 7']);
     expect([sent.status, received.status]).to.deep.equal([0, 7]);
     expect(received.stderr).to.include('the consumer exited with status 7');
   });
 
-  it('a consumer that has enough ends an idle producer', async () => {
+  it('a consumer that closes early ends an idle producer', async () => {
     const { sent, received } = await run(['--', 'sh', '-c', 'echo hello; sleep 1000'], ['--', 'head', '-c', '5']);
     expect(received.status).to.equal(0);
     expect(received.stdout.toString()).to.equal('hello');
@@ -94,7 +95,7 @@ describe('rdsend and rdrecv run commands', () => {
     return { sender, receiver };
   }
 
-  /** Which of the children that it has now are alive, whenever asked. */
+  /** Returns a function that lists which of the current children are still alive. */
   async function childrenOf(pid: number): Promise<() => Promise<string>> {
     const { stdout } = await bench.bash(`ps -o pid= --ppid ${pid}`).ended;
     const pids = stdout.toString().trim().split(/\s+/);

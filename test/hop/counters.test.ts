@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of both ends of a hop: the stream, its bytes on the wire, and the waits.
+// Counters of both ends of a hop: the stream, its bytes on the wire, and the waits.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
 import type { Message } from '../support/agent-socket.ts';
 import { BreakingProxy } from '../support/breaking-proxy.ts';
+import { jsonLines } from '../support/json-output.ts';
 import { KEY, PATIENT, useBench } from '../support/programs.ts';
 
 const BYTES = 6_000_000;
 const OPEN: Message = { buffer: 1 << 20, connect_timeout_ms: 60_000, stall_timeout_ms: 60_000 };
-/** The most that headers and tags add to DATA. */
+/** Upper bound for DATA with headers and tags, as a factor. */
 const AROUND = 1.01;
 
 describe('the counters of a hop', () => {
@@ -19,20 +20,20 @@ describe('the counters of a hop', () => {
   for (const encrypt of ENCRYPTS) {
     const how = ENCRYPT_WORDS[encrypt];
 
-    it(`tell the bytes on the wire of a stream ${how}`, async () => {
+    it(`count the bytes on the wire of a stream ${how}`, async () => {
       const { sent, received } = await carry({ encrypt });
       expect(sent.wire_bytes).to.equal(received.wire_bytes);
       expect(sent.wire_bytes).to.be.within(BYTES + 1, BYTES * AROUND);
     });
 
-    it(`tell what is left of a stream that is compressed, ${how}`, async () => {
+    it(`count the compressed size of a stream, ${how}`, async () => {
       const { sent, received } = await carry({ encrypt, shrinks: true, open: { compress: 1 } });
       expect(sent.wire_bytes).to.equal(received.wire_bytes);
       expect(sent.wire_bytes).to.be.within(BYTES * 0.4, BYTES * 0.7);
     });
   }
 
-  it('tell how long a sender waited for its workers', async () => {
+  it('show how long a sender waited for its workers', async () => {
     const { sent } = await carry({
       encrypt: 'never',
       bytes: 1_000_000,
@@ -44,7 +45,7 @@ describe('the counters of a hop', () => {
     expect(worker).to.equal(Math.max(Number(worker), Number(input), Number(wire), Number(output)));
   });
 
-  it('add up what connections carried', async () => {
+  it('add up the bytes of all connections', async () => {
     const hop = new Hop(bench, { dialer: 'sender', encrypt: 'never', bytes: BYTES, open: OPEN });
     const proxy = await BreakingProxy.before(await hop.listen());
     try {
@@ -59,15 +60,15 @@ describe('the counters of a hop', () => {
     }
   });
 
-  it('show that a receiver by hand grants smaller slots to a sender that compresses', async () => {
+  it('show that a receiver without an agent grants smaller slots to a sender that compresses', async () => {
     const [bytes, slotBytes, headerBytes] = [8 << 20, 256 << 10, 24];
     writeFileSync(bench.path('noise'), randomBytes(bytes));
     const receiver = bench.rdrecv(['--encrypt', 'never', '0', KEY], ['ignore', 'ignore', 'pipe']);
     const words = ['--json', '--compress', 'zstd', '127.0.0.1', `${await receiver.port()}`, KEY, 'noise'];
     const { status, stderr } = await bench.rdsend(words).ended;
     expect([status, (await receiver.ended).status]).to.deep.equal([0, 0]);
-    const { wire_bytes } = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
-    expect(wire_bytes).to.be.at.least(bytes + (bytes / slotBytes) * headerBytes);
+    const finished = jsonLines(stderr, 'stream').at(-1);
+    expect(finished?.wire_bytes).to.be.at.least(bytes + (bytes / slotBytes) * headerBytes);
   });
 
   async function carry(options: { encrypt: Encrypt; bytes?: number; shrinks?: boolean; open?: Message }) {

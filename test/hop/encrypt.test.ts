@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mode on which two ends by hand agree: the stronger of their wishes.
+// The encryption that two standalone ends agree on: the stronger of their settings.
 import { expect } from 'chai';
 import { KEY, PATIENT, useBench } from '../support/programs.ts';
 
 const WISHES = ['never', 'auto', 'auth', 'always'] as const;
 type Wish = (typeof WISHES)[number];
 
-/** On a loopback address auto is never. */
+/** On a loopback address, auto means never. */
 const STRENGTH = { never: 0, auto: 0, auth: 1, always: 2 } as const;
 const CIPHERS = [
   / cipher none$/m,
@@ -14,7 +14,7 @@ const CIPHERS = [
   / cipher (?:aes-256-gcm|chacha20-poly1305)$/m,
 ] as const;
 
-describe('--encrypt by hand', () => {
+describe('--encrypt without an agent', () => {
   const bench = useBench(PATIENT);
 
   for (const from of WISHES)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers that die, stall or guess, and consumers that leave.
+// Peers that die, stall or guess keys, and consumers that exit early.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,9 +7,9 @@ import { expect } from 'chai';
 import { KEY, PATIENT, type Program, useBench } from '../support/programs.ts';
 
 const OTHER_KEY = 'cd'.repeat(32);
-/** Of silence: three times as long as a live peer is silent. */
+/** Limit of silence: three times as long as a live peer is silent. */
 const STALL_S = 3;
-/** Also where silence is excused until another connection has failed. */
+/** Also long enough if silence is excused until another connection has failed. */
 const LONGER_THAN_A_STALL_MS = 1000 * STALL_S + 2000;
 
 describe('rdsend and rdrecv when something goes wrong', () => {
@@ -30,7 +30,7 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     expect(received.stderr.match(/rejected/g)).to.have.length(2);
   });
 
-  it('are not kept from each other by a hundred silent connectors', async () => {
+  it('connect in spite of a hundred silent connections', async () => {
     const receiver = bench.rdrecv(['0', KEY]);
     const port = await receiver.port();
     const crowd = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').on('error', () => {}));
@@ -40,7 +40,7 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     for (const socket of crowd) socket.destroy();
   });
 
-  it('find the right address among those of a name', async () => {
+  it('find the right address among several of a name', async () => {
     const receiver = bench.rdrecv(['--bind', '127.0.0.1', '0', KEY]);
     const port = `${await receiver.port()}`;
     expect((await bench.rdsend(['localhost', port, KEY, '/dev/null']).ended).status).to.equal(0);
@@ -53,7 +53,7 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     expect(stderr).to.match(/^rdsend: .*no\.such\.host\.invalid/);
   });
 
-  it('say so when somebody else answers', async () => {
+  it('report it when another program answers', async () => {
     const other = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2p1\r\n')).listen(
       0,
       '127.0.0.1',
@@ -66,20 +66,20 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     expect(stderr).to.match(/^rdsend: 127\.0\.0\.1:/);
   });
 
-  it('listen nowhere else than on the address of --bind', async () => {
+  it('listen only on the address of --bind', async () => {
     const { status, stderr } = await bench.rdrecv(['--bind', '192.0.2.1', '0', KEY]).ended;
     expect(status).to.equal(3);
     expect(stderr).to.equal('rdrecv: cannot listen on 192.0.2.1: cannot assign requested address\n');
   });
 
-  it('a receiver without a time limit takes any sender that comes', async () => {
+  it('a receiver without a time limit accepts any later sender', async () => {
     const receiver = bench.rdrecv(['--connect-timeout', '0', '0', KEY]);
     const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY, '/dev/null']);
     expect((await sender.ended).status).to.equal(0);
     expect((await receiver.ended).status).to.equal(0);
   });
 
-  it('a sender cannot try for ever', async () => {
+  it('a sender cannot try forever', async () => {
     const { status, stderr } = await bench.rdsend(['--connect-timeout', '0', '127.0.0.1', '1', KEY, '/dev/null']).ended;
     expect(status).to.equal(2);
     expect(stderr).to.match(/^rdsend: --connect-timeout must be a number of seconds, at least 0\.001, not 0\n/);
@@ -97,7 +97,7 @@ describe('rdsend and rdrecv when something goes wrong', () => {
       expect((await frozen.ended).status).to.equal(5);
     });
 
-  it('being stopped oneself is no stall of the peer', async () => {
+  it('being stopped does not count as a stall of the peer', async () => {
     const { sender, receiver } = await connected(['--stall-timeout', `${STALL_S}`]);
     sender.child.kill('SIGSTOP');
     receiver.child.kill('SIGSTOP');
@@ -109,7 +109,7 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     expect((await receiver.ended).stdout.toString()).to.equal('beginend');
   });
 
-  it('a consumer that does not read is no stall', async () => {
+  it('a consumer that does not read is not a stall', async () => {
     const options = `${PATIENT} --stall-timeout ${STALL_S}`;
     const receiver = bench.bash(`rdrecv ${options} 0 ${KEY} | { sleep ${STALL_S + 2}; wc -c; }`);
     const sender = bench.bash(`head -c 30M /dev/zero | rdsend ${options} 127.0.0.1 ${await receiver.port()} ${KEY}`);
@@ -151,7 +151,7 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     expect(stderr).to.include('ended by SIGTERM');
   });
 
-  it('an output that somebody made non-blocking is waited for', async () => {
+  it('an output that was made non-blocking is waited for', async () => {
     const nonBlocking = 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK); exec @ARGV';
     const receiver = bench.bash(`perl -e '${nonBlocking}' rdrecv ${PATIENT} 0 ${KEY} | { sleep 1; wc -c; }`);
     const sender = bench.bash(`head -c 20M /dev/zero | rdsend ${PATIENT} 127.0.0.1 ${await receiver.port()} ${KEY}`);
@@ -159,7 +159,7 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     expect((await receiver.ended).stdout.toString().trim()).to.equal(`${20 * 1024 * 1024}`);
   });
 
-  /** Two that are connected and have carried one word; the sender's input stays open. */
+  /** Starts two ends that are connected and have carried one word; the sender's input stays open. */
   async function connected(options: readonly string[] = []): Promise<{ sender: Program; receiver: Program }> {
     const receiver = bench.rdrecv([...options, '0', KEY]);
     const sender = bench.rdsend([...options, '127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);

@@ -16,11 +16,11 @@ import { eventually } from '../support/eventually.ts';
 import { needsRoot, needsSightOfPrograms, needsTool } from '../support/needs.ts';
 import { digestOf, KEY, PATIENT, useBench } from '../support/programs.ts';
 
-/** Nothing of the file stays in memory. */
+/** Removes the file from the page cache. */
 const FORGET = 'dd of=in oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null';
 const MEMORIES = [
   ['in memory', 'cat in > /dev/null'],
-  ['on the disk alone', FORGET],
+  ['only on disk', FORGET],
   ['partly in memory', `${FORGET}; dd if=in of=/dev/null bs=1000 skip=3000 count=2500 2>/dev/null`],
 ] as const;
 
@@ -35,7 +35,7 @@ describe('rdsend and rdrecv read and write files', () => {
     writeFileSync(bench.path('in'), text);
   });
 
-  it('a new file gets what the umask allows', async () => {
+  it('a new file gets the mode that the umask allows', async () => {
     await delivered(target);
     expect(statSync(target).mode & 0o777).to.equal(0o666 & ~process.umask());
   });
@@ -50,7 +50,7 @@ describe('rdsend and rdrecv read and write files', () => {
     expect({ mode: mode & 0o7777, uid, gid }).to.deep.equal({ mode: 0o4640, uid: 1234, gid: 4321 });
   });
 
-  it('symbolic links are followed, also one that leads to nothing yet', async () => {
+  it('symbolic links are followed, also one without a target', async () => {
     mkdirSync(bench.path('d/elsewhere'));
     symlinkSync('elsewhere/real', target);
     await delivered(target);
@@ -71,7 +71,7 @@ describe('rdsend and rdrecv read and write files', () => {
     expect(lstatSync(target).isFIFO()).to.equal(true);
   });
 
-  it('an empty stream opens and ends a fifo, too', async () => {
+  it('an empty stream also opens and ends a fifo', async () => {
     execaSync('mkfifo', [target]);
     const reader = bench.bash('cat d/target');
     const { sent, received } = await bench.transfer('/dev/null', target);
@@ -80,7 +80,7 @@ describe('rdsend and rdrecv read and write files', () => {
   });
 
   for (const [name, prepare] of MEMORIES)
-    it(`a large file that is ${name} arrives whole`, async () => {
+    it(`a large file that is ${name} arrives completely`, async () => {
       await bench.bash(`head -c 9438291 /dev/urandom > in; ${prepare}`).ended;
       const { sent, received } = await bench.transfer('in', target);
       expect([sent.status, received.status, sent.stderr]).to.deep.equal([0, 0, '']);
@@ -98,7 +98,7 @@ describe('rdsend and rdrecv read and write files', () => {
       expect(statSync(target).blocks).to.be.at.most(statSync(bench.path('in')).blocks);
     });
 
-  it('what a device holds already is overwritten, with zeros too', async function () {
+  it('the old contents of a device are overwritten, also with zeros', async function () {
     needsRoot(this);
     needsTool(this, 'losetup');
     const script = `head -c 2M /dev/zero | tr '\\0' x > disk; truncate -s 2M in
@@ -110,7 +110,7 @@ describe('rdsend and rdrecv read and write files', () => {
   });
 
   for (const offset of [0, 5, 2_097_152])
-    it(`a large file as standard input is read from where it stands, at ${offset}`, async () => {
+    it(`a large file as standard input is read from its offset ${offset}`, async () => {
       await bench.bash(`head -c 9438291 /dev/urandom > in; ${FORGET}`).ended;
       const receiver = bench.rdrecv(['0', KEY, target]);
       const script = `exec < in; head -c $2 > /dev/null; rdsend -q ${PATIENT} 127.0.0.1 $1 $3; wc -c`;
@@ -120,19 +120,19 @@ describe('rdsend and rdrecv read and write files', () => {
       expect((await bench.bash('tail -c +$1 in | cmp - d/target', `${offset + 1}`).ended).status).to.equal(0);
     });
 
-  it('a source that cannot be read is no empty stream', async () => {
+  it('a source that cannot be read is not an empty stream', async () => {
     const missing = await bench.rdsend(['127.0.0.1', '1', KEY, 'missing']).ended;
     expect(missing.status).to.equal(6);
     expect(missing.stderr).to.equal('rdsend: cannot read missing: no such file or directory\n');
   });
 
-  it('a sink that cannot be written ends before anybody connects', async () => {
+  it('a sink that cannot be written ends rdrecv before a connection', async () => {
     for (const sink of ['missing/target', 'missing/target/', 'in/'])
       expect((await bench.rdrecv(['0', KEY, sink]).ended).status).to.equal(7);
   });
 
   for (const killed of ['sender', 'receiver'] as const)
-    it(`a killed ${killed} leaves the old file, and nothing else`, async function () {
+    it(`a killed ${killed} leaves only the old file`, async function () {
       needsSightOfPrograms(this);
       writeFileSync(target, 'old');
       const receiver = bench.rdrecv(['-v', '0', KEY, target]);
@@ -157,7 +157,7 @@ describe('rdsend and rdrecv read and write files', () => {
   }
 });
 
-/** rchar of proc(5): what it has read so far. */
+/** Bytes that a process has read so far (rchar of proc(5)). */
 function bytesReadBy(pid: number): number {
   const io = `/proc/${pid}/io`;
   return existsSync(io) ? Number(/^rchar: (\d+)/.exec(readFileSync(io, 'utf8'))?.[1] ?? 0) : 0;

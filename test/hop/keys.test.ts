@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of one hop by hand: rdrecv makes one, shows it only on its terminal, and rdsend asks for it on another.
+// Keys of a standalone hop: rdrecv generates one and shows it only on its terminal;
+// rdsend asks for it on another terminal.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,11 +13,11 @@ import { Tmux } from '../support/tmux.ts';
 const LINE = /^ {4}(rdsend 127\.0\.0\.1 \d+ -)$/m;
 const WORDS = /^ {4}((?:[b-z][aiou][b-z][aiou][b-z]-){7}[b-z][aiou][b-z][aiou][b-z])$/m;
 const SHORT = /^(rdsend|rdrecv): a key this short can be guessed /m;
-/** Starts when the hop is connected; the programs are there until they were looked at. */
+/** Starts when the hop is connected; keeps the programs running until the test has inspected them. */
 const PRODUCER = 'touch begun; cat in; until test -e seen; do sleep 0.05; done; rm begun seen';
 const STREAM_BYTES = 300_000;
 
-describe('a key that rdrecv made', () => {
+describe('a key that rdrecv generated', () => {
   const bench = useBench();
   const open: Tmux[] = [];
   before(function () {
@@ -31,7 +32,7 @@ describe('a key that rdrecv made', () => {
     ['0 - out', true],
     ["0 -- sh -c 'cat > out'", false],
   ] as const)
-    it(`is on the terminal alone, and opens the hop for who types it (rdrecv ${given})`, async () => {
+    it(`is shown only on the terminal, and opens the hop when typed (rdrecv ${given})`, async () => {
       const content = Buffer.alloc(STREAM_BYTES, 'all of it\n');
       writeFileSync(bench.path('in'), content);
       const [receiver, sender] = [await newTerminal('receiver'), await newTerminal('sender')];
@@ -54,7 +55,7 @@ describe('a key that rdrecv made', () => {
       expect(await sender.history()).to.not.include(words);
     });
 
-  it('is another one each time', async () => {
+  it('is different each time', async () => {
     const receiver = await newTerminal('receiver');
     const made = new Set<string | undefined>();
     for (let times = 0; times < 3; times++) {
@@ -68,7 +69,7 @@ describe('a key that rdrecv made', () => {
     expect(made.size).to.equal(3);
   });
 
-  it('with a mistyped word is found out where it is typed', async () => {
+  it('with a mistyped word is rejected by the sender', async () => {
     const sender = await newTerminal('sender');
     await sender.start('rdsend 127.0.0.1 1 - /dev/null');
     await sender.shows(/^key:$/m);
@@ -78,7 +79,7 @@ describe('a key that rdrecv made', () => {
     expect(lines).to.include('rdsend: word 6 of the key is mistyped');
   });
 
-  it('is not made where there is no terminal to show it on', async () => {
+  it('is not generated without a terminal to show it on', async () => {
     const { status, stdout, stderr } = await bench.bash('exec setsid --wait rdrecv 0').ended;
     expect({ status, stdout: stdout.toString() }).to.deep.equal({ status: 2, stdout: '' });
     expect(stderr).to.match(/^rdrecv: no KEY was given, and there is no terminal .* \(use - as KEY and --key-fd N\)\n/);
@@ -93,9 +94,9 @@ describe('a key that rdrecv made', () => {
   }
 });
 
-describe('the key of a program that runs', () => {
+describe('the key of a running program', () => {
   const bench = useBench();
-  /** Root may read everything: so a user without rights. */
+  /** A user without rights, because root may read everything. */
   const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : ['env'];
   const startAsUser = (...words: readonly string[]) => {
     const [file = '', ...rest] = [...user, ...words];
@@ -104,7 +105,7 @@ describe('the key of a program that runs', () => {
   const readAsUser = (pid: number, file: string) =>
     startAsUser('head', '-c', '1', `/proc/${pid}/${file}`).ended.then(({ status }) => status);
 
-  it('is kept from other programs of the same user', async function () {
+  it('is hidden from other programs of the same user', async function () {
     needsTool(this, 'setpriv');
     chmodSync(bench.directory, 0o755);
     copyFileSync(join(BIN, 'rdrecv'), bench.path('rdrecv'));
@@ -118,7 +119,7 @@ describe('the key of a program that runs', () => {
   });
 });
 
-describe('a key that somebody thought of', () => {
+describe('a key chosen by the user', () => {
   const bench = useBench(PATIENT);
   const MADE = 'lusab-babad-gutih-tugad-gutuk-bisog-mudof-sakat';
 
@@ -129,7 +130,7 @@ describe('a key that somebody thought of', () => {
     [MADE, [], false],
     [KEY, [], false],
   ] as const)
-    it(`is ${warns ? 'warned of' : 'taken without a warning'}: ${[...options, key.slice(0, 16)].join(' ')}`, async () => {
+    it(`is ${warns ? 'warned about' : 'accepted without a warning'}: ${[...options, key.slice(0, 16)].join(' ')}`, async () => {
       const receiver = bench.rdrecv([...options, '0', key]);
       const sender = bench.rdsend([...options, '127.0.0.1', `${await receiver.port()}`, key, '/dev/null']);
       for (const { status, stderr } of await Promise.all([sender.ended, receiver.ended])) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --limit: no stream is faster than it may be, and none is held back for longer than that takes.
+// --limit: no stream exceeds the limit, and none is held back for longer than the limit requires.
 import { expect } from 'chai';
 import { type Encrypt, endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
 import type { Message } from '../support/agent-socket.ts';
@@ -8,11 +8,11 @@ import { KEY, PATIENT, useBench } from '../support/programs.ts';
 
 const MB = 1_000_000;
 const PATIENT_OPEN: Message = { buffer: 8 << 20, connect_timeout_ms: 60_000, stall_timeout_ms: 60_000 };
-/** A busy machine makes a sender late. How near it comes is seen on a clock of its own in limit_test.c. */
+/** A busy machine delays a sender. limit_test.c tests the accuracy with a simulated clock. */
 const WITHIN = 3;
-/** Of a run that was unlucky. */
+/** Attempts of an unlucky run. */
 const ATTEMPTS = 3;
-/** The proxy breaks a connection behind the piece that was one too much: node reads so many bytes at most. */
+/** The proxy breaks a connection only after a complete read, and node reads at most this many bytes. */
 const PROXY_PIECE_BYTES = 64 * 1024;
 
 interface Cell {
@@ -24,7 +24,7 @@ interface Cell {
 }
 
 const CELLS: readonly Cell[] = [
-  { name: 'in clear', bytes: 4 * MB, limit: 4 * MB },
+  { name: 'unencrypted', bytes: 4 * MB, limit: 4 * MB },
   { name: 'sealed', bytes: 4 * MB, limit: 4 * MB, encrypt: 'always' },
   { name: 'authenticated', bytes: 4 * MB, limit: 4 * MB, encrypt: 'auth' },
   { name: 'through the smallest window', bytes: 20 * MB, limit: 20 * MB, open: { buffer: 64 << 10 } },
@@ -47,7 +47,7 @@ describe('a limit', () => {
       }
     });
 
-  it('of a hop by hand shows in the units of rates', async () => {
+  it('of a hop without an agent is shown in the units of rates', async () => {
     const receiver = bench.rdrecv(['0', KEY, '/dev/null']);
     const words = ['-v', '--progress', 'live', '--limit', '20MB', '127.0.0.1', `${await receiver.port()}`, KEY];
     const sender = bench.rdsend(words, ['pipe', 'ignore', 'pipe']);
@@ -57,10 +57,10 @@ describe('a limit', () => {
     expect(stderr).to.match(/rdsend: [\d.]+ MiB [\d.]+ [kM]?B\/s/);
     const [, rate, unit] = /^.*Bandwidth ([\d.]+) ([kM]?B)\/s$/m.exec(stderr) ?? [];
     if (unit === 'MB') expect(Number(rate), stderr).to.be.within(1, 20);
-    else expect(unit, stderr).to.be.oneOf(['kB', 'B']); // of a busy machine
+    else expect(unit, stderr).to.be.oneOf(['kB', 'B']); // on a busy machine
   });
 
-  it('counts what is sent again', async () => {
+  it('counts data that is sent again', async () => {
     const [bytes, limit, until] = [6 * MB, 4 * MB, 2 * MB];
     const open = { ...PATIENT_OPEN, limit };
     const hop = new Hop(bench, { dialer: 'sender', encrypt: 'never', bytes, open });
@@ -71,7 +71,7 @@ describe('a limit', () => {
       const resumed = Number((await hop.dialer.agent.heard('resumed')).bytes);
       const resumedAt = performance.now();
       expect(await endOf(hop.dialer)).to.equal('ok');
-      // Otherwise what the connection took before it was given up, much of the stream, would have been for nothing.
+      // Otherwise the data that the lost connection had accepted, a large part of the stream, would not be sent again.
       expect(resumed).to.be.at.most(until + PROXY_PIECE_BYTES);
       expect(performance.now() - resumedAt).to.be.at.least((500 * (bytes - resumed)) / limit);
     } finally {
@@ -79,7 +79,7 @@ describe('a limit', () => {
     }
   });
 
-  /** How long it took, and how long its sender says that it was held back. */
+  /** Returns how long the transfer took, and how long its sender was held back by its own account. */
   async function carry({ bytes, limit, encrypt = 'never', open }: Cell): Promise<{ tookMs: number; heldMs: number }> {
     const settings = { ...PATIENT_OPEN, limit, ...open };
     const hop = new Hop(bench, { dialer: 'sender', encrypt, bytes, open: settings });

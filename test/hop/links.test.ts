@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinks in a shared directory, as /tmp is, whatever fs.protected_symlinks and its like are set to.
+// Sinks in a shared directory, such as /tmp,
+// with any setting of fs.protected_symlinks and similar ones.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -16,8 +17,8 @@ describe('a sink in a shared directory', () => {
 
   for (const [what, script, sink, name] of [
     ['a link', 'ln -s ../own/f all/link', 'all/link', 'link'],
-    ['a link on the way', 'ln -s ../own all/way', 'all/way/f', 'way'],
-    ['a link behind a link', 'ln -s ../own/f all/link; ln -s ../all/link own/to', 'own/to', 'link'],
+    ['a link in the path', 'ln -s ../own all/way', 'all/way/f', 'way'],
+    ['a link after a link', 'ln -s ../own/f all/link; ln -s ../all/link own/to', 'own/to', 'link'],
   ] as const)
     it(`${what} of another user is not followed`, async function () {
       needsRoot(this);
@@ -44,7 +45,7 @@ describe('a sink in a shared directory', () => {
       });
     });
 
-  it("one's own links and files are", async () => {
+  it('own links and files are followed and written', async () => {
     make('ln -s ../own/f all/link; ln -s ../own all/way');
     for (const sink of ['all/link', 'all/way/f', 'all/f', 'all/f']) {
       const { sent, received } = await bench.transfer('/etc/passwd', sink);
@@ -53,7 +54,7 @@ describe('a sink in a shared directory', () => {
     }
   });
 
-  it('a pipe that only the kernel finds is written', async () => {
+  it('a pipe with a path only in the kernel is written', async () => {
     const { status, stdout, stderr } = await bench.bash(
       `exec 3> >(cat); rdrecv ${PATIENT} 0 $0 /dev/fd/3 2> port &
        until port=$(grep -soE '[0-9]+$' port); do sleep 0.01; done

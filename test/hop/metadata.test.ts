@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metadata that a sink leaves, compared with that of a shell's `>`: owner, mode, ACL, extended attributes.
+// The metadata of a file that a sink replaced, compared with a shell's `>`:
+// owner, mode, ACL, extended attributes.
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -11,19 +12,19 @@ import { BIN, KEY, PATIENT, useBench } from '../support/programs.ts';
 
 const ANN = 1234;
 const AS_ANN = ['setpriv', `--reuid=${ANN}`, `--regid=${ANN}`, '--clear-groups'];
-/** Without /proc a file that has no name cannot get one: it is written under a hidden name. */
+/** Without /proc a file without a name cannot get one: rdrecv writes it under a hidden name. */
 const WITHOUT_PROC = ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
 const WAYS = [
   ['', []],
   [' under a hidden name', WITHOUT_PROC],
 ] as const;
 
-/** Words of a shell that make of $1 the file to be replaced; root's are for root to run. */
+/** Shell commands that prepare $1, the file to be replaced; those of FILES_OF_ROOT need root. */
 const FILES = [
   ['a mode', 'chmod 604 $1'],
-  ['an ACL, whose mask is no right of the group', 'chmod 600 $1; setfacl -m u:4321:rw,g:4321:r $1'],
-  ['an ACL that gives less than its mask', 'setfacl -m u:4321:rw,g::-,o::- $1'],
-  ['no ACL, where the directory has a default one', 'chmod 640 $1; setfacl -d -m u:4321:rwx "${1%/*}"'],
+  ["an ACL whose mask is not the group's right", 'chmod 600 $1; setfacl -m u:4321:rw,g:4321:r $1'],
+  ['an ACL with fewer rights than its mask', 'setfacl -m u:4321:rw,g::-,o::- $1'],
+  ['no ACL, in a directory with a default one', 'chmod 640 $1; setfacl -d -m u:4321:rwx "${1%/*}"'],
   ['attributes of users', 'setfattr -n user.note -v "of old" $1; setfattr -n user.empty $1'],
   ['a large attribute', 'setfattr -n user.large -v "$(head -c 3000 /dev/zero | tr "\\0" x)" $1'],
   ['set-user-id', 'chmod 4755 $1'],
@@ -37,7 +38,7 @@ const FILES_OF_ROOT = [
   ['attributes of root', 'setfattr -n trusted.note -v "of old" $1; setfattr -n security.note -v "of old" $1'],
 ] as const;
 
-describe('a sink leaves what a shell leaves', () => {
+describe('a sink leaves the same metadata as a shell', () => {
   const bench = useBench(PATIENT);
 
   before(function () {
@@ -50,7 +51,7 @@ describe('a sink leaves what a shell leaves', () => {
     writeFileSync(bench.path('in'), 'new');
   });
 
-  describe('of the file that is replaced', () => {
+  describe('of a replaced file', () => {
     for (const [what, make] of FILES) it(what, () => expectSame(make));
 
     for (const [what, make] of FILES_OF_ROOT)
@@ -66,7 +67,7 @@ describe('a sink leaves what a shell leaves', () => {
       });
 
     for (const [what, make] of FILES)
-      it(`${what}, for a user, whom root lets in`, async function () {
+      it(`${what}, for a user with access to a root directory`, async function () {
         needsAnn(this);
         await expectSame(`${make}; chown -R ${ANN}:${ANN} "\${1%/*}"; ${make}`, AS_ANN);
       });
@@ -112,7 +113,7 @@ describe('a sink leaves what a shell leaves', () => {
       });
   });
 
-  describe('where there are neither attributes nor files without a name', () => {
+  describe('without attributes and unnamed files', () => {
     const faulty = useFaultyFs();
     it('a mode', async () => {
       const [ours, shells] = [faulty.directory('close'), faulty.directory('read')];
@@ -123,7 +124,7 @@ describe('a sink leaves what a shell leaves', () => {
 
   for (const [way, through] of WAYS)
     for (const old of [undefined, 0o666])
-      it(`only its owner may open a file that is not whole${old === undefined ? '' : ', beside an old one'}${way}`, async function () {
+      it(`only its owner may open an incomplete file${old === undefined ? '' : ', next to an old one'}${way}`, async function () {
         needsPrivateProc(this);
         const target = bench.path('d/f');
         if (old !== undefined) execaSync('sh', ['-c', 'echo old > $0; chmod 666 $0', target]);
@@ -142,7 +143,7 @@ describe('a sink leaves what a shell leaves', () => {
         expect(statSync(target).mode & 0o777).to.equal(old ?? 0o666 & ~process.umask());
       });
 
-  /** Two files are made alike: one is written by a shell, the other by rdrecv. */
+  /** Creates two equal files; a shell overwrites one, rdrecv the other; expects equal metadata. */
   async function expectSame(
     make: string,
     through: readonly string[] = [],
@@ -178,7 +179,7 @@ describe('a sink leaves what a shell leaves', () => {
     needsTool(test, 'unshare');
   }
 
-  /** She runs the programs that were built, and reads what root wrote for her. */
+  /** A user who runs the built programs and reads files that root wrote. */
   function needsAnn(test: Mocha.Context): void {
     needsRoot(test);
     needsTool(test, 'setpriv');
@@ -186,7 +187,7 @@ describe('a sink leaves what a shell leaves', () => {
   }
 });
 
-/** All but the times and the name. Not every file system has attributes. */
+/** All metadata except times and name. Not every file system has attributes. */
 function metadata(file: string): string {
   const words = 'stat -c "%a %u %g" f; getfacl -n -c f; getfattr -d -m - -e hex f 2>&1 || true';
   return execaSync('sh', ['-ec', words], { cwd: dirname(file) }).stdout;

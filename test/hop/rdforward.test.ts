@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ends of rdforward joined by pipes, and far ends that do not keep to the protocol.
-// More connections at once are in test/full.
+// Two ends of rdforward joined by pipes, and far ends that violate the protocol.
+// test/full tests more connections at once.
 import { expect } from 'chai';
 import { RDHOP, useForwards } from '../support/forwards.ts';
 import { succeeded } from '../support/shell.ts';
 
-/** A far end that agrees on one target, and then sends what its argument says. */
+/** A far end that agrees on one target, and then sends the data that its argument names. */
 const HOSTILE = `
 import os, signal, struct, sys
 record = lambda kind, stream, body=b'': struct.pack('<IIQ', len(body), kind, stream) + body
@@ -38,7 +38,7 @@ while os.read(0, 65536): pass
 describe('rdforward', () => {
   const { lab, forward, server, clients } = useForwards();
 
-  it('carries connections over any pair of pipes, with few descriptors too', async () => {
+  it('carries connections over any pair of pipes, also with few descriptors', async () => {
     const port = await server('0');
     const far = `'${RDHOP}' rdforward --far`;
     await forward(`-L 20411:localhost:${port} -L 20413:127.0.0.1:9`, far);
@@ -49,11 +49,11 @@ describe('rdforward', () => {
     succeeded(await lab.sh(clients('20412', 'echo 20')), 'well\n');
   });
 
-  it('accepts later what finds no descriptor now', async () => {
+  it('accepts a connection later if no descriptor is free', async () => {
     const port = await server('0');
     const near = `bash -c 'ulimit -n 30; exec "$@"' near`;
     await forward(`-L 20414:localhost:${port}`, `'${RDHOP}' rdforward --far`, near);
-    // Each of these ends before the next begins, but more of them wait than there are descriptors.
+    // The clients finish one by one, but more of them wait than there are descriptors.
     const one = clients('20414', 'echo 4');
     succeeded(await lab.sh(`for i in 1 2 3 4 5 6 7 8 9 10; do ${one} & done; wait`), 'well\n'.repeat(10));
   });
@@ -75,7 +75,7 @@ describe('rdforward', () => {
     }
   });
 
-  it('sees the end of the other end behind its last record', async () => {
+  it('sees the end of the other end after its last record', async () => {
     await lab.write('far.py', Buffer.from(HOSTILE));
     const near = lab.start(`'${RDHOP}' rdforward -L 20416:localhost:1 -- python3 far.py leave`);
     const client = 'until (exec 3<>/dev/tcp/127.0.0.1/20416 || exit; cat <&3; true) 2>/dev/null; do sleep 0.05; done';

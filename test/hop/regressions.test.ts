@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regressions of rdsend and rdrecv: failures of earlier tools that must not come back. Their table is in
-// docs/testing.md; those of whole pipelines are in test/integration/regressions.test.ts.
+// Regressions of rdsend and rdrecv: failures of earlier tools that must not return.
+// Their table is in docs/notes/regressions.md; test/integration/regressions.test.ts has those of complete pipelines.
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -28,9 +28,9 @@ describe('rdsend and rdrecv', () => {
   describe('on failing disks', () => {
     const faulty = useFaultyFs();
 
-    it('do not take a read error on the source for end of file', async function () {
+    it('do not treat a read error on the source as end of file', async function () {
       needsSightOfPrograms(this);
-      // Reading a process's memory at 0 gives EIO.
+      // Reading a process's memory at offset 0 fails with EIO.
       const { sent, received } = await transfer(['/proc/self/mem'], [target]);
       expect([sent.status, received.status]).to.deep.equal([6, 9]);
       expect(sent.stderr).to.equal('rdsend: cannot read /proc/self/mem: input/output error\n');
@@ -44,11 +44,11 @@ describe('rdsend and rdrecv', () => {
       const { sent, received } = await transfer([source], []);
       expect([sent.status, received.status]).to.deep.equal([6, 9]);
       expect(sent.stderr).to.match(/^rdsend: cannot read .*source: input\/output error\n$/);
-      expect(received.stdout.length).to.be.at.most(MIB); // where reading fails
+      expect(received.stdout.length).to.be.at.most(MIB); // the offset at which reading fails
       expect(received.stdout.equals(bytes.subarray(0, received.stdout.length))).to.equal(true);
     });
 
-    it("both end at once when the receiver's disk is full", async () => {
+    it("both end immediately when the receiver's disk is full", async () => {
       const { sent, received } = await transfer(['/dev/zero'], ['/dev/full']);
       expect([sent.status, received.status]).to.deep.equal([9, 7]);
       expect(received.stderr).to.match(/^rdrecv: cannot write \/dev\/full: no space left on device$/m);
@@ -67,14 +67,14 @@ describe('rdsend and rdrecv', () => {
       });
   });
 
-  it('keep the old file whole until the new one is, whatever connects', async function () {
-    needsRoot(this); // to see the descriptors of a program that keeps secrets
+  it('keep the old file intact until the new one is complete, whatever connects', async function () {
+    needsRoot(this); // to see the descriptors of a program that is not dumpable
     const receiver = bench.rdrecv(['-q', '0', KEY, target]);
     const port = await receiver.port();
     expect((await bench.rdsend(['127.0.0.1', `${port}`, OTHER_KEY, '/dev/zero']).ended).status).to.equal(4);
     expect(readFileSync(target, 'utf8')).to.equal('old');
     const sender = bench.rdsend(['127.0.0.1', `${port}`, KEY], ['pipe', 'ignore', 'pipe']);
-    const fresh = 'new'.repeat(MIB); // less is kept in memory at first
+    const fresh = 'new'.repeat(MIB); // less would stay in memory at first
     sender.child.stdin?.write(fresh);
     await eventually(() => expect(Math.max(...filesOf(receiver.pid).map(({ size }) => size))).to.be.at.least(MIB));
     expect(readFileSync(target, 'utf8')).to.equal('old');
@@ -83,7 +83,7 @@ describe('rdsend and rdrecv', () => {
     expect(readFileSync(target, 'utf8') === fresh).to.equal(true);
   });
 
-  it('write at the offset of a standard output that is in mid-file', async () => {
+  it('write at the offset of a standard output in the middle of a file', async () => {
     const script = `exec > out; echo before; rdrecv ${PATIENT} 0 ${KEY} 2> port & wait $!; echo after`;
     const receiver = bench.bash(script);
     const port = await eventually(
@@ -98,7 +98,7 @@ describe('rdsend and rdrecv', () => {
   it('acknowledge bytes only after they were written', async () => {
     const receiver = bench.bash(`rdrecv ${PATIENT} 0 ${KEY} | { while [ ! -e go ]; do sleep 0.05; done; wc -c; }`);
     const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
-    sender.child.stdin?.end(Buffer.alloc(2 * MIB)); // fit the receiver's buffer, not the pipe
+    sender.child.stdin?.end(Buffer.alloc(2 * MIB)); // fits into the receiver's buffer, but not into the pipe
     await takesAll(sender);
     expect(await Promise.race([sender.ended, delay(700, 'it waits')])).to.equal('it waits');
     writeFileSync(bench.path('go'), '');
@@ -136,7 +136,7 @@ describe('rdsend and rdrecv', () => {
     silent.destroy();
   });
 
-  it('report each reason for a failed connection in its own words, and retry none in vain', async () => {
+  it('report each reason for a failed connection, and retry none in vain', async () => {
     const untilAHang = ['--connect-timeout', `${(2 * TEST_MS) / 1000}`];
     const somebody = createServer((socket) => socket.on('error', () => {}).end('220 mail\r\n')).listen(0, '127.0.0.1');
     await once(somebody, 'listening');
@@ -195,7 +195,7 @@ describe('rdsend and rdrecv', () => {
   it('send a message without waiting for the answer to the previous one', async () => {
     const { sender, receiver } = await joined();
     const port = await receiver.port();
-    receiver.child.kill('SIGSTOP'); // answers nothing
+    receiver.child.kill('SIGSTOP'); // so that it does not answer
     for (let written = 1024; written <= 6 * 1024; written += 1024) {
       sender.child.stdin?.write(Buffer.alloc(1024));
       await eventually(() => expect(unreadAt(port)).to.be.at.least(written));
@@ -226,7 +226,7 @@ describe('rdsend and rdrecv', () => {
     return { sent, received };
   }
 
-  /** Two that have carried one word; the sender's input stays open. */
+  /** Starts two ends that have carried one word; the sender's input stays open. */
   async function joined(): Promise<{ readonly sender: Program; readonly receiver: Program }> {
     const receiver = bench.rdrecv(['0', KEY]);
     const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
@@ -236,18 +236,18 @@ describe('rdsend and rdrecv', () => {
   }
 });
 
-/** The words before the first that names a file or a command, and the others. */
+/** Splits words into options and the rest, which begins with a file or a command. */
 function split(words: readonly string[]): readonly [options: readonly string[], rest: readonly string[]] {
   const rest = words[0] === '--buffer' ? 2 : 0;
   return [words.slice(0, rest), words.slice(rest)];
 }
 
-/** Bytes that tell their own position. */
+/** Bytes that encode their own position. */
 function numbers(bytes: number): Buffer {
   return Buffer.from(Uint32Array.from({ length: bytes / 4 }, (_, index) => index).buffer);
 }
 
-/** The bytes that came to that port and were not read yet: rx_queue of /proc/net/tcp. */
+/** Number of unread bytes at that port: rx_queue of /proc/net/tcp. */
 function unreadAt(port: number): number {
   const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = ['tcp', 'tcp6'].flatMap((kind) => readFileSync(`/proc/net/${kind}`, 'utf8').split('\n'));
@@ -260,7 +260,7 @@ function unreadAt(port: number): number {
 
 const ESTABLISHED = '01';
 
-/** Everything that was written to it so far. */
+/** Waits until the program has taken all data written to it so far. */
 async function takesAll({ child }: Program): Promise<void> {
   await eventually(() => expect(child.stdin?.writableLength).to.equal(0));
 }
@@ -269,7 +269,7 @@ function residentMib(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** The regular files that it has open, those without a name too. */
+/** Regular files that the process has open, also those without a name. */
 function filesOf(pid: number): Stats[] {
   const open = readdirSync(`/proc/${pid}/fd`).map((fd) => statSync(`/proc/${pid}/fd/${fd}`));
   return open.filter((file) => file.isFile());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of every size through rdsend and rdrecv; those that are long are in test/full.
+// Streams of many sizes through rdsend and rdrecv; test/full has the long ones.
 import { useBench } from '../support/programs.ts';
 import { copyThroughPipes } from './through-pipes.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front of rdssh parses a command line as ssh itself does, or leaves it to ssh.
+// The front of rdssh parses a command line as ssh does, or runs ssh instead.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { runProgram } from '../support/run-program.ts';
 import { sample } from '../support/sample.ts';
 import { become, expectAsSsh, LINES, placeStandIns } from './ssh-lines.ts';
 
-/** Of the table's lines; test/full has all. */
+/** Lines of the table that are tested at a time; test/full tests all. */
 const LINES_AT_ONCE = 50;
 
 describe('the front of rdssh', () => {
@@ -22,7 +22,7 @@ describe('the front of rdssh', () => {
 
   after(() => rmSync(directory, { recursive: true, force: true }));
 
-  it(`gives ${LINES_AT_ONCE} command lines the configuration that ssh gives them`, () =>
+  it(`gives ${LINES_AT_ONCE} command lines the same configuration as ssh`, () =>
     expectAsSsh(directory, sample(LINES, LINES_AT_ONCE)));
 
   for (const line of [
@@ -40,10 +40,10 @@ describe('the front of rdssh', () => {
     it(`leaves to ssh, word by word: ${line}`, () =>
       expect(become(directory, line.split(' '))).to.deep.equal(['ssh', ...line.split(' ')]));
 
-  it('leaves rdpipe options to rdpipe alone', () =>
+  it("leaves rdpipe's options to rdpipe", () =>
     expect(become(directory, ['--persist=0', '-tt', 'h1', 'ls'])).to.deep.equal(['ssh', '-tt', 'h1', 'ls']));
 
-  it('joins nothing: words, bytes and empty words arrive', () => {
+  it('joins no words: words, bytes and empty words arrive', () => {
     const words = become(directory, ['-E', 'a log', '-n', 'h1', 'printf', '%s|', '', "it's", '*']);
     expect(words.slice(words.indexOf('--'))).to.deep.equal([
       '--',
@@ -58,7 +58,7 @@ describe('the front of rdssh', () => {
     ]);
   });
 
-  it('asks ssh for the configuration before node starts, unless a script stands in for it', () => {
+  it('asks ssh for the configuration before node starts, unless a script replaces ssh', () => {
     const config = join(directory, 'config');
     const rdpipe = join(directory, 'asking');
     writeFileSync(config, 'Host h1\n  User configured\n');
@@ -76,11 +76,11 @@ describe('the front of rdssh', () => {
     expect(ask(system, '-F', `${config}\nNL`, 'h1', 'ls')).to.equal('\n');
   });
 
-  it('passes over itself under the name of ssh', () => {
+  it('skips itself under the name of ssh', () => {
     const env = { PATH: `${directory}/links:${directory}` };
     mkdirSync(join(directory, 'links'));
     symlinkSync(join(directory, 'rdpipe'), join(directory, 'links/ssh'));
-    // Every program beside rdpipe counts as rdssh by another name.
+    // Every program in the same directory as rdpipe is treated as rdssh under another name.
     const run = runProgram(join(BIN, 'rdhop'), ['rdssh', join(directory, 'rdpipe'), '-V'], { env });
     expect(run).to.deep.equal({
       status: 255,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines of ssh, and whether rdssh's front parses them as ssh itself does, by the judgment of `ssh -G`.
+// Command lines of ssh, and whether rdssh's front parses them as ssh does, judged by `ssh -G`.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { BIN } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 
-/** Options that a user or a tool gives, each as one or two words. */
+/** Options that a user or a tool may give, each as one or two words. */
 const OPTIONS: readonly (readonly string[])[] = [
   ['-p', '2222'],
   ['-p2223'],
@@ -49,7 +49,7 @@ const OPTIONS: readonly (readonly string[])[] = [
 
 const HOSTS = [['h1'], ['ann@h1'], ['a@b@h1'], ['ssh://ann@h1:2226'], ['ssh://h1'], ['::1']] as const;
 
-/** Each option before the host, behind it and before `--`; every two neighbours; each host. */
+/** Each option before the host, after it and before `--`; pairs of options; each host. */
 export const LINES: readonly (readonly string[])[] = [
   ...OPTIONS.flatMap((option) => [
     [...option, 'h1', 'ls', '-l'],
@@ -78,7 +78,7 @@ Match originalhost h1 user bob
   Compression yes
 `;
 
-/** Puts what the front may become into a directory: programs that print their name and their words. */
+/** Creates stand-ins for the programs that the front may execute: they print their name and arguments. */
 export function placeStandIns(directory: string): void {
   mkdirSync(join(directory, 'other'));
   for (const [name, path] of [
@@ -88,14 +88,14 @@ export function placeStandIns(directory: string): void {
     writeFileSync(join(directory, path), `#!/bin/sh\nprintf '%s\\n' ${name} "$@"\n`, { mode: 0o755 });
 }
 
-/** The name of what the front becomes in such a directory, and its words. */
+/** Returns the name and the arguments of the program that the front executes with such a directory. */
 export function become(directory: string, words: readonly string[]): readonly string[] {
   const env = { PATH: `${directory}/other:${directory}:/usr/bin:/bin` };
   const run = runProgram(join(BIN, 'rdhop'), ['rdssh', join(directory, 'rdpipe'), ...words], { env, input: '' });
   return run.stdout.split('\n').slice(0, -1);
 }
 
-/** Fails unless ssh takes the front's words for the same configuration. */
+/** Expects that ssh -G prints the same configuration for the words of the front as for those of the user. */
 export function expectAsSsh(directory: string, lines: readonly (readonly string[])[]): void {
   const config = join(directory, 'config');
   writeFileSync(config, CONFIG);
@@ -112,7 +112,7 @@ export function expectAsSsh(directory: string, lines: readonly (readonly string[
   }
 }
 
-/** Without what is no question of the host: rdpipe has options of its own for these. */
+/** Returns the configuration without settings that do not concern the host: rdpipe has its own options for these. */
 function configured(config: string, words: readonly string[]): string {
   const run = runProgram('/usr/bin/ssh', ['-G', '-F', config, ...words]);
   expect(run.status, `ssh -G ${words.join(' ')}: ${run.stderr}`).to.equal(0);

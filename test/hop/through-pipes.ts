@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream of random bytes through rdsend and rdrecv: its input is a pipe, so that reads are short; so is its output.
+// A stream of random bytes through rdsend and rdrecv, whose input and output are pipes,
+// so that reads are short.
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';

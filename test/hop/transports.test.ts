@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing a transport by hand, on a machine with RDMA or without it: over RDMA no program listens here.
+// Choosing a transport with --transport, on a machine with or without RDMA:
+// no program listens over RDMA here.
 import { expect } from 'chai';
 import { KEY, PATIENT, useBench } from '../support/programs.ts';
 
@@ -18,7 +19,7 @@ describe('rdsend and rdrecv choose a transport', () => {
     expect([(await sender.ended).status, (await receiver.ended).status]).to.deep.equal([0, 0]);
   });
 
-  it('auto joins a TCP-only receiver, and a TCP-only sender', async () => {
+  it('auto connects to a TCP-only receiver, and to a TCP-only sender', async () => {
     for (const [from, to] of [
       ['auto', 'tcp'],
       ['tcp', 'auto'],
@@ -29,13 +30,13 @@ describe('rdsend and rdrecv choose a transport', () => {
     }
   });
 
-  it('a receiver over RDMA alone ends with words', async () => {
+  it('a receiver over RDMA only ends with a message', async () => {
     const { status, stderr } = await bench.rdrecv(['--transport', 'rdma', ...SHORT, '0', KEY]).ended;
     expect(status).to.equal(3);
     expect(stderr).to.match(/^rdrecv: .*\n$/m);
   });
 
-  it('rdrecv --rdma-check says why there is no RDMA, or nothing', async () => {
+  it('rdrecv --rdma-check reports why there is no RDMA, or nothing', async () => {
     const { status, stdout, stderr } = await bench.rdrecv(['--rdma-check']).ended;
     expect(stdout.toString()).to.match(status === 0 ? /^$/ : /^[^\n]+\n$/);
     expect({ known: status === 0 || status === 3, stderr }).to.deep.equal({ known: true, stderr: '' });

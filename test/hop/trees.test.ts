@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees by rdsend and rdrecv alone: what arrives, what fails, and that a broken stream leaves old files as they were.
+// Trees through a standalone hop:
+// their content, failures, and old files that a broken stream leaves unchanged.
 import {
   existsSync,
   mkdirSync,
@@ -13,14 +14,15 @@ import {
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
+import { jsonLines } from '../support/json-output.ts';
 import { needsTool } from '../support/needs.ts';
 import { type Ended, KEY, PATIENT, type Program, useBench } from '../support/programs.ts';
 import { makeTree } from '../support/tree-fixtures.ts';
 
-/** rsync's list of what differs is empty: contents, modes, owners, times, hard links, ACLs, attributes. */
+/** Lists differences in contents, modes, owners, times, hard links, ACLs, attributes. */
 const DIFFERENCE = 'rsync -aHAX --checksum --delete -n -i "$1/" "$2/"';
 const NO_TREE = 'rdrecv: received a plain stream, not a directory tree (give rdrecv a FILE that is not a directory)\n';
-/** A file that takes long to send under a limit. */
+/** A file that takes long to send with a limit. */
 const LARGE = 'head -c 64M /dev/urandom > from/large';
 
 describe('rdsend and rdrecv carry trees', () => {
@@ -35,7 +37,7 @@ describe('rdsend and rdrecv carry trees', () => {
   });
 
   for (const modes of [[], ['--encrypt', 'always', '--compress', 'zstd']])
-    it(`with everything that a copy can lose${modes.map((word) => ` ${word}`).join('')}`, async function () {
+    it(`with all metadata that a copy can lose${modes.map((word) => ` ${word}`).join('')}`, async function () {
       needsTool(this, 'rsync');
       makeTree(bench.path('whole'));
       const { sent, received } = await transfer('whole', 'to', ['-A', '-X', ...modes], ['-A', '-X']);
@@ -66,7 +68,7 @@ describe('rdsend and rdrecv carry trees', () => {
     expect([sent.status, existsSync(bench.path('to/~/file'))]).to.deep.equal([0, true]);
   });
 
-  it('what is there and not in the tree stays, what is older is replaced', async () => {
+  it('other entries of the target stay, older ones are replaced', async () => {
     mkdirSync(bench.path('to/from'));
     writeFileSync(bench.path('to/from/file'), 'old');
     writeFileSync(bench.path('to/from/mine'), 'mine');
@@ -90,15 +92,12 @@ describe('rdsend and rdrecv carry trees', () => {
     expect(counted.sent.stderr).to.include('rdsend: sent 2 files, 11 B\n');
     expect(counted.received.stderr).to.include('rdrecv: wrote 2 files, 11 B\n');
     const { sent } = await transfer('from', 'to', ['--json']);
-    const events = sent.stderr
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const events = jsonLines(sent.stderr, 'stream');
     expect(events.find(({ event, done }) => event === 'progress' && done)).to.include({ files: 2, bytes: 11 });
     expect(events.at(-1)).to.include({ event: 'finished', result: 'delivered' });
   });
 
-  it('a path that cannot be written fails alone', async () => {
+  it('a path that cannot be written does not fail the others', async () => {
     mkdirSync(bench.path('to/from/file/in'), { recursive: true });
     const { sent, received } = await transfer('from', 'to');
     expect([sent.status, received.status]).to.deep.equal([0, 23]);
@@ -108,7 +107,7 @@ describe('rdsend and rdrecv carry trees', () => {
     expect(existsSync(bench.path('to/from/below/other'))).to.equal(true);
   });
 
-  it('a path that cannot be read fails alone, and both ends know', async () => {
+  it('a path that cannot be read does not fail the others, and both ends report it', async () => {
     const { sent, received } = await transfer('from', 'to', [], [], unreadable());
     expect([sent.status, received.status]).to.deep.equal([23, 23]);
     expect(sent.stderr).to.equal(
@@ -127,7 +126,7 @@ describe('rdsend and rdrecv carry trees', () => {
     ['zeros', '\0'.repeat(100_000)],
     ['decisions', '\x08\0\0\0\x01\0\0\0\x01\0\0\0\x02\0\0\0'],
   ] as const)
-    it(`a stream that is no tree is refused: ${name}`, async () => {
+    it(`a stream that is not a tree is refused: ${name}`, async () => {
       writeFileSync(bench.path('stream'), bytes);
       const { received } = await transfer('stream', 'to/new/');
       expect(received.status).to.equal(8);
@@ -138,7 +137,7 @@ describe('rdsend and rdrecv carry trees', () => {
       expect(readdirSync(bench.path('to'))).to.deep.equal([]);
     });
 
-  it('a file takes the stream of a tree, and gives it to a directory', async () => {
+  it('a file stores the stream of a tree, and sends it to a directory', async () => {
     const kept = await transfer('from', 'to/kept');
     expect([kept.sent.status, kept.received.status]).to.deep.equal([0, 0]);
     const { sent, received } = await transfer('to/kept', 'to');
@@ -146,7 +145,7 @@ describe('rdsend and rdrecv carry trees', () => {
     expect(readFileSync(bench.path('to/from/file'), 'utf8')).to.equal('file\n');
   });
 
-  it('a link to a directory wants a slash', async () => {
+  it('a link to a directory needs a slash', async () => {
     symlinkSync('from', bench.path('whole'));
     const refused = await bench.rdsend(['127.0.0.1', '1', KEY, 'whole']).ended;
     expect(refused.status).to.equal(2);
@@ -163,7 +162,7 @@ describe('rdsend and rdrecv carry trees', () => {
     ['receiver', 'SIGTERM'],
     ['sender', 'SIGTERM'],
   ] as const)
-    it(`${signal} for the ${killed} leaves old files as they were`, async () => {
+    it(`${signal} for the ${killed} leaves old files unchanged`, async () => {
       await bench.bash(LARGE).ended;
       mkdirSync(bench.path('to/from'));
       writeFileSync(bench.path('to/from/large'), 'old');
@@ -178,7 +177,7 @@ describe('rdsend and rdrecv carry trees', () => {
       if (killed === 'sender' || signal === 'SIGTERM') expect(temporaryBytes()).to.equal(0);
     });
 
-  it('what a killed receiver left is removed by the next one', async () => {
+  it('leftovers of a killed receiver are removed by the next one', async () => {
     await bench.bash(LARGE).ended;
     const { sender, receiver } = await start('from', 'to', ['--limit', '2M']);
     await eventually(() => expect(temporaryBytes()).to.be.above(0));
@@ -190,7 +189,7 @@ describe('rdsend and rdrecv carry trees', () => {
     expect(readdirSync(bench.path('to'))).to.deep.equal(['from']);
   });
 
-  it('a target without room is the end of both', async () => {
+  it('a target without space ends both', async () => {
     const script = `mount -t tmpfs -o size=64k tmpfs to && { rdrecv ${PATIENT} 0 $1 to 2> told & }
       until port=$(grep -soE '[0-9]+$' told); do sleep 0.01; done
       rdsend ${PATIENT} 127.0.0.1 $port $1 from; echo $?; wait $!; echo $?`;
@@ -201,7 +200,7 @@ describe('rdsend and rdrecv carry trees', () => {
     expect(readFileSync(bench.path('told'), 'utf8')).to.match(/rdrecv: to.*cannot write.*no space left/);
   });
 
-  /** A file that not even root can read: another user's, to a program without the capability for it. */
+  /** Makes a file unreadable, even for root: returns a command that drops root's capabilities to read it. */
   function unreadable(): readonly string[] {
     execaSync('chmod', ['000', bench.path('from/file')]);
     if (process.getuid?.() !== 0) return [];
@@ -246,7 +245,7 @@ describe('rdsend and rdrecv carry trees', () => {
     return stdout.toString() + stderr;
   }
 
-  /** Of files in the target that have no name of the source yet. */
+  /** Allocated blocks of files in the target that have no final name yet. */
   function temporaryBytes(): number {
     const directory = bench.path('to/from');
     if (!existsSync(directory)) return 0;
@@ -254,7 +253,7 @@ describe('rdsend and rdrecv carry trees', () => {
     return names.reduce((sum, name) => sum + statSync(`${directory}/${name}`).blocks, 0);
   }
 
-  /** Which of the children that it has now are alive, whenever asked. */
+  /** Returns a function that lists which of the current children are still alive. */
   async function childrenOf(pid: number): Promise<() => Promise<string>> {
     const { stdout } = await bench.bash(`ps -o pid= --ppid ${pid}`).ended;
     const pids = stdout.toString().trim().split(/\s+/);

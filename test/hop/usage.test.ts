@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that do not fit: status 2, and the line that says which.
+// Invalid arguments: exit status 2, and a line that names the argument.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { BIN, useBench } from '../support/programs.ts';

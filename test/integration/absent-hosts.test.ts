@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts of a stage on several that are lost before anything starts: --require decides whether the others go on.
+// Hosts of a stage on several hosts that are lost before anything starts:
+// --require decides whether the others continue.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Report } from '../../packages/rdpipe/src/model/report.ts';
 import { type Behaviour, HostileProgram } from '../support/hostile-agent.ts';
 import { useLab } from '../support/lab.ts';
+import { reportOf } from '../support/report.ts';
 import { failed } from '../support/shell.ts';
 
 const NAMES = ['n1', 'n2', 'n3', 'n4'];
@@ -32,13 +33,13 @@ describe('a host that is lost before the run', () => {
     expect(files.sort()).to.deep.equal(names.map((name) => `out.${name}`).sort());
     for (const file of files) expect((await readFile(join(lab.directory, file))).equals(content), file).to.equal(true);
   };
-  /** Of an agent on n3. */
+  /** Options with which n3 runs a hostile agent of this behaviour. */
   const withAgent = (behaviour: Behaviour) => {
     hostile.behave(behaviour);
     return `--config ${config()}`;
   };
 
-  it('ends it where every host is required', async () => {
+  it('ends the run if every host is required', async () => {
     failed(await run('', 'n[1-2],shut'), 125, /cannot log in to shut|shut.*permission denied/i);
     await expectCopies();
   });
@@ -48,7 +49,7 @@ describe('a host that is lost before the run', () => {
     ['in the middle', 'n1,shut,n[2-3]'],
     ['last', 'n[1-3],shut'],
   ]) {
-    it(`is left out where it is ${where} and --require allows it`, async () => {
+    it(`is left out if it is ${where} and --require allows it`, async () => {
       const { status, stderr } = await run('--require 3', hosts ?? '');
       expect(status, stderr).to.equal(0);
       expect(stderr).to.match(/lost shut: .*permission denied.*; continuing with the other hosts/);
@@ -56,7 +57,7 @@ describe('a host that is lost before the run', () => {
     });
   }
 
-  it('is not left out where too few are left', async () => {
+  it('is not left out if too few are left', async () => {
     failed(
       await run('--require 3', 'n[1-2],shut'),
       125,
@@ -66,18 +67,18 @@ describe('a host that is lost before the run', () => {
     await expectCopies();
   });
 
-  it('is not left out where the pipeline needs it elsewhere', async () =>
+  it('is not left out if the pipeline needs it elsewhere', async () =>
     failed(
       await lab.sh(`rdpipe --require any shut:'echo' 'n1,shut:cat > /dev/null'`),
       125,
       /the pipeline cannot run without it/,
     ));
 
-  it('is listed in the report, and the others have rank and width as written', async () => {
+  it('is listed in the report, and the others keep rank and width', async () => {
     const tell = 'cat > /dev/null; echo $RDPIPE_RANK/$RDPIPE_WIDTH >&2';
     const { status, stderr } = await run('--json --require any', 'shut,n[1-2]', tell);
     expect(status, stderr).to.equal(0);
-    const report: Report = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
+    const report = reportOf({ stderr });
     expect(report.lost?.map(({ host }) => host)).to.deep.equal(['shut']);
     expect(report.hops.slice(0, 2).map(({ from, to }) => `${from} ${to}`)).to.deep.equal(['h1 n1', 'n1 n2']);
     const shown = await run('-v --require any', 'shut,n[1-2]', tell);
@@ -97,14 +98,14 @@ describe('a host that is lost before the run', () => {
     expect({ status: one.status, text: one.text }, one.stderr).to.deep.equal({ status: 0, text: '1\n' });
   });
 
-  it('takes those along that it would feed', async () => {
+  it('also removes the hosts that it would feed', async () => {
     const stages = `'n1,shut:cat' 'n[3-4]:> ${lab.directory}/out.$RDPIPE_HOST'`;
     const { status, stderr } = await lab.sh(`rdpipe --require any h1:'< ${lab.directory}/in' ${stages}`);
     expect(status, stderr).to.equal(0);
     await expectCopies('n3');
   });
 
-  it('shows in the plan of a dry run', async () => {
+  it('is shown in the plan of a dry run', async () => {
     const { status, text, stderr } = await run('-n --require any', 'n1,shut,n2');
     expect(status, stderr).to.equal(0);
     expect(text).to.contain('h1→n1→n2: chain');
@@ -112,7 +113,7 @@ describe('a host that is lost before the run', () => {
 
   for (const [what, behaviour, reason] of [
     [
-      'whose agent is of another version',
+      'whose agent has another version',
       (agent) => agent.hello({ v: 99 }),
       /lost n3: the agent on n3 has a different version/,
     ],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that cannot work: one line says why, the status is the right one, nothing runs, no target changes.
+// Runs that cannot work: one line gives the reason, the status is right, nothing runs,
+// no target changes.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -21,17 +22,17 @@ describe('a usage error', () => {
   it('an option after a stage', async () => usage(await lab.sh(`rdpipe ${touch()} -v`), /quote the command/));
   it('an option that does not exist', async () => usage(await lab.sh(`rdpipe --no-such ${touch()}`), /--no-such/));
   it('a value that does not fit', async () => usage(await lab.sh(`rdpipe --buffer many ${touch()}`), /buffer.*many/));
-  it('an algorithm that there is none of', async () =>
+  it('an algorithm that does not exist', async () =>
     usage(await lab.sh(`rdpipe --compress lzma ${touch()}`), /compress.*lzma/));
   it('a report that cannot be written', async () =>
     usage(await lab.sh(`rdpipe --report none/r.html ${touch()}`), /report.*none\/r\.html/));
-  it('a status for a stage that is not there', async () => usage(await lab.sh(`rdpipe --ok 3=1 ${touch()}`), /3/));
+  it('a status for a missing stage', async () => usage(await lab.sh(`rdpipe --ok 3=1 ${touch()}`), /3/));
   it('an ssh url', async () => usage(await lab.sh(`rdpipe ssh://h1:22 ${touch()}`), /-o Port=/));
   it('a configuration file that does not parse', async () => {
     await lab.write('bad.toml', Buffer.from('[defaults\n'));
     usage(await lab.sh(`rdpipe --config bad.toml ${touch()}`), /bad\.toml/);
   });
-  it('a key that the configuration file has none of', async () => {
+  it('an unknown key of the configuration file', async () => {
     await lab.write('key.toml', Buffer.from('[defaults]\nbufer = "8MiB"\n'));
     const result = await lab.sh(`rdpipe --config key.toml ${touch()}`);
     usage(result, /^rdpipe: key\.toml: unknown key bufer in \[defaults\] \(its keys: .*\bbuffer\b.*\)$/m);
@@ -43,10 +44,10 @@ describe('a usage error', () => {
       /key\.toml: limit is outside a section \(put it under \[defaults\]\)$/m,
     );
   });
-  it('a configuration file that is not there', async () =>
+  it('a missing configuration file', async () =>
     usage(await lab.sh(`rdpipe --config none.toml ${touch()}`), /none\.toml/));
 
-  it('a configuration file that others may write, or put another in the place of', async () => {
+  it('a configuration file that others can write or replace', async () => {
     await lab.write('open.toml', Buffer.from(''));
     const refuse = (script: string) => lab.sh(`${script}; rdpipe --config $PWD/open.toml ${touch()}`);
     usage(
@@ -58,7 +59,7 @@ describe('a usage error', () => {
       /refusing to read the config file .*open\.toml: .*0777 \(chmod go-w /,
     );
   });
-  it("a configuration file of another user's, whose agent would run as root", async function () {
+  it('a configuration file of another user, whose agent would run as root', async function () {
     needsRoot(this);
     const directory = join(lab.homes, '.config/rdpipe');
     const plant = `mkdir -p '${directory}'; printf '[defaults]\nagent = "%s/agent"\n' "$PWD" > '${directory}/config.toml'
@@ -98,7 +99,7 @@ describe('a host that cannot be used', () => {
       failed(await run('locked'), 125, /^rdpipe: cannot reach locked: permission denied .*\(try: ssh .* true\)$/m));
   }
 
-  it('an agent that is not there', async () =>
+  it('a missing agent', async () =>
     failed(await lab.sh(`rdpipe --agent /nowhere/rdstage ${touch()} h2:cat`), 125, /h[12].*\/nowhere\/rdstage/));
 
   afterEach(async () => expect(await lab.list()).not.to.include('ran'));
@@ -108,21 +109,21 @@ describe('a file that cannot be used', () => {
   const lab = useLab();
   const touch = () => `'touch ${lab.directory}/ran; cat'`;
 
-  it('a source that is not there', async () =>
+  it('a missing source', async () =>
     failed(
       await lab.sh(`rdpipe h1:'< /nowhere/file' h2:${touch()}`),
       125,
       /stage 1 \(h1: < \/nowhere\/file\).*no such file/i,
     ));
-  it('a source behind standard input', async () =>
+  it('a source after standard input', async () =>
     failed(await lab.sh(`rdpipe h1:'< /nowhere/file' h2:'> ${lab.directory}/ran'`), 125, /no such file/i));
-  it('a sink in a directory that is not there', async () =>
+  it('a sink in a missing directory', async () =>
     failed(
       await lab.sh(`rdpipe h1:${touch()} h2:'> /nowhere/file'`),
       125,
       /stage 2 \(h2: > \/nowhere\/file\).*no such file/i,
     ));
-  it('a command that is not there', async () =>
+  it('a missing command', async () =>
     expect((await lab.sh("rdpipe h1:'no-such-command-at-all'")).status).to.equal(127));
 
   afterEach(async () => expect(await lab.list()).not.to.include('ran'));
@@ -131,7 +132,7 @@ describe('a file that cannot be used', () => {
 describe('a full disk at the sink', () => {
   const lab = useLab();
 
-  it('leaves the target and nothing else', async function () {
+  it('leaves only the target', async function () {
     needsRoot(this);
     const disk = join(lab.directory, 'disk');
     mkdirSync(disk);

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// `rdpipe bench`: what it measures between hosts, by which ways, and what it says when it cannot.
+// `rdpipe bench`: what it measures between hosts, by which methods, and its messages if it cannot.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Benchmark } from '../../packages/rdpipe/src/model/benchmark.ts';
 import { lookAt, needsBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
+import { jsonObject } from '../support/json-output.ts';
 import { useLab } from '../support/lab.ts';
 import type { Result } from '../support/shell.ts';
 import type { HostSpec } from '../support/sshd.ts';
 
-/** Finds programs in its home first: an ssh that knows the other hosts. */
+/** Its PATH begins with ~/bin: with an ssh there that knows the other hosts. */
 const KNOWING: HostSpec = {
   name: 'knowing',
   server: ['ForceCommand PATH="$HOME/bin:$PATH" exec $SSH_ORIGINAL_COMMAND'],
 };
-/** Lets users in, and runs nothing of theirs. */
+/** Accepts logins but runs no commands. */
 const REFUSING: HostSpec = { name: 'refusing', server: ['ForceCommand exit 3'] };
 const SMALL = '--rounds 2 --size 8MiB';
 
@@ -43,7 +44,7 @@ describe('rdpipe bench', () => {
     expect(dom.match(/<svg /g)).to.have.length(3);
   });
 
-  it('has one JSON object for programs, with every sample', async () => {
+  it('prints one JSON object for programs, with every sample', async () => {
     const { ways, missing, rounds } = benchmarkOf(
       await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp : h2'),
       0,
@@ -63,7 +64,7 @@ describe('rdpipe bench', () => {
     expect(ways[2]?.carrier).to.equal('ssh on this machine');
   });
 
-  it('uses ssh from host to host where that asks nothing, and to this machine its own', async () => {
+  it("uses ssh between the hosts if it asks nothing, and the session's own ssh to this machine", async () => {
     const bin = join(lab.homes, 'knowing/bin');
     mkdirSync(bin, { recursive: true });
     const { text: program } = await lab.sh('command -v rdpipe');
@@ -78,7 +79,7 @@ describe('rdpipe bench', () => {
     expect(here.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh on this machine' });
   });
 
-  it('is a failure where a way that was asked for cannot be gone', async () => {
+  it('is a failure if a requested method cannot be used', async () => {
     const { ways, missing } = benchmarkOf(
       await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport rdma h1 h2'),
       125,
@@ -87,7 +88,7 @@ describe('rdpipe bench', () => {
     expect(missing.map(({ way, failed }) => ({ way, failed }))).to.deep.equal([{ way: 'rdma', failed: true }]);
   });
 
-  it('is a failure where rdpipe cannot start what measures', async () => {
+  it('is a failure if rdpipe cannot start the measuring commands', async () => {
     const { ways, missing } = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json h1 refusing'), 125);
     expect(ways).to.deep.equal([]);
     expect(missing.map(({ way, failed }) => [way, failed])).to.deep.equal([
@@ -118,13 +119,13 @@ describe('rdpipe bench', () => {
       expect(stderr).to.match(message);
     });
 
-  it('says which host cannot be reached', async () => {
+  it('reports which host cannot be reached', async () => {
     const { status, stderr } = await lab.sh('rdpipe bench h1 no..such');
     expect(status).to.equal(125);
     expect(stderr).to.match(/^rdpipe: cannot reach no\.\.such: [^\n]*\n$/);
   });
 
-  it('ends at once when the user ends it, and leaves nothing', async () => {
+  it('ends immediately when the user ends it, and leaves nothing', async () => {
     const running = lab.start('exec rdpipe bench -v --rounds 100 h1 h2 2>said');
     const said = () => readFileSync(join(lab.directory, 'said'), 'utf8');
     await eventually(() => expect(said()).to.match(/connected: tcp/));
@@ -137,7 +138,7 @@ describe('rdpipe bench', () => {
 
 function benchmarkOf({ status, text, stderr }: Result, wanted: number): Benchmark {
   expect({ status, stderr }).to.deep.equal({ status: wanted, stderr: '' });
-  const benchmark = JSON.parse(text) as Benchmark;
+  const benchmark = jsonObject<Benchmark>(text, 'bench');
   expect(benchmark).to.include({ v: 1, status: wanted });
   return benchmark;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of exit statuses (docs/protocol.md, section 4.3), row by row: the status, the report's cause, the words.
+// The rows of the table of exit statuses (docs/protocol/statuses.md, section 4.3):
+// status, cause in the report, message.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { reportOf } from '../support/report.ts';
@@ -7,7 +8,7 @@ import type { Result } from '../support/shell.ts';
 
 type Row = readonly [what: string, line: string, status: number, cause: string | null, message: RegExp | null];
 
-/** A stage that ends with what means something else for rdpipe itself. */
+/** Stages that exit with a status that has another meaning for rdpipe itself. */
 const OWN: readonly Row[] = [1, 2, 124, 125, 129, 130, 143, 255].map((status) => [
   `a stage's own ${status}`,
   `h1:'exit ${status}'`,
@@ -27,7 +28,7 @@ const ROWS: readonly Row[] = [
     /^stage 1 \(h1: kill .*\) was killed by SIGSEGV; stage 2/,
   ],
   [
-    'a command that is not there',
+    'a missing command',
     'h1:no-such-command',
     127,
     'stage',
@@ -40,7 +41,7 @@ const ROWS: readonly Row[] = [
     'stage',
     /^stage 1 .* exited with status 126 \(not executable; if it is a file, .*\)$/,
   ],
-  ['words that do not fit', 'h1:true rev', 2, 'usage', /^stage 2 has no host: rev$/],
+  ['words that do not form a pipeline', 'h1:true rev', 2, 'usage', /^stage 2 has no host: rev$/],
   [
     'the time limit',
     "--timeout 0.5 h1:'sleep 1000' h2:cat",
@@ -56,7 +57,7 @@ const ROWS: readonly Row[] = [
     /^cannot reach gone: connection refused on port 1 \(try: ssh .*gone true\)$/,
   ],
   [
-    'a hop that cannot be made',
+    'a hop that cannot be connected',
     '--data h1=255.255.255.255 --data h2=255.255.255.255 h1:true h2:cat',
     125,
     'rdpipe',
@@ -77,14 +78,14 @@ const ROWS: readonly Row[] = [
     /^stage 2 \(h2: > none\/out\): cannot .*none.*: no such file or directory$/,
   ],
   [
-    'a shell that is not there',
+    'a missing shell',
     '--shell h2=no-such-shell h1:true h2:cat',
     125,
     'rdpipe',
     /^stage 2 \(h2: cat\): cannot start no-such-shell: no such file or directory$/,
   ],
   [
-    'an RDMA that is not there',
+    'missing RDMA',
     '--transport rdma h1:true h2:cat',
     125,
     'rdpipe',
@@ -124,14 +125,14 @@ describe('the report names the cause', () => {
     expectReport({ ...result, status }, status ?? 0, 'stage', words);
   });
 
-  it('stage, not the producer that could not write to it any more', async () => {
+  it('stage, not the producer that could no longer write to it', async () => {
     const result = await lab.sh("rdpipe --json h1:'yes; exit 1' h2:'head -c 1000000 | wc -c; exit 6' h3:cat");
     expectReport(result, 6, 'stage', /^stage 2 \(h2: .*\) exited with status 6/);
     expect(reportOf(result).stages[0]?.state).to.be.oneOf(['consumer_closed', 'stopped']);
   });
 });
 
-/** The end of rdpipe and its last object agree. */
+/** Expects that rdpipe's exit status and its final report agree. */
 function expectReport(result: Result, status: number, cause: string | null, message: RegExp | null): void {
   const report = reportOf(result);
   expect({ status: report.status, cause: report.cause }, result.stderr).to.deep.equal({ status, cause });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that say the same here and on a host, byte for byte.
+// Commands that print the same bytes on this machine and on a host.
 import { expect } from 'chai';
 import type { Lab } from '../support/lab.ts';
 
@@ -32,7 +32,7 @@ export const COMMANDS: readonly string[] = [
   `echo ${'x'.repeat(100_000)} | wc -c`,
 ];
 
-/** A test of each. */
+/** Adds a test for each command. */
 export function testUnchanged(lab: Lab, commands: readonly string[]): void {
   for (const command of commands) {
     it(`passes unchanged: ${JSON.stringify(command.slice(0, 60))}`, async () => {

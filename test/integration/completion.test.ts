@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths on hosts for completion: by a connection that stands, whatever its host answers, and never by a new one.
+// Completion of paths on hosts: over an existing connection, whatever its host answers,
+// and never over a new one.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -19,7 +20,7 @@ describe('paths on hosts for completion', () => {
   });
   after(() => place.close());
 
-  /** Of `rdpipe __complete`, which must end by itself with status 0, and print nothing but candidates. */
+  /** Returns the candidates of `rdpipe __complete`, which must exit by itself with status 0 and print nothing else. */
   async function ask(...words: readonly string[]): Promise<readonly string[]> {
     return askWithin(place.env.RDPIPE_TAB_SECONDS, words);
   }
@@ -38,7 +39,7 @@ describe('paths on hosts for completion', () => {
 
   const logins = () => readFileSync(join(place.directory, 'h1.log'), 'utf8').split('Connection from').length - 1;
 
-  it('are names below a directory, directories with a slash, and hidden ones where a dot was typed', async () => {
+  it('are names in a directory, directories with a slash, and hidden ones after a dot', async () => {
     const { home } = place.host('h1');
     place.write(home, 'data/', 'data/a1', 'data/a2/', 'data/.a3', 'data/b');
     await answers('path', 'h1:~/da', 'h1:~/data/');
@@ -79,7 +80,7 @@ describe('paths on hosts for completion', () => {
     expect(existsSync(join(home, 'ran'))).to.equal(false);
   });
 
-  it('are without names that would act on the terminal, and not too many', async () => {
+  it('exclude names that would act on the terminal, and are not too many', async () => {
     const { home } = place.host('h1');
     place.write(home, 'odd/', 'odd/a\x1b[31m', 'odd/a\nb', 'odd/a\u0007', 'odd/a\u009b', 'odd/aé', 'many/');
     place.write(home, ...Array.from({ length: 300 }, (_, number) => `many/${number}`));
@@ -87,7 +88,7 @@ describe('paths on hosts for completion', () => {
     expect(await ask('path', 'h1:~/many/')).to.have.lengthOf(200);
   });
 
-  it('are of a host that may greet, or answer what it was not asked for', async () => {
+  it('work on a host that prints a greeting or an unexpected answer', async () => {
     const { home } = place.host('h1');
     place.write(home, 'lies/', 'lies/true');
     const fake = join(place.directory, 'fake');
@@ -104,7 +105,7 @@ describe('paths on hosts for completion', () => {
     expect(stdout).to.equal('h1:~/lies/true');
   });
 
-  it('come over the connection of --persist, too', async () => {
+  it('also come over the connection of --persist', async () => {
     place.disconnect();
     const { home } = place.host('h1');
     place.write(home, 'kept/');
@@ -125,7 +126,7 @@ describe('paths on hosts for completion', () => {
     }
   });
 
-  it('take no connection that was not there, nor one whose program is dead', async () => {
+  it('open no connection, and use none whose program is dead', async () => {
     expect(await ask('path', 'h2:/')).to.deep.equal([]);
     expect(existsSync(join(place.directory, 'connected'))).to.equal(false);
     const { stderr } = await execa('ssh', ['-F', 'c', '-O', 'check', 'h1'], { cwd: place.work });
@@ -144,7 +145,7 @@ describe('paths on hosts for completion', () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => sockets.push(socket)).listen(place.socket('h2'));
     try {
-      // On a slow machine the shortest time is over before anything has connected.
+      // On a slow machine the shortest time passes before rdpipe has connected.
       for (let seconds = 0.3; sockets.length === 0; seconds *= 4)
         expect(await askWithin(`${seconds}`, ['path', 'h2:/'])).to.deep.equal([]);
       expect(sockets).to.have.lengthOf(1);

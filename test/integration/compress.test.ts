@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that are compressed, or sealed by several threads, arrive as they were, of every kind.
+// Data of every kind that is compressed, or sealed by several threads, arrives unchanged.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
@@ -9,7 +9,9 @@ import { succeeded } from '../support/shell.ts';
 const MIB = 1024 * 1024;
 const lines = Buffer.from(Array.from({ length: 400_000 }, (_, line) => `line ${line} of many`).join('\n'));
 const noise = randomBytes(5 * MIB + 1);
-/** The switch that leaves alone what does not shrink sees both, and each after the other. */
+/**
+ * Data that shrinks and data that does not, each after the other: rdpipe stops compressing data that does not shrink.
+ */
 const mixed = Buffer.concat([noise.subarray(0, 3 * MIB), lines, noise, lines]);
 
 describe('--compress and --jobs', () => {
@@ -22,8 +24,8 @@ describe('--compress and --jobs', () => {
     }
   }
 
-  it('a high level, which takes longer than a silent peer has', async () => {
-    // A slow machine may need a longer time to say anything, and more to compress that takes longer still.
+  it('a high level, which takes longer than the stall timeout', async () => {
+    // A slow machine may need a longer stall timeout, and then more data, so that compression takes longer still.
     for (const seconds of [2, 6, 18]) {
       await lab.write('in', Buffer.concat([lines, lines]).subarray(0, seconds * MIB));
       const options = `--compress zstd:19 --stall-timeout ${seconds}`;
@@ -35,16 +37,16 @@ describe('--compress and --jobs', () => {
     }
   });
 
-  it('nothing that shrinks', () => pass(noise, '--compress zstd:3 --encrypt always'));
+  it('data that does not shrink', () => pass(noise, '--compress zstd:3 --encrypt always'));
 
-  it('a window of little', () => pass(mixed, '--compress zstd --encrypt always --buffer 64KiB'));
+  it('a small window', () => pass(mixed, '--compress zstd --encrypt always --buffer 64KiB'));
 
-  it('nothing, and a byte', async () => {
+  it('no bytes, and one byte', async () => {
     await pass(Buffer.alloc(0), '--compress zstd --encrypt always');
     await pass(Buffer.from('x'), '--compress zstd --encrypt always');
   });
 
-  it('and the report says what was on the wire, and that the workers were slowest', async () => {
+  it('and the report has the bytes on the wire, and the workers as slowest part', async () => {
     await lab.write('in', lines.subarray(0, 2 * MIB));
     const result = await lab.sh(
       `rdpipe --json --compress zstd:19 --jobs 1 h1:'< ${lab.directory}/in' h2:'cat >/dev/null'`,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scope of --connect-timeout: connecting, logging in and starting the agent have the whole time each, and a message
-// of their own.
+// The scope of --connect-timeout: connecting,
+// logging in and starting the agent may each take the full time, and each has its own message.
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -8,21 +8,22 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Examination } from '../../packages/rdpipe/src/model/examination.ts';
+import { jsonObject } from '../support/json-output.ts';
 import { useLab } from '../support/lab.ts';
 import { failed, type Result, succeeded } from '../support/shell.ts';
 
 const RC_FILE = 'ForceCommand . "$HOME/rc"; exec $SSH_ORIGINAL_COMMAND';
-/** Runs `script` twice for each key, which is let in then. */
+/** Runs `script` twice for each key, which is then accepted. */
 const loginRuns = (script: string) => [
   'AuthorizedKeysFile none',
   `AuthorizedKeysCommand /bin/sh -c "${script}; echo %t %k"`,
   `AuthorizedKeysCommandUser ${userInfo().username}`,
 ];
 const LONG_ENOUGH_S = 60;
-/** Of what comes before the part that hangs: on a slow machine that may take longer than a short limit. */
+/** Messages about parts before the part that hangs: on a slow machine they may take longer than a short limit. */
 const EARLIER_PART = /no ssh connection on port|authentication did not finish within/;
 
-/** With the first of these limits, each longer, at which `attempt` comes to the part that it is about. */
+/** Tries increasing limits until `attempt` reaches the part that it tests. */
 async function withinLimits<Outcome>(
   firstS: number,
   attempt: (limitS: number) => Promise<Outcome>,
@@ -34,7 +35,7 @@ async function withinLimits<Outcome>(
   }
 }
 
-/** An ssh of before 8.5, which does not know LogVerbose: only with everything printed it tells of its key exchange. */
+/** An ssh before 8.5, without LogVerbose: it reports its key exchange only if it logs everything. */
 const OLD_SSH = `#!/bin/sh
 echo "$*" >>seen
 case $1 in -G) ssh "$@" | grep -v logverbose ;; *) exec ssh "$@" ;; esac
@@ -60,12 +61,12 @@ describe('--connect-timeout', () => {
     writeFileSync(loginTime, `${loginS / 2}\n`);
     rcFile('slow', `sleep ${shellS}`);
   };
-  /** Copies the programs, before each shell takes its time. */
+  /** Copies the programs before the shells become slow. */
   const prepareSlow = async () => {
     slowTakes(0, 0);
     succeeded(await lab.sh('rdpipe slow:true'), '');
   };
-  /** The hanging part goes on when its run has ended: else it would outlive that. */
+  /** The part that hangs continues when its run has ended; otherwise it would outlive the run. */
   const hanging = async <Outcome>(run: () => Promise<Outcome>): Promise<Outcome> => {
     rmSync(goesOn, { force: true });
     return run().finally(() => writeFileSync(goesOn, ''));
@@ -75,7 +76,7 @@ describe('--connect-timeout', () => {
   for (const ssh of ['openssh', 'ssh2']) {
     const rdpipe = `rdpipe --ssh ${ssh} --connect-timeout`;
 
-    it(`names a port that speaks no ssh: ${ssh}`, async () => {
+    it(`names a port without an ssh server: ${ssh}`, async () => {
       const listener = await listen(() => {});
       const where = `-o HostName=127.0.0.1 -o Port=${listener.port}`;
       const result = await lab.sh(`${rdpipe} 1 ${where} h1:true`);
@@ -98,7 +99,7 @@ describe('--connect-timeout', () => {
       );
     });
 
-    it(`names a login shell whose rc files come to no end: ${ssh}`, async () => {
+    it(`names a login shell whose rc files do not end: ${ssh}`, async () => {
       rcFile('rc', hangs);
       const run = (limitS: number) => hanging(() => lab.sh(`${rdpipe} ${limitS} rc:true`));
       const [result, limitS] = await withinLimits(2, run, isEarlier(EARLIER_PART));
@@ -107,10 +108,10 @@ describe('--connect-timeout', () => {
       failed(result, 125, new RegExp(`^rdpipe: cannot start the agent on rc: ${reason} ${next}$`, 'm'));
     });
 
-    it(`is for each of the three, not for all: ${ssh}`, async () => {
+    it(`applies to each of the three separately: ${ssh}`, async () => {
       await prepareSlow();
       const { address, port } = lab.host('slow');
-      // Each takes less than half of the limit, all together more than the whole.
+      // Each part takes less than half of the limit, all parts together more than the limit.
       const run = async (limitS: number) => {
         const partS = 0.4 * limitS;
         slowTakes(partS, partS);
@@ -128,7 +129,7 @@ describe('--connect-timeout', () => {
       succeeded(result, 'in\n');
     });
 
-    it(`shows what a shell printed that runs nothing: ${ssh}`, async () => {
+    it(`shows the output of a shell that runs nothing: ${ssh}`, async () => {
       const printed =
         /restricted: the login shell printed 'This account is ␛\[31mrestricted' and exited \(compare with: ssh .*\)$/m;
       failed(await lab.sh(`rdpipe --ssh ${ssh} restricted:true`), 125, printed);
@@ -137,7 +138,7 @@ describe('--connect-timeout', () => {
     });
   }
 
-  it('tells the same by an ssh that does not know LogVerbose', async () => {
+  it('reports the same with an ssh without LogVerbose', async () => {
     writeFileSync(join(lab.directory, 'old'), OLD_SSH);
     chmodSync(join(lab.directory, 'old'), 0o755);
     const old = 'rdpipe --ssh-program ./old';
@@ -151,11 +152,11 @@ describe('--connect-timeout', () => {
       .and.not.to.contain('LogVerbose');
   });
 
-  it('is no longer what doctor takes for a full disk', async () => {
+  it('is not reported by doctor as a full disk', async () => {
     rcFile('rc', hangs);
     const run = async (limitS: number) => {
       const result = await hanging(() => lab.sh(`rdpipe doctor --json --connect-timeout ${limitS} rc`));
-      const { hosts }: Examination = JSON.parse(result.text);
+      const { hosts } = jsonObject<Examination>(result.text, 'doctor');
       return hosts[1]?.checks ?? [];
     };
     const [checks, limitS] = await withinLimits(2, run, ([ssh]) => ssh?.result === 'fail');
@@ -166,11 +167,11 @@ describe('--connect-timeout', () => {
     expect(others).to.deep.equal([]);
   });
 
-  it('has parts that doctor times one by one', async () => {
+  it('has parts that doctor times separately', async () => {
     await prepareSlow();
     slowTakes(3, 0.5);
     const begunMs = performance.now();
-    const { hosts }: Examination = JSON.parse((await lab.sh('rdpipe doctor --json slow')).text);
+    const { hosts } = jsonObject<Examination>((await lab.sh('rdpipe doctor --json slow')).text, 'doctor');
     const allS = (performance.now() - begunMs) / 1000;
     const [ssh, agent] = hosts[1]?.checks ?? [];
     const seconds = [ssh, agent].flatMap((check) => check?.found.match(/\d+\.\d(?= s)/g) ?? []).map(Number);
@@ -178,7 +179,7 @@ describe('--connect-timeout', () => {
     const [connecting = 0, login = 0, start = 0] = seconds;
     expect(login).to.be.at.least(3);
     expect(start).to.be.at.least(0.5);
-    // Each of the three is rounded.
+    // 0.2 s: each of the three numbers is rounded.
     expect(connecting + login + start).to.be.below(allS + 0.2);
   });
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `rdpipe demo` needs no host, shows the real thing, and leaves nothing.
+// `rdpipe demo` needs no host, runs real pipelines, and leaves nothing.
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,11 +29,11 @@ describe('rdpipe demo', () => {
     }
   });
 
-  it('runs a pipeline between two hosts of its own, then 2 GiB with a report', async () => {
+  it('runs a pipeline between its own two hosts, then 2 GiB with a report', async () => {
     await shows(start());
   });
 
-  it('begins the same where there is no ssh', async () => {
+  it('begins the same without ssh', async () => {
     const programs = mkdtempSync(join(tmpdir(), 'rdpipe-test-path-'));
     try {
       for (const name of readdirSync('/usr/bin')) {
@@ -64,7 +64,7 @@ describe('rdpipe demo', () => {
     expect(stderr).to.match(/^Bandwidth \d/m);
   }
 
-  /** While it moves the 2 GiB: where this process was too slow to end it then, the next one. */
+  /** Ends a demo while it moves 2 GiB; if this process is too slow for that, it ends the next demo. */
   async function endedBy(signal: NodeJS.Signals, environment: NodeJS.ProcessEnv = {}) {
     for (;;) {
       const demo = start(environment);

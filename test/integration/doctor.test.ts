@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// `rdpipe doctor` on hosts without RDMA: what it says of them, and of what is wrong with them.
+// `rdpipe doctor` on hosts without RDMA: its report about them and their problems.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Examination, Finding } from '../../packages/rdpipe/src/model/examination.ts';
+import { jsonObject } from '../support/json-output.ts';
 import { useLab } from '../support/lab.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
 import { failed, type Result, succeeded } from '../support/shell.ts';
 import type { HostSpec } from '../support/sshd.ts';
 
-/** Finds programs in its home first, and keeps what it has no other place for there. */
+/** Its PATH begins with ~/bin, and its runtime directory is in its home. */
 const GUARDED: HostSpec = {
   name: 'guarded',
   server: ['ForceCommand PATH="$HOME/bin:$PATH" XDG_RUNTIME_DIR="$HOME/run" exec $SSH_ORIGINAL_COMMAND'],
 };
 
-/** No host has RDMA, so that there is nothing to measure, and something wrong. */
+/** No host has RDMA: there is nothing to measure, and a failed check. */
 const WITHOUT_MEASURING = 'rdpipe doctor --json --transport rdma';
 
 describe('rdpipe doctor', () => {
   const lab = useLab({ hosts: [GUARDED] });
 
-  it('says that all is well, and what was moved each way', async () => {
+  it('reports no problems, and the data moved in each direction', async () => {
     const { status, text, stderr } = await lab.sh('rdpipe doctor h1 h2');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     expect(text).to.match(
@@ -35,7 +36,7 @@ describe('rdpipe doctor', () => {
     expect(text).to.match(/^no problems found\n$/m);
   });
 
-  it('is silent with -q where all is well, also on a terminal', async function () {
+  it('is silent with -q if there are no problems, also on a terminal', async function () {
     needsTool(this, 'script');
     succeeded(await lab.sh('rdpipe doctor -q h1 h2'), '');
     succeeded(await lab.sh("script -qefc 'rdpipe doctor -q h1 h2' /dev/null"), '');
@@ -44,7 +45,7 @@ describe('rdpipe doctor', () => {
     expect(wrong.stderr).to.equal('');
   });
 
-  it('has one JSON object for programs', async () => {
+  it('prints one JSON object for programs', async () => {
     const examination = examinationOf(await lab.sh('rdpipe doctor h1 h2 --transport tcp --json'), 0);
     expect(examination.hosts.map(({ host }) => host)).to.deep.equal(['h1', 'h2']);
     expect(examination.pairs.map(({ hosts }) => hosts)).to.deep.equal([['h1', 'h2']]);
@@ -55,13 +56,13 @@ describe('rdpipe doctor', () => {
     expect(measured.every(({ bytesPerSecond, rttUs }) => bytesPerSecond > 0 && (rttUs ?? 0) > 0)).to.equal(true);
   });
 
-  it('looks at a host alone together with this machine', async () => {
+  it('examines a single host together with this machine', async () => {
     const { pairs } = examinationOf(await lab.sh('rdpipe doctor --json --ssh ssh2 --transport tcp h1'), 0);
     expect(pairs[0]?.hosts).to.deep.equal(['this machine', 'h1']);
     expect(pairs[0]?.measured).to.have.length(2);
   });
 
-  it('tells of a host that cannot be reached, and of the others', async () => {
+  it('reports a host that cannot be reached, and the others', async () => {
     const result = await lab.sh('rdpipe doctor --json --transport tcp h1 no..such h2 h1');
     const examination = examinationOf(result, 1);
     const [, unreachable] = examination.hosts;
@@ -71,14 +72,14 @@ describe('rdpipe doctor', () => {
     expect(examination.pairs.map(({ measured }) => measured.length)).to.deep.equal([0, 0, 2]);
   });
 
-  it('fails without RDMA where RDMA is wanted', async () => {
+  it('fails without RDMA if RDMA is required', async () => {
     const examination = examinationOf(await lab.sh('rdpipe doctor --json --transport rdma h1 h2'), 1);
     const [rdma] = wrong(examination);
     expect(rdma).to.deep.include({ check: 'rdma', result: 'fail' });
     expect(rdma?.fix).to.match(/rdma link add rxe0/);
   });
 
-  it('finds a way that is closed, and the one that is open instead', async () => {
+  it('finds a closed path, and the open one instead', async () => {
     const result = await lab.sh('rdpipe doctor --json --transport tcp --data h2=255.255.255.255 h1 h2');
     const [closed, ...others] = wrong(examinationOf(result, 0));
     expect(closed).to.deep.include({ check: 'tcp h1→h2', result: 'warn' });
@@ -87,7 +88,7 @@ describe('rdpipe doctor', () => {
     expect(others).to.deep.equal([]);
   });
 
-  it('finds that no way is open', async () => {
+  it('finds that no path is open', async () => {
     const closed = '--data h1=255.255.255.255 --data h2=255.255.255.255';
     const examination = examinationOf(await lab.sh(`rdpipe doctor --json --transport tcp ${closed} h1 h2`), 1);
     expect(wrong(examination).map(({ check, result }) => `${result} ${check}`)).to.deep.equal([
@@ -98,10 +99,10 @@ describe('rdpipe doctor', () => {
 
   const SUDOS = [
     ['that asks for a password', 'echo "sudo: a password is required" >&2; exit 1', ['fail sudo', 'fail agent']],
-    ['that lets it in', 'while [ "$1" = -n ] || [ "$1" = -- ]; do shift; done; exec "$@"', ['ok sudo', 'ok agent']],
+    ['that allows it', 'while [ "$1" = -n ] || [ "$1" = -- ]; do shift; done; exec "$@"', ['ok sudo', 'ok agent']],
   ] as const;
   for (const [name, script, verdicts] of SUDOS) {
-    it(`tells of a sudo ${name}`, async () => {
+    it(`reports a sudo ${name}`, async () => {
       const programs = join(lab.host('guarded').home, 'bin');
       mkdirSync(programs, { recursive: true });
       writeFileSync(join(programs, 'sudo'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -136,8 +137,8 @@ describe('rdpipe doctor', () => {
     it(`refuses '${words}'`, async () => failed(await lab.sh(`rdpipe doctor ${words}`), 2, /./));
   }
 
-  it('leaves nothing behind when it is interrupted', async () => {
-    // It may be done before the signal comes, where this process was slow.
+  it('leaves nothing when it is interrupted', async () => {
+    // If this process is slow, doctor may finish before the signal arrives.
     let status: number | null = 0;
     for (let turn = 0; turn < 5 && status === 0; turn += 1) {
       const running = lab.start('exec rdpipe doctor -v h1 h2 2>log');
@@ -152,7 +153,7 @@ describe('rdpipe doctor', () => {
 
 function examinationOf(result: Result, status: number): Examination {
   expect({ status: result.status, stderr: result.stderr }).to.deep.equal({ status, stderr: '' });
-  const examination: Examination = JSON.parse(result.text);
+  const examination = jsonObject<Examination>(result.text, 'doctor');
   expect(examination).to.include({ v: 1, status });
   return examination;
 }

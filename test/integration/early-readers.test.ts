@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Producers whose consumer wants no more, each with what it does then: die of SIGPIPE, or exit as after any other
-// error. None of it counts.
+// Producers whose consumer exits early: each dies of SIGPIPE, or exits as after any other error.
+// None of it counts as a failure.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
@@ -8,10 +8,10 @@ import { reportOf } from '../support/report.ts';
 
 interface Producer {
   readonly name: string;
-  /** Of a stage; what it prints begins with a line of `y`, and has no end. */
+  /** A stage's command; its output begins with a line `y` and is endless. */
   readonly command: string;
   readonly options?: string;
-  /** How it ends: by this signal, or this status. */
+  /** The signal or the status with which it ends. */
   readonly signal?: number;
   readonly code?: number;
   readonly needs?: string;
@@ -30,7 +30,7 @@ const PRODUCERS: readonly Producer[] = [
     needs: 'python3',
   },
   {
-    name: 'a program that takes EPIPE for any other error, as those of Go may',
+    name: 'a program that treats EPIPE like any other error, as in Go',
     command: `trap "" PIPE; yes 2>/dev/null`,
     code: 1,
   },
@@ -49,7 +49,7 @@ const PRODUCERS: readonly Producer[] = [
   { name: 'dd', command: `echo y; trap "" PIPE; exec dd if=/dev/zero status=none 2>/dev/null`, code: 1 },
 ];
 
-describe('a consumer that closes early is no failure of', () => {
+describe('a consumer that closes early is not a failure of', () => {
   const lab = useLab();
 
   for (const { name, command, options = '', needs, ...end } of PRODUCERS) {

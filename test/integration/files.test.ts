@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources and sinks.
+// Files as sources and sinks of a run.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ import { failed, succeeded } from '../support/shell.ts';
 describe('files', () => {
   const lab = useLab();
 
-  it('goes from a file to a file', async () => {
+  it('copies a file to a file', async () => {
     const result = await lab.sh(`seq 100000 > in; rdpipe h1:"< $PWD/in" h2:"> $PWD/out"; cmp in out`);
     succeeded(result, '');
   });
@@ -18,9 +18,10 @@ describe('files', () => {
   it('reads a source into a command', async () =>
     succeeded(await lab.sh(`echo hi > in; rdpipe h1:"<$PWD/in" h1:'tr a-z A-Z' h2:rev`), 'IH\n'));
 
-  it('sends a source here', async () => succeeded(await lab.sh(`echo hi > in; rdpipe h1:"< $PWD/in"`), 'hi\n'));
+  it('sends a source to this machine', async () =>
+    succeeded(await lab.sh(`echo hi > in; rdpipe h1:"< $PWD/in"`), 'hi\n'));
 
-  it('writes a command into a sink of its own host', async () =>
+  it("writes a command's output into a sink on its own host", async () =>
     succeeded(await lab.sh(`rdpipe h1:'echo hi' h1:"> $PWD/out"; cat out`), 'hi\n'));
 
   it('writes standard input into a sink', async () =>
@@ -32,10 +33,10 @@ describe('files', () => {
   it('appends', async () =>
     succeeded(await lab.sh(`echo a > out; echo b | rdpipe h1:cat h2:">> $PWD/out"; cat out`), 'a\nb\n'));
 
-  it('makes the file it appends to', async () =>
+  it('creates the file that it appends to', async () =>
     succeeded(await lab.sh(`rm -f new; echo b | rdpipe h1:cat h2:">>$PWD/new"; cat new`), 'b\n'));
 
-  it("expands ~ and variables by the host's shell", async () => {
+  it("expands ~ and variables with the host's shell", async () => {
     const result = await lab.sh(`rdpipe h1:'echo hi' h2:'> ~/tilde'; rdpipe h2:'< "$HOME/tilde"' h1:'> $HOME/"a b"'`);
     succeeded(result, '');
     expect(readFileSync(join(lab.host('h1').home, 'a b'), 'utf8')).to.equal('hi\n');
@@ -98,29 +99,29 @@ describe('files', () => {
     succeeded(result, 'hi\n');
   });
 
-  it('takes anything more than one word for a command', async () => {
+  it('treats anything but one word as a command', async () => {
     const result = await lab.sh(`echo hi > in; rdpipe h1:"<$PWD/in tr a-z A-Z" h2:rev`);
     succeeded(result, 'IH\n');
   });
 
-  it('reads a source after a sink, when that is written', async () => {
+  it('reads a source after a sink, once that is written', async () => {
     const result = await lab.sh(`echo hi | rdpipe h1:cat h2:"> $PWD/out" h3:"< $PWD/out" h1:rev; cat out`);
     succeeded(result, 'ih\nhi\n');
   });
 
-  it('lets everything before a source in mid-pipeline end first', async () => {
+  it('runs a source within a pipeline after everything before it', async () => {
     const result = await lab.sh(`
       rm -f made; rdpipe h1:'echo dropped; echo late > '"$PWD"'/made' h2:"< $PWD/made" h3:rev`);
     succeeded(result, 'etal\n');
   });
 
-  it('starts nothing after a source in mid-pipeline when what came before it failed', async () => {
+  it('starts nothing after a source within a pipeline when a stage before it failed', async () => {
     const result = await lab.sh(`echo hi > in; rdpipe h1:'exit 3' h2:"< $PWD/in" h3:"tee $PWD/never"; ls never`);
     expect(result.status).to.equal(2);
     expect(result.stderr).to.match(/rdpipe: stage 1 \(h1: exit 3\) exited with status 3/);
   });
 
-  it('leaves the target alone when the stream fails', async () => {
+  it('leaves the target unchanged when the stream fails', async () => {
     const result = await lab.sh(
       `echo old > out; rdpipe h1:'echo new; exit 3' h2:"> $PWD/out"; s=$?; cat out; ls; exit $s`,
     );
@@ -130,7 +131,7 @@ describe('files', () => {
       .and.not.match(/out./);
   });
 
-  it('cuts back what it appended when the stream fails', async () => {
+  it('removes appended data when the stream fails', async () => {
     const result = await lab.sh(
       `echo old > out; rdpipe h1:'seq 100000; exit 3' h2:">> $PWD/out"; s=$?; cat out; exit $s`,
     );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host to which no address leads, as this machine to it: its server runs in a network of its own, which has nothing
-// but a loopback device, and is reached through a pipe.
+// A host without a route to or from other machines:
+// its server runs in a network that has only a loopback device, and ssh reaches it through a pipe.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
@@ -14,7 +14,7 @@ describe('a host that only ssh reaches', () => {
     needsTool(this, 'unshare', 'ip');
   });
 
-  it('has its hops forwarded through ssh, encrypted, and the report says so', async () => {
+  it('has its hops forwarded through ssh, encrypted, and the report shows it', async () => {
     const { text, status, stderr } = await lab.sh(`echo hi | rdpipe -v ${cutOff()} h1:'tr a-z A-Z'`);
     expect({ text, status }, stderr).to.deep.equal({ text: 'HI\n', status: 0 });
     for (const hop of ['this machine→h1', 'h1→this machine']) {
@@ -23,10 +23,10 @@ describe('a host that only ssh reaches', () => {
     }
   });
 
-  it('takes more than fits into a socket', async () =>
+  it('carries more than fits into a socket', async () =>
     succeeded(await lab.sh(`head -c 20M /dev/zero | rdpipe ${cutOff()} h1:cat | wc -c`), `${20 * 1024 * 1024}\n`));
 
-  it('is joined to another one by a relay, or by nothing, which is said', async () => {
+  it('is joined to another one by a relay, or not at all, and reports it', async () => {
     expect(await lab.sh(`rdpipe ${cutOff()} h1:'echo hi' h2:rev`)).to.deep.include({ text: 'ih\n', status: 0 });
     const { status, stderr } = await lab.sh(`rdpipe --relay never ${cutOff()} h1:'touch ${lab.directory}/ran' h2:cat`);
     expect(status).to.equal(125);
@@ -34,7 +34,7 @@ describe('a host that only ssh reaches', () => {
     expect(await lab.list()).not.to.include('ran');
   });
 
-  /** ssh's %n is the alias, after which the server's configuration is named. */
+  /** ssh replaces %n by the alias, which names the server's configuration. */
   function cutOff(): string {
     const server = `exec /usr/sbin/sshd -i -f ${lab.homes}/%n.sshd_config`;
     return `-o ProxyCommand="unshare -n sh -c 'ip link set lo up; ${server}'"`;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many to one: the outputs of several hosts become one stream, whole lines as they come, or host after host.
+// Many to one: the outputs of several hosts become one stream, whole lines as they arrive,
+// or host after host.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { reportOf } from '../support/report.ts';
@@ -43,20 +44,20 @@ describe('many hosts to one reader', () => {
     succeeded(await lab.sh(`rdpipe --gather concat 'n[1-3]:${write}' h1:cat`), expected);
   });
 
-  it('carries a wide stage to a wide one, and its outputs here', async () => {
+  it('joins two stages on several hosts, and gathers the outputs here', async () => {
     const { text, status, stderr } = await lab.sh(`echo hi | rdpipe 'n[1-3]:cat' 'n[1-3]:tr a-z A-Z'`);
     expect(status, stderr).to.equal(0);
     expect(linesOf(text)).to.deep.equal(NAMES.map((name) => `${name}: HI`));
   });
 
-  it('ends without a failure when the reader has enough', async () => {
+  it('ends without a failure when the reader closes early', async () => {
     const { status, text } = await lab.sh(`rdpipe 'n[1-3]:yes' | head -3; exit \${PIPESTATUS[0]}`);
     expect(text.split('\n')).to.have.length(4);
     expect(status).to.be.oneOf([0, 141]);
     succeeded(await lab.sh(`rdpipe 'n[1-3]:yes' h1:'head -2 | wc -l'`), '2\n');
   });
 
-  describe('shows what the others say', () => {
+  describe('shows the output of the others', () => {
     const lastFails = `echo begun; if [ $RDPIPE_RANK != 0 ]; then exit 7; fi; sleep 0.5; echo end`;
     const lines = ['n1: begun', 'n1: end', 'n2: begun', 'n3: begun'];
 
@@ -69,7 +70,7 @@ describe('many hosts to one reader', () => {
       );
     });
 
-    it('when it is killed, and where a chain leads to it', async () => {
+    it('when the command is killed, and if a chain feeds it', async () => {
       const killed = `read word; echo $word; if [ $RDPIPE_RANK = 1 ]; then kill -9 $$; fi; cat > /dev/null; echo end`;
       const { text, status, stderr } = await lab.sh(`seq 300000 | rdpipe 'n[1-3]:${killed}'`);
       expect(linesOf(text)).to.deep.equal(['n1: 1', 'n1: end', 'n2: 1', 'n3: 1', 'n3: end']);
@@ -77,7 +78,7 @@ describe('many hosts to one reader', () => {
       expect(stderr).to.match(/^rdpipe: stage 1 \(n2: .*was killed by SIGKILL.*\n$/);
     });
 
-    it('and is content with as many as --require says', async () => {
+    it('and succeeds with the number of hosts of --require', async () => {
       const result = await lab.sh(`rdpipe --json --require 1 'n[1-3]:${lastFails}'`);
       expect(linesOf(result.text)).to.deep.equal(lines);
       expect(result.status, result.stderr).to.equal(0);
@@ -89,7 +90,7 @@ describe('many hosts to one reader', () => {
       expect((await lab.sh(`rdpipe --require 2 'n[1-3]:${lastFails}'`)).status).to.equal(7);
     });
 
-    it('but with --fail-fast', async () => {
+    it('but not with --fail-fast', async () => {
       const waits = lastFails.replace('sleep 0.5', 'sleep 1000');
       const { text, status, stderr } = await lab.sh(`rdpipe --fail-fast 'n[1-3]:${waits}'`);
       expect(text).not.to.contain('end');

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines of people who think of a shell, of ssh or of scp: they work as meant, or the error names what to type.
+// Command lines in the manner of a shell, ssh or scp:
+// they work as intended, or the error message gives the right command.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { failed, type Result, succeeded } from '../support/shell.ts';
 
-/** Status 2, no output, and both of these on standard error. */
+/** Expects status 2, no output, and both texts on standard error. */
 function refused({ status, text, stderr }: Result, message: string, hint: string): void {
   expect({ status, text }, stderr).to.deep.equal({ status: 2, text: '' });
   const [line, , carets] = stderr.split('\n');
@@ -38,20 +39,20 @@ describe('a redirection that would lose data', () => {
     });
   }
 
-  it('works as it is mended', async () => {
+  it('works as corrected', async () => {
     const result = await lab.sh(`
       echo hi > in; rdpipe h1:"< $PWD/in" h1:gzip h2:"> '$PWD/a b.gz'"; zcat 'a b.gz'`);
     succeeded(result, 'hi\n');
   });
 
-  it('runs behind :; as sh takes it', async () => {
+  it('runs after :; as in sh', async () => {
     const result = await lab.sh(
       `rdpipe h1:':; < /etc/passwd | wc -c' h2:":; > $PWD/empty && echo done"; wc -c < empty`,
     );
     succeeded(result, 'done\n0\n');
   });
 
-  it('is an ordinary command where it fills its own input', async () => {
+  it('is an ordinary command if it provides its own input', async () => {
     const result = await lab.sh(`
       printf 'b\\na\\n' > in; rdpipe h1:"<$PWD/in sort" h2:rev h2:'2>/dev/null cat'
       rdpipe h1:'<< EOF tr a-z A-Z
@@ -74,7 +75,7 @@ describe('a sink before another stage', () => {
     for (const host of ['h2', 'h3']) expect(existsSync(join(lab.host(host).home, 'a'))).to.equal(false);
   });
 
-  it('works as it is mended', async () => {
+  it('works as corrected', async () => {
     succeeded(await lab.sh(`echo hi | rdpipe h2,h3:'> ~/a'`), '');
     for (const host of ['h2', 'h3']) expect(readFileSync(join(lab.host(host).home, 'a'), 'utf8')).to.equal('hi\n');
   });
@@ -96,12 +97,12 @@ describe('habits of ssh and scp', () => {
     );
   });
 
-  it('the same with a file that is there', async () => {
+  it('the same with an existing file', async () => {
     const result = await lab.sh(`echo hi > one.txt; rdpipe --stderr off :./one.txt h2:cat`);
     failed(result, 126, /\(not executable; if it is a file, use :'< \.\/one\.txt' to read it\)/);
   });
 
-  it('as it is mended', async () =>
+  it('as corrected', async () =>
     succeeded(await lab.sh(`echo hi > one.txt; rdpipe :'< ./one.txt' h2:"> $PWD/copy.txt"; cat copy.txt`), 'hi\n'));
 
   for (const ssh of ['openssh', 'ssh2'])
@@ -112,7 +113,7 @@ describe('habits of ssh and scp', () => {
       failed(without, 125, /connection refused on port 1 \(try: ssh /);
     });
 
-  it('a port behind the host', async () =>
+  it('a port after the host', async () =>
     refused(
       await lab.sh('rdpipe h1:2222:uptime'),
       'stage 1 has a port in place of a command: h1:2222:uptime',
@@ -133,7 +134,7 @@ describe('habits of ssh and scp', () => {
       expect(result.stderr).to.contain(`(${hint};`);
     });
 
-  it('a loop that reads its list: --stdin none leaves it alone, -n starts nothing and says so', async () => {
+  it('a loop that reads its list: --stdin none leaves the list unread, -n starts nothing and reports it', async () => {
     const loop = (option: string) =>
       `printf '%s\\n' a b c | while read -r x; do rdpipe ${option} h1:"echo $x; cat"; done`;
     succeeded(await lab.sh(loop('--stdin none')), 'a\nb\nc\n');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main job, over real OpenSSH servers.
+// Pipelines between hosts, over real OpenSSH servers.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { failed, succeeded } from '../support/shell.ts';
@@ -26,15 +26,15 @@ describe('a pipeline over hosts', () => {
   it('joins neighbours on one host', async () =>
     succeeded(await lab.sh(`echo hi | rdpipe h1:${SHOUT} h1:rev h1:'sed s/^/-/'`), '-IH\n'));
 
-  it('comes back to a host it has left', async () =>
+  it('returns to a host', async () =>
     succeeded(await lab.sh(`echo hi | rdpipe h1:${SHOUT} h2:rev h1:'sed s/^/-/'`), '-IH\n'));
 
-  it('mixes this machine in', async () =>
+  it('includes this machine', async () =>
     succeeded(await lab.sh(`echo hi | rdpipe :${SHOUT} h2:rev :'sed s/^/-/'`), '-IH\n'));
 
-  it('runs on this machine alone', async () => succeeded(await lab.sh(`echo hi | rdpipe :${SHOUT} :rev`), 'IH\n'));
+  it('runs only on this machine', async () => succeeded(await lab.sh(`echo hi | rdpipe :${SHOUT} :rev`), 'IH\n'));
 
-  it('reaches a host behind a jump host', async () =>
+  it('reaches a host through a jump host', async () =>
     succeeded(await lab.sh(`echo hi | rdpipe h1:${SHOUT} behind:rev`), 'IH\n'));
 
   it('reaches a host by address, user and port', async () =>
@@ -56,7 +56,7 @@ describe('a pipeline over hosts', () => {
       succeeded(await lab.sh(`echo hi | rdpipe --encrypt ${encrypt} h1:${SHOUT} h2:rev`), 'IH\n'));
   }
 
-  it('runs over TCP when told to, without ever sleeping', async () =>
+  it('runs over TCP if requested, without ever sleeping', async () =>
     succeeded(await lab.sh(`echo hi | rdpipe --transport tcp --poll h1:${SHOUT} h2:rev`), 'IH\n'));
 
   it('never falls back from --transport rdma, and starts nothing', async () => {
@@ -65,7 +65,7 @@ describe('a pipeline over hosts', () => {
     expect(await lab.list()).not.to.include('ran');
   });
 
-  it('keeps to the ports it is given', async () => {
+  it('uses only the given ports', async () => {
     const result = await lab.sh(`echo hi | rdpipe -p 22300-22320 --json h1:${SHOUT} h2:rev`);
     succeeded({ ...result, stderr: '' }, 'IH\n');
   });

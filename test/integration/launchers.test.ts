@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs over each launcher: a real container, real Slurm nodes, a template, and a stand-in for kubectl.
+// Runs over each launcher: a real container, real Slurm nodes, a template,
+// and a stand-in for kubectl.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,7 @@ type Host = keyof typeof LAUNCHERS;
 const HOSTS = Object.keys(LAUNCHERS) as Host[];
 const FOREVER = 'echo begun; exec sleep 600';
 
-/** rdpipe, with the launchers of the hosts that its stages name. */
+/** The command rdpipe with the launchers of these hosts. */
 function rdpipe(...hosts: readonly Host[]): string {
   return ['rdpipe', ...hosts.map((host) => `--launcher ${host}=${LAUNCHERS[host]}`)].join(' ');
 }
@@ -64,7 +65,7 @@ describe('a run over launchers', () => {
     expect(results.map(({ status }) => status)).to.deep.equal([3, 4, 5, 6, 7]);
   });
 
-  it('fails where the channel is cut with status 0', async () => {
+  it('fails if the channel is cut with status 0', async () => {
     const cut = join(lab.directory, 'cut');
     const running = start(`${rdpipe('prod/p1', 't1')} prod/p1:'${FOREVER}' t1:cat`, { EXEC_CUT: cut });
     await running.printed('begun');
@@ -78,7 +79,7 @@ describe('a run over launchers', () => {
       const running = start(`exec ${rdpipe(...HOSTS)} c1:'${FOREVER}' ${stages.join(' ')}`);
       await running.printed('begun');
       await eventually(() => expect(lab.processes('sleep')).to.have.length(1));
-      // Ctrl-C reaches the whole group; what kills with -9 knows one process.
+      // Ctrl-C reaches the process group; kill -9 reaches a single process.
       if (signal === 'SIGINT') process.kill(-running.pid, signal);
       else running.kill(signal);
       await running.result;
@@ -86,7 +87,7 @@ describe('a run over launchers', () => {
     });
   }
 
-  /** Starts a run with a stage on n1; its step, as Slurm names it. */
+  /** Starts a run with a stage on n1; also returns its step, in Slurm's notation. */
   async function startOnNode() {
     const running = start(
       `rm -f step; ${rdpipe('n1', 't1')} n1:'echo $SLURM_STEP_ID; exec sleep 600' t1:'tee ${lab.directory}/step'`,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdpipe leaves no core, which would hold keys of hops; its children here have the limits and descriptors it was given.
+// rdpipe leaves no core, which would contain keys of hops;
+// its children on this machine inherit the limits and descriptors that it got.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.ts';
@@ -8,14 +9,14 @@ import { needs } from '../support/needs.ts';
 import { succeeded } from '../support/shell.ts';
 
 const ALL = 'cat /proc/self/limits';
-/** The soft limit of cores as high as it may be, or to these blocks. */
+/** Sets the soft limit of cores to `blocks`, a number or a shell substitution. */
 const cores = (blocks: string) => `ulimit -Sc ${blocks}`;
 
 describe('limits', () => {
   const lab = useLab();
 
   for (const [name, set] of [
-    ['as they are', ':'],
+    ['unchanged', ':'],
     ['with cores of any size', cores('$(ulimit -Hc)')],
     ['with small cores, and few descriptors', `${cores('0')}; ulimit -Sn 200; ${cores('4')}`],
     ['without cores', cores('0')],
@@ -28,7 +29,7 @@ describe('limits', () => {
       expect(result.text).to.equal('');
     });
 
-  it('that may not be set again are left alone', async () => {
+  it('that cannot be restored are kept', async () => {
     const result = await lab.sh("ulimit -Sn 100; ulimit -Hn 100; ulimit -c 0; rdpipe ':ulimit -Hn; ulimit -Hc'");
     succeeded(result, '100\n0\n');
   });
@@ -52,7 +53,7 @@ describe('limits', () => {
   });
 
   for (const killed of ['sender', 'receiver'])
-    it(`of a ${killed} by hand: it leaves no core`, async function () {
+    it(`of a ${killed} without an agent: it leaves no core`, async function () {
       needs(this, (await lacksCores(lab)) ?? (await leavesNoCore(lab)));
       const port = await freePort('0.0.0.0');
       const running = lab.start(`
@@ -78,7 +79,7 @@ async function lacksCores(lab: Lab): Promise<string | undefined> {
   return text === 'unlimited\n' || Number(text) >= 4 ? undefined : 'the hard limit of cores is too low here';
 }
 
-/** Whether another program leaves one, by the report of bash. */
+/** Returns why programs leave no cores here, by the report of bash; undefined if they do. */
 async function leavesNoCore(lab: Lab): Promise<string | undefined> {
   const { stderr } = await lab.sh(`${cores('$(ulimit -Hc)')}; sleep 1000 & kill -SEGV $!; wait $!`);
   return stderr.includes('core dumped') ? undefined : 'programs leave no cores here';

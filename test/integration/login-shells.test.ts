@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts whose login shell is not sh, or talks before it is asked.
+// Hosts whose login shell is not sh, or prints text at login.
 import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
 import { succeeded } from '../support/shell.ts';

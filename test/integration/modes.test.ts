@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modes of everything that is written: under a umask of 0 nothing of it is for others, but what was for them before.
+// Modes of everything that is written: with umask 0 others get no access,
+// except to files to which they had it before.
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,7 +10,7 @@ import { needsRoot } from '../support/needs.ts';
 
 const ANN = 1234;
 
-describe('modes of everything that is written', () => {
+describe('modes of everything written', () => {
   const lab = useLab({ isFirst: true });
   const file = (name: string) => join(lab.directory, name);
   const modeOf = (name: string) => (statSync(file(name)).mode & 0o7777).toString(8);
@@ -65,7 +66,7 @@ describe('modes of everything that is written', () => {
     ]);
   });
 
-  it("as a page in the place of another user's", async function () {
+  it("as a page that replaces another user's", async function () {
     needsRoot(this);
     writeFileSync(file('page.html'), 'old');
     chmodSync(file('page.html'), 0o640);
@@ -81,7 +82,7 @@ interface Written {
   readonly mode: number;
 }
 
-/** All in a directory that is no symbolic link; what vanishes meanwhile is left out. */
+/** Lists everything below a directory except symbolic links; skips entries that vanish meanwhile. */
 function below(directory: string): Written[] {
   const entries = readdirSync(directory, { withFileTypes: true });
   return entries.flatMap((entry) => {

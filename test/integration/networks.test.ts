@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts that ssh reaches through a pipe, so that it names no address of theirs, and that have two networks in common:
-// one of them joins the hosts, the other only has one number at both ends.
+// Hosts that ssh reaches through a pipe, so that it reports no address.
+// They have two common subnets: one network connects the hosts, the other only has equal numbers at both ends.
 import { expect } from 'chai';
 import { execaSync } from 'execa';
-import type { Report } from '../../packages/rdpipe/src/model/report.ts';
 import { useLab } from '../support/lab.ts';
 import { makeNamespace, ownNamespaces, removeNamespace } from '../support/namespaces.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
+import { reportOf } from '../support/report.ts';
 
 const HOSTS = ['h1', 'h2'] as const;
 
@@ -32,10 +32,10 @@ describe('hosts on networks that ssh does not use', () => {
     for (const name of [between, ...HOSTS.map(spaceOf)]) removeNamespace(name);
   });
 
-  it('are joined by the one that leads from one to the other, and the report tells of the other', async () => {
+  it('are joined over the network that connects them, and the report mentions the other', async () => {
     const { text, status, stderr } = await lab.sh(`echo hi | rdpipe --json ${throughPipe()} h1:'tr a-z A-Z' h2:rev`);
     expect({ text, status }, stderr).to.deep.equal({ text: 'IH\n', status: 0 });
-    const report: Report = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
+    const report = reportOf({ stderr });
     const hop = report.hops.find(({ from, to }) => from === 'h1' && to === 'h2');
     expect(hop?.peer).to.match(/^10\.9\.1\.2:/);
     expect(hop?.cipher).not.to.equal('none');
@@ -48,7 +48,7 @@ describe('hosts on networks that ssh does not use', () => {
     expect(text).to.contain('\n  h1 dials 10.9.0.2 (common subnet)\n  otherwise h1 dials 10.9.1.2 (common subnet)\n');
   });
 
-  /** A host's interface, the other end of which is in the space between. */
+  /** Adds an interface to a host; its peer is in the namespace between the hosts. */
   function plugIn(host: string, name: string, address: string): void {
     const [space, far] = [spaceOf(host), `${name}-${host}`];
     ip('-n', between, 'link', 'add', far, 'type', 'veth', 'peer', 'name', name, 'netns', space);
@@ -57,7 +57,7 @@ describe('hosts on networks that ssh does not use', () => {
     ip('-n', space, 'link', 'set', name, 'up');
   }
 
-  /** ssh's %n is the alias, after which the host's space and its server's configuration are named. */
+  /** ssh replaces %n by the alias, which names the host's namespace and its server's configuration. */
   function throughPipe(): string {
     return `-o ProxyCommand='ip netns exec ${spaceOf('%n')} /usr/sbin/sshd -i -f ${lab.homes}/%n.sshd_config'`;
   }

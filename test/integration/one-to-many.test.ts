@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One stream to many hosts: a chain in which each passes on what it receives.
+// One stream to many hosts: a chain in which each host forwards the data that it receives.
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Report } from '../../packages/rdpipe/src/model/report.ts';
 import { useLab } from '../support/lab.ts';
+import { reportOf } from '../support/report.ts';
 import { failed, succeeded } from '../support/shell.ts';
 
 const WIDTH = 5;
@@ -24,7 +24,7 @@ describe('one stream to many hosts', () => {
     for (const name of names)
       expect((await readFile(join(lab.directory, `out.${name}`))).equals(content), name).to.equal(true);
   };
-  /** Every host is this machine: the names of files tell them apart. */
+  /** All hosts are this machine, so each has its own file name. */
   const sinks = (options = '') =>
     `rdpipe ${options} h1:'< ${lab.directory}/in' '${HOSTS}:cat > ${lab.directory}/out.$RDPIPE_HOST' > /dev/null`;
 
@@ -54,7 +54,7 @@ describe('one stream to many hosts', () => {
     await expectCopies(content);
   });
 
-  it('writes files, each beside its name until it is whole', async () => {
+  it('writes files, each under a temporary name until it is complete', async () => {
     const content = await makeInput(2_000_000);
     succeeded(
       await lab.sh(`rdpipe h1:'< ${lab.directory}/in' '${HOSTS}:> ${lab.directory}/out.$RDPIPE_HOST' > /dev/null`),
@@ -63,14 +63,14 @@ describe('one stream to many hosts', () => {
     await expectCopies(content);
   });
 
-  it('feeds the i-th host of a stage by the i-th of the one before', async () => {
+  it('connects the i-th host of a stage to the i-th of the next', async () => {
     const content = await makeInput(500_000);
     const stages = `h1:'< ${lab.directory}/in' '${HOSTS}:gzip' '${HOSTS}:gunzip > ${lab.directory}/out.$RDPIPE_HOST' > /dev/null`;
     succeeded(await lab.sh(`rdpipe ${stages} > /dev/null`), '');
     await expectCopies(content);
   });
 
-  it('passes on by address with --order near, whatever the order of the list', async () => {
+  it('orders hosts by address with --order near, whatever the order of the list', async () => {
     const content = await makeInput(1_000_000);
     const data = NAMES.map((name, index) => `--data ${name}=127.0.0.${20 - index}`).join(' ');
     const chain = await lab.sh(
@@ -88,7 +88,7 @@ describe('one stream to many hosts', () => {
     expect(stderr.trimEnd().split('\n').sort()).to.deep.equal(['n2: n2 0 2', 'n4: n4 1 2']);
   });
 
-  it('goes on for the others when one has read enough', async () => {
+  it('continues for the others when one has read enough', async () => {
     const content = await makeInput(3_000_000);
     const read = `if [ $RDPIPE_RANK = 2 ]; then head -c 10; else cat; fi > ${lab.directory}/out.$RDPIPE_HOST`;
     succeeded(await lab.sh(`rdpipe h1:'cat ${lab.directory}/in' '${HOSTS}:${read}' > /dev/null`), '');
@@ -99,7 +99,7 @@ describe('one stream to many hosts', () => {
   it('ends when all have read enough', async () =>
     succeeded(await lab.sh(`rdpipe h1:yes '${HOSTS}:head -1 > /dev/null' > /dev/null`), ''));
 
-  it('lets the others end well when the command of one fails, and says which', async () => {
+  it('lets the others succeed when the command of one fails, and names it', async () => {
     const content = await makeInput(3_000_000);
     const read = `if [ $RDPIPE_RANK = 1 ]; then exit 7; fi; cat > ${lab.directory}/out.$RDPIPE_HOST`;
     const result = await lab.sh(`rdpipe h1:'cat ${lab.directory}/in' '${HOSTS}:${read}' > /dev/null`);
@@ -108,7 +108,7 @@ describe('one stream to many hosts', () => {
     await expectCopies(content, ['n1', 'n3', 'n4', 'n5']);
   });
 
-  it('is content with --require any, and ends at once with --fail-fast', async () => {
+  it('succeeds with --require any, and ends at once with --fail-fast', async () => {
     const content = await makeInput(3_000_000);
     const read = `if [ $RDPIPE_RANK = 1 ]; then exit 7; fi; cat > ${lab.directory}/out.$RDPIPE_HOST`;
     const stages = `h1:'cat ${lab.directory}/in' '${HOSTS}:${read}' > /dev/null`;
@@ -140,8 +140,7 @@ describe('one stream to many hosts', () => {
 
   it('reports each host', async () => {
     await makeInput(100_000);
-    const { stderr } = await lab.sh(sinks('--json'));
-    const report: Report = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
+    const report = reportOf(await lab.sh(sinks('--json')));
     expect(report.stages.filter(({ stage }) => stage === 2).map(({ host }) => host)).to.deep.equal(NAMES);
     expect(report.hops.map(({ from, to, result }) => `${from} ${to} ${result}`)).to.deep.equal([
       'h1 n1 delivered',
@@ -149,7 +148,7 @@ describe('one stream to many hosts', () => {
     ]);
   });
 
-  it('refuses widths that do not fit, and says what would', async () => {
+  it('refuses numbers of hosts that do not match, and gives advice', async () => {
     failed(await lab.sh(`rdpipe 'n[1-3]:echo' 'n[1-4]:cat'`), 2, /stage 1 runs on 3 hosts and stage 2 runs on 4 hosts/);
   });
 });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `rdpipe --report FILE.html`: the page about a run, as it was written and as a browser shows it.
+// `rdpipe --report FILE.html`: the page about a run, in its source and as a browser shows it.
 import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Look, lookAt, needsBrowser, type OutsideServer, startOutsideServer } from '../support/browser.ts';
 import { useLab } from '../support/lab.ts';
 import { needsFile, needsRoot } from '../support/needs.ts';
+import { reportOf } from '../support/report.ts';
 
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'`;
 
@@ -14,7 +15,7 @@ describe('rdpipe --report', () => {
   const page = (name = 'run.html') => readFileSync(join(lab.directory, name), 'utf8');
   const expectNoRest = async () => expect((await lab.list()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
 
-  it('tells of a run: command, plan, hops, stages, programs', async () => {
+  it('describes a run: command, plan, hops, stages, programs', async () => {
     const { status, stderr } = await lab.sh(
       "rdpipe --report run.html h1:'head -c 64M /dev/zero; echo said >&2' h2:'cat >/dev/null' >/dev/null",
     );
@@ -33,7 +34,7 @@ describe('rdpipe --report', () => {
     await expectNoRest();
   });
 
-  it('tells of a run that failed, and why', async () => {
+  it('describes a run that failed, and why', async () => {
     const result = await lab.sh("rdpipe --report run.html h1:'echo part; exit 3' h2:cat");
     expect(result.status).to.equal(3);
     const text = textOf(page());
@@ -46,7 +47,7 @@ describe('rdpipe --report', () => {
     expect(text).to.match(/1\s+h1\s+failed \(exit 3\)/);
   });
 
-  it('tells of a run that the user ended', async () => {
+  it('describes a run that the user ended', async () => {
     const running = lab.start("exec rdpipe --report run.html h1:'echo part; exec sleep 1000' h2:cat");
     await running.printed('part\n');
     running.kill('SIGINT');
@@ -57,7 +58,7 @@ describe('rdpipe --report', () => {
     await expectNoRest();
   });
 
-  it('tells of a run that never began', async () => {
+  it('describes a run that never began', async () => {
     const { status } = await lab.sh('rdpipe --report run.html h1:true no..such:cat');
     expect(status).to.equal(125);
     expect(textOf(page()))
@@ -65,13 +66,13 @@ describe('rdpipe --report', () => {
       .and.to.contain('no..such:cat');
   });
 
-  it('writes through a descriptor that was handed in', async () => {
+  it('writes through an inherited descriptor', async () => {
     const { status, text } = await lab.sh('rdpipe --report /dev/fd/3 h1:true 3>&1 >/dev/null | cat');
     expect(status).to.equal(0);
     expect(text).to.match(/^<!doctype html>/);
   });
 
-  it('takes the place of the page before, also behind a link, and writes to what is no file', async () => {
+  it('replaces an earlier page, also through a link, and writes to other than regular files', async () => {
     writeFileSync(join(lab.directory, 'old.html'), 'old');
     symlinkSync('old.html', join(lab.directory, 'run.html'));
     const { status, text } = await lab.sh(
@@ -98,9 +99,9 @@ describe('rdpipe --report', () => {
 
     for (const [what, report] of [
       ['a link', 'all/link'],
-      ['a link on the way', 'all/way/run.html'],
+      ['a link in the path', 'all/way/run.html'],
     ] as const)
-      it(`is one where ${what} is another user's, in a directory for all`, async function () {
+      it(`is a usage error if ${what} belongs to another user, in a shared directory`, async function () {
         needsRoot(this);
         const { status, stderr } = await lab.sh(`mkdir all; chmod 1777 all; ln -s ../run.html all/link; ln -s .. all/way
           chown -h 1234 all/*; rdpipe --report ${report} h1:'touch ran'`);
@@ -111,17 +112,16 @@ describe('rdpipe --report', () => {
         expect(existsSync(join(lab.directory, 'run.html'))).to.equal(false);
       });
 
-    it('makes a run fail that has succeeded, in one line', async function () {
+    it('makes a successful run fail, in one line', async function () {
       needsFile(this, '/dev/full');
       const { status, stderr, text } = await lab.sh("rdpipe --report /dev/full h1:'echo hi' h2:cat");
       expect({ status, text }).to.deep.equal({ status: 125, text: 'hi\n' });
       expect(stderr).to.match(/^rdpipe: cannot write the report to \/dev\/full: ENOSPC.*\n$/);
       const json = await lab.sh("rdpipe --json --report /dev/full h1:'echo hi' h2:cat");
-      const last = JSON.parse(json.stderr.trimEnd().split('\n').at(-1) ?? '');
-      expect(last).to.include({ kind: 'report', status: 125, cause: 'rdpipe' });
+      expect(reportOf(json)).to.include({ kind: 'report', status: 125, cause: 'rdpipe' });
     });
 
-    it('is a warning beside another failure', async function () {
+    it('is a warning in addition to another failure', async function () {
       needsFile(this, '/dev/full');
       const { status, stderr } = await lab.sh("rdpipe --report /dev/full h1:'exit 3' h2:cat");
       expect(status).to.equal(3);
@@ -130,7 +130,7 @@ describe('rdpipe --report', () => {
       );
     });
 
-    it('leaves the page before as it was, and nothing of the new one', async () => {
+    it('leaves an earlier page unchanged, and nothing of the new one', async () => {
       writeFileSync(join(lab.directory, 'run.html'), 'old');
       const tooLarge = "trap '' XFSZ; ulimit -f 8; rdpipe --report run.html h1:'echo hi' h2:cat";
       const { status, stderr } = await lab.sh(tooLarge);
@@ -149,7 +149,7 @@ describe('rdpipe --report', () => {
     });
     after(() => outside?.close());
 
-    it('shows its plots, and needs nothing else', async () => {
+    it('shows its plots, and loads nothing else', async () => {
       const flow = 'for part in 1 2 3; do head -c 8M /dev/zero; sleep 0.3; done';
       await lab.sh(`rdpipe --report run.html h1:'${flow}' h2:'cat >/dev/null' >/dev/null`);
       const { dom, complaints } = await look('run.html');
@@ -159,7 +159,7 @@ describe('rdpipe --report', () => {
       for (const plot of plots) expect(plot).to.match(/<path d="M[\d.]+ [\d.]+L[^"]+" fill="none" stroke="#0072b2"/);
     });
 
-    it('fits a window of 1200 pixels, tables and all, and names no two ticks of an axis alike', async () => {
+    it('fits a window of 1200 pixels, and labels no two ticks of an axis alike', async () => {
       const stages =
         "h1:'for part in 1 2 3 4; do head -c 4M /dev/zero; sleep 0.3; done' behind:cat h2:'cat >/dev/null'";
       await lab.sh(`rdpipe --report run.html --encrypt always --compress zstd ${stages} >/dev/null`);
@@ -179,7 +179,7 @@ describe('rdpipe --report', () => {
       }
     });
 
-    it("shows strangers' words as text, and reaches no server for them", async () => {
+    it('shows text from hosts as text, and contacts no server for it', async () => {
       const evil = `<img src=${outside.url}/img><script>fetch("${outside.url}/js");document.title="owned"</script>`;
       await lab.write('evil', Buffer.from(`${evil}\n\x1b[31mred\u202e\n`));
       const { status } = await lab.sh(
@@ -196,7 +196,7 @@ describe('rdpipe --report', () => {
       expect(textOf(dom)).to.contain(evil).and.to.contain('␛[31mred�');
     });
 
-    it('would have been seen to reach somebody, and to complain', async () => {
+    it('would have been caught contacting a server, and failing', async () => {
       const said = `<img src="${outside.url}/img"><script>console.error("seen")</script>`;
       await lab.write('open.html', Buffer.from(said));
       const open = await look('open.html');
@@ -211,7 +211,7 @@ describe('rdpipe --report', () => {
       expect(outside.asked).to.have.length(asked);
     });
 
-    /** A copy that looks at itself: which boxes hold more than they show. */
+    /** Writes a copy of the page with a script that names the boxes whose content is cut off. */
     async function measuring(name: string): Promise<string> {
       const script = `const boxes = [document.documentElement, ...document.querySelectorAll('.wide, pre, svg')];
         const cut = boxes.filter((box) => box.scrollWidth > box.clientWidth);
@@ -229,7 +229,7 @@ describe('rdpipe --report', () => {
   });
 });
 
-/** The text that a reader sees: without the markup, a line each row. */
+/** The visible text of the page: without markup, a line per row. */
 function textOf(markup: string): string {
   return markup
     .replaceAll(/<(style|svg)[\s\S]*?<\/\1>/g, '')

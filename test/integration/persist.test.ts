@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --persist: connections that outlive a run, and nothing else that does.
+// --persist: connections outlive a run, and nothing else does.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -13,13 +13,13 @@ describe('--persist', () => {
   describe('keeps connections', () => tests(lab));
 });
 
-/** In a describe() of their own, whose hook comes before the lab's look for what was left. */
+/** The tests are in a nested describe(), so that their hook runs before the lab checks for leftovers. */
 function tests(lab: Lab): void {
   const directory = () => join(lab.homes, '.cache/rdpipe/ssh');
   const sockets = () => readdirSync(directory());
   const logins = (name: string) =>
     readFileSync(join(dirname(lab.host(name).home), `${name}.log`), 'utf8').split('Accepted publickey').length - 1;
-  /** Returns how many logins a command line costs. */
+  /** Returns the number of logins that an action causes. */
   const loginsOf = async (name: string, action: () => Promise<unknown>) => {
     const before = logins(name);
     await action();
@@ -34,7 +34,7 @@ function tests(lab: Lab): void {
     rmSync(join(lab.homes, '.cache'), { recursive: true, force: true });
   });
 
-  it('makes the next run without a login, through a jump host too', async () => {
+  it('starts the next run without a login, also through a jump host', async () => {
     expect(await loginsOf('behind', () => run('--persist 60 behind:"echo hi"'))).to.equal(1);
     const [first, second] = [masters(), await loginsOf('h1', () => run('--persist 60 behind:"echo hi"'))];
     expect(second).to.equal(0);
@@ -44,7 +44,7 @@ function tests(lab: Lab): void {
     expect(statSync(directory()).mode & 0o777).to.equal(0o700);
   });
 
-  it('leaves nothing else of a run, and the connection for the time that was asked for', async () => {
+  it('leaves nothing of a run except the connection, for the requested time', async () => {
     await run('--persist 1 h1:"echo hi"');
     expect(lab.processes().map(({ program }) => program)).to.satisfy((left: string[]) =>
       left.every((program) => program === 'ssh' || program.startsWith('sshd')),
@@ -59,7 +59,7 @@ function tests(lab: Lab): void {
     await run(`--ssh-program ${slow} --persist 1 h1:"echo hi"`);
   });
 
-  it('keeps nothing by itself, with 0, and where the config file is overruled', async () => {
+  it('keeps nothing by default, with 0, and if a flag overrides the config file', async () => {
     await lab.write('c.toml', Buffer.from('[defaults]\npersist = 60\n'));
     for (const words of ['', '--persist 0', '--config c.toml --persist 0']) {
       await run(`${words} h1:"echo hi"`);
@@ -69,14 +69,14 @@ function tests(lab: Lab): void {
     expect(masters()).to.have.lengthOf(1);
   });
 
-  it('takes no connection that is made with other options, or for another time', async () => {
+  it('uses no connection with other options, or for another time', async () => {
     await run('--persist 60 h1:"echo hi"');
     expect(await loginsOf('h1', () => run('--persist 60 -o ForwardAgent=yes h1:"echo hi"'))).to.equal(1);
     expect(await loginsOf('h1', () => run('--persist 50 h1:"echo hi"'))).to.equal(1);
     expect(await loginsOf('h1', () => run('h1:"echo hi"'))).to.equal(1);
   });
 
-  it('connects again where the connection was killed', async () => {
+  it('connects again if the connection was killed', async () => {
     await run('--persist 60 h1:"echo hi"');
     for (const { pid } of masters()) signalProcess(pid, 'SIGKILL');
     await eventually(() => expect(masters()).to.deep.equal([]));
@@ -85,15 +85,15 @@ function tests(lab: Lab): void {
     expect(await loginsOf('h1', () => run('--persist 60 h1:"echo hi"'))).to.equal(0);
   });
 
-  it('connects again where the far end of the connection answers no more', async () => {
-    // The time for an answer of the far end is that for the new login, too: a slow machine may need more for that.
+  it('connects again if the far end of the connection no longer answers', async () => {
+    // The far end has the same time to answer as for the new login, for which a slow machine may need more.
     for (const seconds of [4, 20, 100]) {
       await run('--persist 60 h1:"echo hi"');
       const servers = childrenOf(lab.host('h1').pid);
       expect(servers).to.have.lengthOf.at.least(1);
       const frozen = servers.flatMap((pid) => [pid, ...childrenOf(pid)]);
       for (const pid of frozen) signalProcess(pid, 'SIGSTOP');
-      // Within seconds of an answer none is asked for.
+      // Makes the last answer old: within seconds of it rdpipe does not ask for another.
       for (const name of sockets()) utimesSync(join(directory(), name), 0, 0);
       try {
         const before = logins('h1');
@@ -123,16 +123,14 @@ function tests(lab: Lab): void {
     await eventually(() => expect(lab.processes()).to.deep.equal([]));
   });
 
-  it('puts no socket where others might reach it, and says so', async () => {
+  it('puts no socket where others could reach it, and reports it', async () => {
     mkdirSync(dirname(directory()), { recursive: true, mode: 0o700 });
     mkdirSync(directory());
     chmodSync(directory(), 0o750);
     const expectNone = async () => {
       const result = await lab.sh('rdpipe --persist 60 h1:"echo hi"');
       expect(result.text).to.equal('hi\n');
-      expect(result.stderr).to.match(
-        /^rdpipe: .*cannot keep the connection to h1 \(--persist\): there is no private directory/,
-      );
+      expect(result.stderr).to.match(/^rdpipe: .*cannot keep the connection to h1 \(--persist\): no private directory/);
       expect(masters()).to.deep.equal([]);
     };
     await expectNone();

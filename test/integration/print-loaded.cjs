@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded before rdpipe: at its end writes into ./loaded which files node loaded, whether a script was compiled before,
-// and its largest memory in KiB.
+// Loaded before rdpipe. At exit it writes to ./loaded:
+// the files that node loaded, whether a script was precompiled, and the peak memory in KiB.
 const { writeFileSync } = require('node:fs');
 const { basename } = require('node:path');
 const vm = require('node:vm');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command reaches sh on its host byte for byte: what it prints there is what it prints here.
+// A command reaches sh on its host unchanged, byte by byte: it prints the same there as here.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { sample } from '../support/sample.ts';
@@ -20,7 +20,7 @@ describe('a command', () => {
     const result = await lab.sh(`rdpipe h1:"$(printf 'exit 3 # \\377 \\033[31m')"`);
     expect(result.status).to.equal(3);
     expect(result.stderr).to.match(/^rdpipe: stage 1 \(h1: exit 3 # /);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that none comes through is the point
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test checks that none gets through
     expect(result.stderr.trimEnd()).not.to.match(/[\x00-\x1f\x7f]/);
   });
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forwarded connections over real hops: the two ends of rdforward, with rdpipe between them.
-// More of them are in test/full.
+// test/full has more tests.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { KILLED, testClients, testKills } from '../support/forward-cells.ts';
@@ -12,7 +12,7 @@ import { succeeded } from '../support/shell.ts';
 describe('rdforward over hops', () => {
   const { lab, forward, server, clients } = useForwards();
 
-  it('carries connections both ways, to sockets with a path too', async () => {
+  it('carries connections in both directions, also to sockets with a path', async () => {
     const port = await server('0');
     const socket = await server(join(lab.directory, 'h1.sock'));
     const local = join(lab.directory, 'here.sock');
@@ -25,7 +25,7 @@ describe('rdforward over hops', () => {
     expect(await run.complaints()).to.match(/^(Allocated port .*\n)+$/);
   });
 
-  it('ends with the near end killed, too', async () => {
+  it('also ends when the near end is killed', async () => {
     const port = await server('0');
     const run = await forward(`-L 20183:localhost:${port}`);
     expect((await run.end('SIGKILL')).signal).to.equal('SIGKILL');
@@ -42,7 +42,7 @@ describe('rdforward over hops', () => {
     expect(there.stderr).to.equal(`rdssh: the other host: cannot listen on port ${port}: address already in use\n`);
   });
 
-  it('goes to the background when all listen, and is ended by a signal', async () => {
+  it('goes to the background when all ports listen, and is ended by a signal', async () => {
     const port = await server('0');
     const result = await lab.sh(`rdssh -fNL 20184:localhost:${port} h1 2>errors`);
     succeeded(result, '');

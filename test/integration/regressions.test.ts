@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regressions of whole pipelines: failures of earlier tools that must not come back. Their table is in docs/testing.md;
-// those of a single hop are in test/hop/regressions.test.ts.
+// Regressions of complete pipelines: failures of earlier tools that must not return
+// (docs/notes/regressions.md). test/hop/regressions.test.ts has those of a single hop.
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -32,18 +32,18 @@ describe('rdpipe', () => {
     });
 
   it('listens on no wildcard address, and only during a run', async function () {
-    needsRoot(this); // to see the descriptors of a program that keeps secrets
+    needsRoot(this); // to see the descriptors of a program that is not dumpable
     const running = lab.start("exec rdpipe h1:'echo begun; sleep 1000' h2:cat");
     await running.printed('begun\n');
     const addresses = lab.processes().flatMap(({ pid }) => listenersOf(pid));
-    expect(addresses).to.have.length.above(0); // each hop's listening end, until the stream's end
+    expect(addresses).to.have.length.above(0); // each hop's listening end, until the stream ends
     expect(addresses.filter((address) => /^0+$/.test(address))).to.deep.equal([]);
     running.kill('SIGINT');
     await running.result;
     expect(lab.processes()).to.deep.equal([]);
   });
 
-  it('takes a host several times in a pipeline, and several runs at a time', async () => {
+  it('accepts a host several times in a pipeline, and several runs at a time', async () => {
     const pipeline = `echo hi | rdpipe h1:'tr a-z A-Z' h2:cat h1:rev h2:cat`;
     const { text, stderr } = await lab.sh(`for name in 1 2 3; do ${pipeline} > $name & done; wait; cat 1 2 3`);
     expect({ text, stderr }).to.deep.equal({ text: 'IH\nIH\nIH\n', stderr: '' });
@@ -63,7 +63,7 @@ describe('rdpipe', () => {
       expect((await lab.sh(line)).status, line).to.equal(status);
   });
 
-  it('takes user@host for ssh and for the data', async () => {
+  it('uses user@host for ssh and for the data', async () => {
     const result = await lab.sh('user=$(id -un); echo hi | rdpipe "$user@h1:tr a-z A-Z" "$user@h2:rev"');
     succeeded(result, 'IH\n');
   });
@@ -80,13 +80,13 @@ describe('rdpipe', () => {
   it('resolves an alias as ssh does, also for the data', async () => {
     const result = await lab.sh('echo hi | rdpipe --json h1:rev behind:cat');
     expect(result.text, result.stderr).to.equal('ih\n');
-    // Neither is a name that the system could look up.
+    // The system can resolve neither name.
     const hop = reportOf(result).hops.find(({ to }) => to === 'behind');
     expect(hop).to.include({ from: 'h1', transport: 'tcp', result: 'delivered' });
     expect(hop?.peer).to.match(/^127\.0\.0\.\d+:\d+$/);
   });
 
-  it('takes blanks, quotes, colons and commands in a path literally', async () => {
+  it('treats blanks, quotes, colons and commands in a path literally', async () => {
     const name = `it's: "a" $(touch ran) \`touch ran\`;touch ran`;
     const quoted = `'${name.replaceAll("'", `'\\''`)}'`;
     const result = await lab.sh(
@@ -118,7 +118,7 @@ describe('rdpipe', () => {
   });
 });
 
-/** Addresses on which a process takes connections: `0100007F:A001` as /proc/net/tcp says, without the port. */
+/** Addresses on which a process listens, without the port, in the notation of /proc/net/tcp: `0100007F`. */
 function listenersOf(pid: number): string[] {
   const inodes = descriptorsOf(pid).flatMap((name) => /^socket:\[(\d+)\]$/.exec(name)?.[1] ?? []);
   const sockets = ['tcp', 'tcp6'].flatMap((kind) => readFileSync(`/proc/net/${kind}`, 'utf8').split('\n').slice(1));
@@ -129,7 +129,7 @@ function listenersOf(pid: number): string[] {
 
 const LISTENING = '0A';
 
-/** Empty for a process that has gone meanwhile. */
+/** Returns nothing for a process that has ended. */
 function descriptorsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));

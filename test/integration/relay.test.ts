@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts that ssh reaches and that cannot reach each other: a hop between them is relayed through ssh's connections.
+// Hosts that ssh reaches but that cannot reach each other:
+// a hop between them is relayed through ssh's connections.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
-import type { Report } from '../../packages/rdpipe/src/model/report.ts';
 import { eventually } from '../support/eventually.ts';
+import { jsonLines } from '../support/json-output.ts';
 import { configure } from '../support/namespaces.ts';
 import { join, usePathlessHosts } from '../support/pathless-hosts.ts';
+import { reportOf } from '../support/report.ts';
 
 const MIB = 1024 ** 2;
 
 describe('hosts without a direct path', () => {
   const place = usePathlessHosts({
-    // One whose server forwards nothing, too.
+    // `closed`: a host whose server does not permit forwarding.
     names: ['h1', 'h2', 'closed'],
     hosts: [{ name: 'closed', server: ['AllowTcpForwarding no'] }],
     connect: (spaceOf) => {
@@ -21,7 +23,7 @@ describe('hosts without a direct path', () => {
         const between = { space: spaceOf('between'), device: host, address: `${network}.2/24` };
         join({ space: spaceOf(host), device: 'wan', address: `${network}.1/24` }, between);
         configure(spaceOf(host), [
-          // A network that they share by its numbers only; an answer at once saves the time that silence takes.
+          // A subnet with the same number on all hosts, but not connected. The route's error saves a timeout.
           'link add lan type veth peer name router',
           `address add 10.8.0.${index + 1}/24 dev lan noprefixroute`,
           'link set lan up',
@@ -34,7 +36,7 @@ describe('hosts without a direct path', () => {
 
   const { lab } = place;
 
-  it('are joined through this machine, sealed, with one line that tells it', async () => {
+  it('are joined through this machine, encrypted, and one line reports it', async () => {
     const { text, status, stderr } = await lab.sh(`rdpipe ${place.options} h1:'echo hi' h2:rev`);
     expect({ text, status }, stderr).to.deep.equal({ text: 'ih\n', status: 0 });
     expect(stderr).to.equal(
@@ -44,9 +46,9 @@ describe('hosts without a direct path', () => {
     expect(quiet).to.deep.include({ text: 'ih\n', status: 0, stderr: '' });
   });
 
-  it('carries a hundred megabytes past node, unchanged', async () => {
+  it('carries a hundred megabytes without node, unchanged', async () => {
     const bytes = 100 * MIB;
-    // It is not over before the test has looked.
+    // Keeps the run alive until the test has measured it.
     const waits = `until test -e '${lab.directory}/seen'; do sleep 0.05; done`;
     const make = `head -c ${bytes} /dev/urandom | tee >(sha256sum >'${lab.directory}/sent') | cat; ${waits}`;
     const run = lab.start(
@@ -63,14 +65,14 @@ describe('hosts without a direct path', () => {
     expect(status, (await lab.read('events')).toString()).to.equal(0);
     await eventually(async () => expect((await lab.read('sent')).toString()).to.equal(text));
     expect(most).to.be.within(1, 20 * MIB);
-    const report: Report = JSON.parse((await lab.read('events')).toString().trimEnd().split('\n').at(-1) ?? '');
+    const report = reportOf({ stderr: (await lab.read('events')).toString() });
     const hop = report.hops.find(({ from, to }) => from === 'h1' && to === 'h2');
     expect(hop?.bytes).to.equal(bytes);
     expect(hop?.cipher).not.to.equal('none');
     expect(hop?.notes.at(-1)).to.match(/^relayed over ssh through this machine/);
   });
 
-  it('fail with --relay never, where no server of ssh forwards, and where the relay is not reached', async () => {
+  it('fail with --relay never, if no ssh server forwards, and if the relay cannot be reached', async () => {
     const never = await lab.sh(`rdpipe --relay never ${place.options} h1:'echo hi' h2:rev`);
     expect(never).to.deep.include({ text: '', status: 125 });
     expect(never.stderr).to.match(/^rdpipe: cannot connect h1 to h2: 10\.8\.0\.2:.*\n$/);
@@ -87,15 +89,12 @@ describe('hosts without a direct path', () => {
     expect(await lab.list()).not.to.include('ran');
   });
 
-  it('are joined by another host where one is named, and a pair with a path of its own is not', async () => {
+  it('are joined through another host if one is named, but not a pair with a direct path', async () => {
     const words = `rdpipe --relay between ${place.options}`;
     const { text, status, stderr } = await lab.sh(`${words} --json h1:'echo hi' h2:rev between:cat`);
     expect({ text, status }, stderr).to.deep.equal({ text: 'ih\n', status: 0 });
-    const lines = stderr
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    const report: Report = lines.at(-1);
+    const lines = jsonLines(stderr, 'run');
+    const report = reportOf({ stderr });
     expect(report.stages.map(({ host, command }) => `${host}:${command}`)).to.deep.equal([
       'h1:echo hi',
       'between:cat (relays h1→h2)',
@@ -111,7 +110,7 @@ describe('hosts without a direct path', () => {
     expect(warnings).to.deep.equal(['h1→h2 relayed by between: there is no direct path']);
   });
 
-  it('are shown with it in the plan', async () => {
+  it('are shown with the relay in the plan', async () => {
     const plan = async (words: string) => (await lab.sh(`rdpipe -n ${words} ${place.options} h1:true h2:true`)).text;
     expect(await plan('')).to.contain('\n  otherwise h1 relayed over ssh through this machine\n');
     expect(await plan('--relay between')).to.match(/receiver dials\)\n {2}otherwise relayed by between\n/);
@@ -119,7 +118,7 @@ describe('hosts without a direct path', () => {
   });
 });
 
-/** The node processes below a process. */
+/** The node processes among a process and its descendants. */
 function nodesOf(pid: number): readonly number[] {
   const table = execaSync('ps', ['-eo', 'pid,ppid,comm'], { lines: true }).stdout.map((line) =>
     line.trim().split(/\s+/),
@@ -130,7 +129,10 @@ function nodesOf(pid: number): readonly number[] {
   return [...self, ...below(pid)].filter(([, , name]) => name === 'node').map(([own]) => Number(own));
 }
 
-/** Bytes that the threads of a process have read and written; those of the process add its ended children. */
+/**
+ * Bytes that the threads of a process have read and written; the counters of the process itself would include its ended
+ * children.
+ */
 function bytesThrough(pid: number): number {
   try {
     const files = readdirSync(`/proc/${pid}/task`).map((thread) =>
@@ -139,6 +141,6 @@ function bytesThrough(pid: number): number {
     const counts = files.flatMap((text) => [...text.matchAll(/^[rw]char: (\d+)$/gm)]);
     return counts.reduce((sum, [, bytes]) => sum + Number(bytes), 0);
   } catch {
-    return 0; // it has just ended
+    return 0; // the process has ended
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reports on standard error: the stages' own words, the summary, --json; and --dry-run.
+// Reports on standard error: the stages' own output, the summary, --json; and --dry-run.
 import { expect } from 'chai';
+import { jsonLines } from '../support/json-output.ts';
 import { useLab } from '../support/lab.ts';
 import { succeeded } from '../support/shell.ts';
 
@@ -18,10 +19,10 @@ describe('standard error', () => {
     expect(result.stderr.trimEnd().split('\n').sort()).to.deep.equal(['h1/1: one', 'h1/2: two', 'h2: three']);
   });
 
-  it('has the lines of a lone stage as they are', async () =>
+  it('has the lines of a single stage unchanged', async () =>
     expect((await lab.sh("rdpipe h1:'echo one >&2'")).stderr).to.equal('one\n'));
 
-  it('has them as they are with --stderr raw', async () =>
+  it('has them unchanged with --stderr raw', async () =>
     expect((await lab.sh(`rdpipe --stderr raw ${twoTalk}`)).stderr.split('\n').sort()).to.deep.equal([
       '',
       'one',
@@ -42,7 +43,7 @@ describe('standard error', () => {
     expect(stderr).to.match(/h1.*h2.*64\.0 MiB/);
   });
 
-  it('is quiet with -q but for the one line of a failure', async () => {
+  it('is quiet with -q except for the line of a failure', async () => {
     expect((await lab.sh("rdpipe -q h1:'exit 3' h2:cat")).stderr.split('\n')).to.have.length(2);
     succeeded(await lab.sh("rdpipe -q h1:'echo hi' h2:cat"), 'hi\n');
   });
@@ -51,21 +52,21 @@ describe('standard error', () => {
 describe('--json', () => {
   const lab = useLab();
 
-  it('tells of a limit', async () => {
-    // On a slow machine a higher limit is not what a hop waits for most.
+  it('reports a limit', async () => {
+    // On a slow machine a higher limit may not be a hop's bottleneck.
     for (const limit of ['0.5MB', '0.1MB', '0.02MB']) {
       const { stderr, text } = await lab.sh(`rdpipe --json --limit ${limit} h1:'head -c 1MB /dev/zero' h2:'wc -c'`);
       expect(text).to.equal('1000000\n');
-      const report = jsonLines(stderr).at(-1);
+      const report = jsonLines(stderr, 'run').at(-1);
       if (limit !== '0.02MB' && !/"bottleneck":"limit"/.test(JSON.stringify(report))) continue;
       expect(report).to.have.nested.property('hops[0].bottleneck', 'limit');
       return;
     }
   });
 
-  it('is one object a line, the report last', async () => {
+  it('is one object per line, the report last', async () => {
     const { stderr, text } = await lab.sh("rdpipe --json h1:'echo hi; echo words >&2' h2:rev");
-    const objects = jsonLines(stderr);
+    const objects = jsonLines(stderr, 'run');
     expect(text).to.equal('ih\n');
     for (const object of objects) expect(object).to.have.property('v', 1);
     const report = objects.at(-1) ?? {};
@@ -83,15 +84,26 @@ describe('--json', () => {
     expect(report).to.have.nested.property('hops[0].rttUs').that.is.greaterThan(0);
   });
 
+  it('is the same with options of the text output and a page', async () => {
+    const options = '-vv --stderr off --progress plain --report page.html';
+    const { stderr, status } = await lab.sh(`rdpipe --json ${options} h1:'echo words >&2' :'exit 3'`);
+    expect(status, stderr).to.equal(3);
+    const lines = jsonLines(stderr, 'run');
+    expect(lines).to.have.length(stderr.trimEnd().split('\n').length);
+    expect(lines.find(({ kind }) => kind === 'stderr')).to.include({ stage: 1, host: 'h1', text: 'words\n' });
+    expect(lines.at(-1)).to.include({ kind: 'report', status: 3, cause: 'stage', causeStage: 2 });
+    expect(await lab.list()).to.include('page.html');
+  });
+
   for (const [mode, why, cipher, inSummary] of [
     ['always', 'encrypted (--encrypt always)', /^(?:aes-256-gcm|chacha20-poly1305)$/, /tcp (?:aes-256-gcm|chacha20-)/],
     ['auth', 'authenticated, not encrypted (--encrypt auth)', /^(?:aes-256-gmac|poly1305)$/, /tcp authenticated {2}/],
     ['never', 'not encrypted (--encrypt never)', /^none$/, /tcp not encrypted {2}/],
   ] as const)
-    it(`tells what protects a hop, and the plan and the summary do: ${mode}`, async () => {
+    it(`shows the protection of a hop, as plan and summary do: ${mode}`, async () => {
       const words = `--encrypt ${mode} h1:'echo hi' h2:rev`;
       expect((await lab.sh(`rdpipe -n ${words}`)).text).to.contain(`h1→h2 tcp, ${why}\n`);
-      const report = jsonLines((await lab.sh(`rdpipe --json ${words}`)).stderr).at(-1);
+      const report = jsonLines((await lab.sh(`rdpipe --json ${words}`)).stderr, 'run').at(-1);
       expect(report).to.have.nested.property('hops[0].why', `tcp, ${why}`);
       expect(report).to.have.nested.property('hops[0].cipher').that.matches(cipher);
       const { stderr, text } = await lab.sh(`rdpipe -v ${words}`);
@@ -99,31 +111,31 @@ describe('--json', () => {
       expect(stderr).to.match(inSummary);
     });
 
-  it('tells the cause of a failure', async () => {
+  it('reports the cause of a failure', async () => {
     const { stderr, status } = await lab.sh("rdpipe --json h1:'exit 125' h2:cat");
-    const report = jsonLines(stderr).at(-1);
+    const report = jsonLines(stderr, 'run').at(-1);
     expect(status).to.equal(125);
     expect(report).to.include({ status: 125, cause: 'stage', causeStage: 1 });
     expect(report).to.have.nested.property('stages[0].state', 'failed');
     expect(report).to.have.nested.property('stages[1].state', 'stopped');
   });
 
-  it("tells rdpipe's own failures", async () => {
+  it("reports rdpipe's own failures", async () => {
     const { stderr } = await lab.sh("rdpipe --json h1:'< /nowhere/file' h2:cat");
-    expect(jsonLines(stderr).at(-1)).to.include({ status: 125, cause: 'rdpipe', causeStage: 1 });
+    expect(jsonLines(stderr, 'run').at(-1)).to.include({ status: 125, cause: 'rdpipe', causeStage: 1 });
   });
 
-  it('tells usage errors', async () => {
+  it('reports usage errors', async () => {
     const { stderr, status } = await lab.sh('rdpipe --json h1:true rev');
     expect(status).to.equal(2);
-    expect(jsonLines(stderr).at(-1)).to.include({ status: 2, cause: 'usage' });
+    expect(jsonLines(stderr, 'run').at(-1)).to.include({ status: 2, cause: 'usage' });
   });
 });
 
 describe('--dry-run', () => {
   const lab = useLab();
 
-  it('prints what is done to the stream', async () => {
+  it('prints encryption and compression of the stream', async () => {
     const { text } = await lab.sh("rdpipe -n --limit 2MB --compress zstd:3 h1:'echo hi' h2:cat");
     expect(text).to.match(/^h1→h2 tcp.*, compressed \(zstd, level 3\), at most 2 MB\/s$/m);
   });
@@ -134,7 +146,7 @@ describe('--dry-run', () => {
     ['200MiB', '209.7 MB/s'],
     ['10Mbit', '1.25 MB/s'],
   ])
-    it(`takes a limit of ${limit} for ${rate}`, async () => {
+    it(`shows a limit of ${limit} as ${rate}`, async () => {
       const { text } = await lab.sh(`rdpipe -n --limit ${limit} h1:'echo hi' h2:cat`);
       expect(text.match(/at most (.*)$/m)?.[1]).to.equal(rate);
     });
@@ -154,17 +166,17 @@ describe('--dry-run', () => {
     expect(await lab.list()).not.to.include('ran');
   });
 
-  it('is an event and a report with --json, and no other text', async () => {
+  it('is an event and a report with --json, without other text', async () => {
     const { status, text, stderr } = await lab.sh('rdpipe -n --json h1:true h2:cat');
     expect({ status, text }).to.deep.equal({ status: 0, text: '' });
-    const objects = jsonLines(stderr);
+    const objects = jsonLines(stderr, 'run');
     expect(objects.find(({ kind }) => kind === 'planned')).to.have.nested.property(
       'plan.segments[0].stages[1].stage.text',
     );
     expect(objects.at(-1)).to.include({ kind: 'report', status: 0 });
   });
 
-  it('says what it would run where', async () => {
+  it('shows which command would run on which host', async () => {
     const { text } = await lab.sh("rdpipe -n --encrypt always h1:'tr a-z A-Z' h2:rev");
     expect(text)
       .to.match(/tr a-z A-Z/)
@@ -174,10 +186,3 @@ describe('--dry-run', () => {
   it('needs the hosts to be reachable', async () =>
     expect((await lab.sh('rdpipe -n no..such:true')).status).to.equal(125));
 });
-
-function jsonLines(text: string): Record<string, unknown>[] {
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}

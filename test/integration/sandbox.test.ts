@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rights that rdsend and rdrecv give up are gone while they run, and what they or the agent started keeps its own.
+// rdsend and rdrecv drop rights while they run;
+// their commands and the agent's processes keep theirs.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -7,9 +8,9 @@ import { freePort } from '../support/free-port.ts';
 import { useLab } from '../support/lab.ts';
 import { needs, needsSightOfPrograms } from '../support/needs.ts';
 
-/** As in /proc/PID/status: 2 is a filter. */
+/** Values as in /proc/PID/status: 2 means a filter. */
 const CONFINED = { noNewPrivs: '1', seccomp: '2' };
-/** As we are: in a container there may be a filter for all. */
+/** The restraints of this process: in a container there may be a filter for all processes. */
 const FREE = restraints('self');
 
 describe('the sandbox', () => {
@@ -20,12 +21,12 @@ describe('the sandbox', () => {
     needs(this, FREE.seccomp === '2' ? 'this process has a filter itself: nothing could be told apart' : undefined);
   });
 
-  it('holds rdsend and rdrecv by hand before anybody came, and not the commands that they start', async function () {
+  it('confines rdsend and rdrecv without an agent before a connection, but not their commands', async function () {
     needsSightOfPrograms(this);
     const port = await freePort('0.0.0.0');
     const show = 'sh -c \'grep -E "^(NoNewPrivs|Seccomp):" /proc/self/status; cat; exec sleep 1000\'';
     const receiver = lab.start(`exec rdrecv ${port} secret -- ${show} >received`);
-    // Its command waits beside it until somebody came.
+    // The process of the command waits, also as `rdrecv`, until a peer has connected.
     await eventually(() => expect(of('rdrecv')).to.have.deep.members([CONFINED, FREE]));
     const sender = lab.start(`exec rdsend 127.0.0.1 ${port} secret -- ${show} </dev/null`);
     const free = `NoNewPrivs:\t${FREE.noNewPrivs}\nSeccomp:\t${FREE.seccomp}\n`;
@@ -39,10 +40,10 @@ describe('the sandbox', () => {
     await Promise.all([sender.result, receiver.result]);
   });
 
-  it('holds those of a pipeline, its sinks and sources too, and neither stages nor agents', async function () {
+  it('confines those of a pipeline, also for sinks and sources, but neither stages nor agents', async function () {
     needsSightOfPrograms(this);
     await lab.sh('mkfifo source');
-    // No writer comes: the stages wait for its end.
+    // There is no writer: the stages wait for end of file.
     const files = [`< ${lab.directory}/source`, `> ${lab.directory}/sink`] as const;
     const running = lab.start(`exec rdpipe h1:'${files[0]}' h2:'cat; exec sleep 1000' h3:'${files[1]}'`);
     const all = (name: string, count: number) => eventually(() => expect(of(name)).to.have.length(count));
@@ -58,7 +59,7 @@ describe('the sandbox', () => {
     await running.result;
   });
 
-  /** Those that run in this test, by what the kernel calls them. */
+  /** Processes of this test with this name of the kernel. */
   function of(name: string): Restraints[] {
     return lab.processes(name).map(({ pid }) => restraints(pid));
   }

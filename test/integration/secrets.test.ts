@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of hops are seen nowhere but in the agent's own input. The test learns them from an agent that records it.
+// The keys of hops appear only in the agent's own input.
+// The test learns them from an agent that records its input.
 import { chmodSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -10,7 +11,7 @@ import { ROOT } from '../support/root.ts';
 describe("a hop's key", () => {
   const lab = useLab();
 
-  it('stands in no command line, environment, file or message', async () => {
+  it('is in no command line, environment, file or message', async () => {
     await lab.write('agent', Buffer.from(`#!/bin/sh\ntee -a '${lab.directory}/told' | '${ROOT}/bin/rdstage' "$@"\n`));
     chmodSync(`${lab.directory}/agent`, 0o755);
     const running = lab.start(`exec rdpipe -vv --agent '${lab.directory}/agent' h1:'echo begun; sleep 1000' h2:cat`);
@@ -44,7 +45,7 @@ describe("a hop's key", () => {
   });
 });
 
-/** Distinct ones: both ends of a hop get the same. */
+/** Distinct keys: both ends of a hop get the same one. */
 function keysIn(told: string): string[] {
   return [...new Set([...told.matchAll(/"key":"([0-9a-f]+)"/g)].map((match) => match[1] ?? ''))];
 }

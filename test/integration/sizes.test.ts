@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every byte arrives, whatever its value and however many there are.
+// Every byte arrives, for all values and any number of bytes.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -15,7 +15,7 @@ describe('bytes', () => {
   const lab = useLab();
 
   for (const size of SIZES) {
-    it(`passes ${size} of them on`, async () => {
+    it(`carries ${size} of them`, async () => {
       const bytes = randomBytes(size);
       await lab.write('in', bytes);
       succeeded(await lab.sh('rdpipe h1:cat h2:cat < in > out'), '');
@@ -23,7 +23,7 @@ describe('bytes', () => {
     });
   }
 
-  it('passes every value on', async () => {
+  it('carries every value', async () => {
     const everyValue = Buffer.from(Array.from({ length: 256 }, (_, value) => value));
     await lab.write('in', everyValue);
     const result = await lab.sh('cat in | rdpipe h1:cat h2:cat | cat');
@@ -32,10 +32,10 @@ describe('bytes', () => {
   });
 
   for (const encrypt of sample(['always', 'never'], 1)) {
-    it(`passes 64 MiB on, compared by digest, --encrypt ${encrypt}`, async () => {
+    it(`carries 64 MiB, compared by digest, --encrypt ${encrypt}`, async () => {
       const sender = `h1:'head -c 64M /dev/urandom | tee >(sha256sum > ${lab.directory}/sent)'`;
       const result = await lab.sh(`rdpipe --shell bash --encrypt ${encrypt} ${sender} h2:sha256sum`);
-      // No shell waits for what >( ) runs.
+      // The shell does not wait for the process in >( ).
       await eventually(async () => succeeded(result, (await lab.read('sent')).toString()));
     });
   }

@@ -7,9 +7,9 @@ import { useLab } from '../support/lab.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { succeeded } from '../support/shell.ts';
 
-describe('rdsend and rdrecv by hand', () => {
+describe('rdsend and rdrecv without an agent', () => {
   const lab = useLab();
-  /** Of each test's own: one that is always the same some other program on this machine may have just now. */
+  /** A new one for each test: other programs on this machine might use a fixed port. */
   let port = 0;
   beforeEach(async () => {
     port = await freePort('0.0.0.0');
@@ -63,7 +63,7 @@ describe('rdsend and rdrecv by hand', () => {
     expect(result.text).to.include('/proc/self/fd/3: No such file').and.not.include('a-very-secret-key');
   });
 
-  it('turn a wrong key away and go on waiting', async () => {
+  it('refuse a wrong key and keep waiting', async () => {
     const receiver = lab.start(`exec rdrecv -q ${port} not-much-of-a-secret`);
     const refused = await lab.sh(`echo hi | rdsend 127.0.0.1 ${port} a-guess-of-somebody`);
     expect(refused.status).to.equal(4);
@@ -100,7 +100,7 @@ describe('rdsend and rdrecv by hand', () => {
     expect(result.text, result.stderr).to.match(/^y\ny\n 141\n$/);
   });
 
-  it('say how they are used', async () => {
+  it('print their usage', async () => {
     for (const program of ['rdsend', 'rdrecv']) {
       expect((await lab.sh(program)).status).to.equal(2);
       expect((await lab.sh(`${program} --help`)).text).to.include('KEY');

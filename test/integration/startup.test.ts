@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that a run starts and the files that it loads: only those that it needs. They are counted, for times
-// are the benchmark's; the processes of a host before its agent are counted in the unit tests of the script. And the
-// memory that a run takes, as the kernel reports it.
+// A run starts only the processes and loads only the files that it needs:
+// these are counted, because times belong in the benchmark. Unit tests of the script count the processes of a host
+// before its agent. Also checks the memory that a run takes, as the kernel reports it.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
@@ -9,15 +9,15 @@ import { reportOf } from '../support/report.ts';
 import { failed, succeeded } from '../support/shell.ts';
 
 const MIB = 1024 * 1024;
-/** As docs/notes/start-up.md has them. */
+/** From docs/notes/start-up.md. */
 const RDPIPE_MAX_KIB = 120 * 1024;
 const NATIVE_MAX_KIB = 24 * 1024;
-/** What --buffer is by itself. */
+/** Default of --buffer. */
 const BUFFER_KIB = 8 * 1024;
 
 const LOADED = join(import.meta.dirname, 'print-loaded.cjs');
 
-/** An ssh that notes who speaks, rdpipe (>) or the host (<), a line each, in an agent's channel. */
+/** An ssh that logs one line per message in an agent's channel: > from rdpipe, < from the host. */
 const TALK = `#!/bin/bash
 PATH=\${PATH#*:}
 case "$*" in *' sh') ;; *) exec ssh "$@" ;; esac
@@ -29,7 +29,7 @@ describe('the start of a run', () => {
   const lab = useLab();
   const lines = async (name: string): Promise<string[]> => (await lab.read(name)).toString().trimEnd().split('\n');
 
-  it('takes three ssh a host: its configuration, its connection, its channel', async () => {
+  it('starts three ssh processes per host: configuration, connection, channel', async () => {
     await lab.write('ssh', Buffer.from('#!/bin/sh\necho "$*" >>calls\nPATH=${PATH#*:} exec ssh "$@"\n'));
     succeeded(await lab.sh('chmod 755 ssh; echo hi | PATH=$PWD:$PATH rdpipe h1:cat h2:cat'), 'hi\n');
     const calls = await lines('calls');
@@ -39,7 +39,7 @@ describe('the start of a run', () => {
     }
   });
 
-  /** Notes how it is called, and calls the ssh that a user would mean. */
+  /** Logs its arguments and runs the real ssh. */
   const STAND_IN = '#!/bin/sh\necho "$*" >>calls\nexec ssh "$@"\n';
   const expectCallsOfJump = async () => {
     const calls = await lines('calls');
@@ -57,13 +57,13 @@ describe('the start of a run', () => {
     expect(calls).to.have.lengthOf(6);
   };
 
-  it('calls a stand-in in PATH for everything, which may call ssh itself', async () => {
+  it('uses a replacement of ssh in PATH for everything, which may call ssh itself', async () => {
     await lab.write('ssh', Buffer.from(STAND_IN));
     succeeded(await lab.sh('chmod 755 ssh; PATH=$PWD:$PATH rdpipe behind:"echo hi"'), 'hi\n');
     await expectCallsOfJump();
   });
 
-  it('calls the ssh of --ssh-program, of the flag and of the config file, for everything', async () => {
+  it('uses the ssh of --ssh-program, from the flag and from the config file, for everything', async () => {
     const name = "my 100%h 'ssh";
     await lab.write(name, Buffer.from(STAND_IN));
     succeeded(await lab.sh(`chmod 755 "${name}"; rdpipe --ssh-program "${name}" behind:"echo hi"`), 'hi\n');
@@ -82,7 +82,7 @@ describe('the start of a run', () => {
       failed(await lab.sh(`rdpipe --ssh-program ${path} h1:true`), 2, why));
   }
 
-  it('takes five turns of words and answers a host: agent, prepare and listen, dial, go, finish', async () => {
+  it('takes five round trips per host: agent, prepare and listen, dial, go, finish', async () => {
     await lab.write('ssh', Buffer.from(TALK));
     succeeded(await lab.sh('chmod 755 ssh; echo hi | PATH=$PWD:$PATH rdpipe h1:cat h2:cat'), 'hi\n');
     const talks = (await lab.list()).filter((name) => name.startsWith('talk.'));
@@ -94,14 +94,14 @@ describe('the start of a run', () => {
     }
   });
 
-  it('loads one file of its own, as V8 compiled it when it was built', async () => {
+  it('loads one file, as compiled by V8 at build time', async () => {
     succeeded(await lab.sh('echo hi | rdpipe h1:cat h2:cat'), 'hi\n');
     const options = `NODE_OPTIONS='--require ${LOADED}'`;
     succeeded(await lab.sh(`echo hi | ${options} rdpipe h1:cat h2:cat`), 'hi\n');
     expect((await lines('loaded')).slice(0, -1)).to.deep.equal(['rdpipe.cjs', 'program.cjs: compiled before']);
   });
 
-  it('takes no more memory than is promised, however much goes through', async () => {
+  it('takes no more memory than promised, however much data it carries', async () => {
     const options = `NODE_OPTIONS='--require ${LOADED}'`;
     const run = (mib: number) => lab.sh(`head -c ${mib}M /dev/zero | ${options} rdpipe --json h1:cat h2:cat | wc -c`);
     const native = async (mib: number) => {
@@ -117,7 +117,7 @@ describe('the start of a run', () => {
     expect(Number((await lines('loaded')).at(-1))).to.be.below(RDPIPE_MAX_KIB);
   });
 
-  it('gives what it starts the certificates that it keeps from node', async () => {
+  it('passes the certificates that it hides from node to the programs that it starts', async () => {
     const result = await lab.sh("NODE_EXTRA_CA_CERTS=/none rdpipe ':echo $NODE_EXTRA_CA_CERTS $RDPIPE_EXTRA_CA_CERTS'");
     succeeded(result, '/none\n');
     expect(result.stderr).to.equal('');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exit statuses, and the one line that names the first cause.
+// Exit statuses, and the error line that names the first cause.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
@@ -24,7 +24,7 @@ describe('the exit status', () => {
       /stage 2 \(h2: .*\) exited with status 5/,
     ));
 
-  it('is that of the first cause, not of those it stopped', async () =>
+  it('is that of the first cause, not of stages stopped because of it', async () =>
     failed(
       await lab.sh("rdpipe h1:'sleep 1000' h2:'cat; exit 9' h3:'exit 4'"),
       4,
@@ -32,16 +32,16 @@ describe('the exit status', () => {
     ));
 
   describe('with --ok', () => {
-    it('is 0 for what is expected of every stage', async () =>
+    it('is 0 for a status expected of every stage', async () =>
       succeeded(await lab.sh("rdpipe --ok 1 h1:'grep x /dev/null' h2:'wc -c'"), '0\n'));
-    it('is 0 for what is expected of one stage', async () =>
+    it('is 0 for a status expected of one stage', async () =>
       succeeded(await lab.sh("rdpipe --ok 1=1,3 h1:'echo a; exit 3' h2:cat"), 'a\n'));
-    it('is 0 for what several of them expect together', async () =>
+    it('is 0 for statuses of several --ok together', async () =>
       succeeded(
         await lab.sh("rdpipe --ok 7,9 --ok 1=3 --ok 2=4 h1:'echo a; exit 3' h2:'cat; exit 4' h3:'cat; exit 9'"),
         'a\n',
       ));
-    it('is not 0 for a signal: 137 is what it became, not a status', async () =>
+    it('is not 0 for a signal, although it is reported as 137', async () =>
       failed(await lab.sh("rdpipe --ok 137 h1:'kill -9 $$' h2:cat"), 137, /stage 1 .* was killed by SIGKILL/));
     it('is not 0 for another stage', async () =>
       failed(await lab.sh("rdpipe --ok 2=3 h1:'exit 3' h2:cat"), 3, /stage 1 .* exited with status 3/));
@@ -54,17 +54,17 @@ describe('the exit status', () => {
       const result = await lab.sh("rdpipe --lenient h1:'echo half; exit 3' h2:'wc -c'");
       expect({ status: result.status, text: result.text }).to.deep.equal({ status: 3, text: '5\n' });
     });
-    it('gives it after a producer that was killed', async () => {
+    it('also after a producer that was killed', async () => {
       const result = await lab.sh("rdpipe --lenient h1:'echo half; kill -9 $$' h2:'wc -c'");
       expect({ status: result.status, text: result.text }).to.deep.equal({ status: 137, text: '5\n' });
     });
-    it('gives none after a source that could not be read to its end', async function () {
+    it('but not after a source that could not be read to its end', async function () {
       needsSightOfPrograms(this);
       const result = await lab.sh(`rdpipe --lenient h1:'< /proc/self/mem' h2:'cat; touch ${lab.directory}/committed'`);
       failed(result, 125, /stage 1 \(h1: < \/proc\/self\/mem\): .*input\/output error/);
       expect(await lab.list()).not.to.include('committed');
     });
-    it('is that of the rightmost that failed', async () =>
+    it('is that of the rightmost stage that failed', async () =>
       expect((await lab.sh("rdpipe --lenient h1:'exit 3' h2:'cat; exit 4' h3:cat")).status).to.equal(4));
   });
 
@@ -78,7 +78,7 @@ describe('the exit status', () => {
       failed(await lab.sh(`rdpipe --shell h1=bash ${hidden}`), 1, /stage 1 .* exited with status 1/);
       succeeded(await lab.sh(`rdpipe --shell h2=bash ${hidden}`), 'a\n');
     });
-    it("takes bash's word for an inner reader that ends early, which --ok may allow", async () => {
+    it("uses bash's status for an inner reader that ends early, which --ok may allow", async () => {
       const inner = "h1:'yes | head -n 1' h2:cat";
       failed(await lab.sh(`rdpipe --shell bash ${inner}`), 141, /stage 1 .* exited with status 141/);
       succeeded(await lab.sh(`rdpipe --shell bash --ok 141 ${inner}`), 'y\n');
@@ -103,14 +103,10 @@ describe('the exit status', () => {
     expect((await lab.sh('rdpipe --version')).text).to.match(/\d+\.\d+\.\d+/);
   });
 
-  it('prints the versions of all its parts, also where the dynamic programs do not run', async () => {
+  it('prints the versions of all its parts, also if the dynamic programs do not run', async () => {
     const { text, status, stderr } = await lab.sh('rdpipe --version -v');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-    for (const part of [
-      /^node [\d.]+ \(\w+\), \//m,
-      /^programs here: dynamic, \//m,
-      /^packages of npm: .*commander \d/ms,
-    ])
+    for (const part of [/^node [\d.]+ \(\w+\), \//m, /^programs here: dynamic, \//m, /^npm packages: .*commander \d/ms])
       expect(text).to.match(part);
     expect(text)
       .to.match(/^programs for hosts: .*linux-\w+$/m)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of standard input.
+// Kinds of standard input.
 import { useLab } from '../support/lab.ts';
 import { succeeded } from '../support/shell.ts';
 
@@ -10,7 +10,7 @@ describe('standard input', () => {
 
   it('may be a file', async () => succeeded(await lab.sh(`printf 12345 > in; rdpipe ${COUNT} < in`), '5\n'));
 
-  it('is read from where it stands', async () =>
+  it('is read from its offset', async () =>
     succeeded(await lab.sh(`printf 'one\\ntwo\\n' > in; { read -r line; rdpipe h1:cat h2:cat; } < in`), 'two\n'));
 
   it('may be a pipe', async () => succeeded(await lab.sh(`printf 12345 | rdpipe ${COUNT}`), '5\n'));
@@ -19,18 +19,18 @@ describe('standard input', () => {
 
   it('may be closed', async () => succeeded(await lab.sh(`rdpipe ${COUNT} <&-`), '0\n'));
 
-  it('is left alone when it is a terminal', async () => {
+  it('is not read when it is a terminal', async () => {
     const terminal = lab.start(`exec script -qec "rdpipe ${COUNT} > out" /dev/null`, { stdin: 'open' });
     const result = await terminal.result;
     succeeded({ ...result, text: (await lab.read('out')).toString() }, '0\n');
   });
 
-  it('is left alone with --stdin none, as a loop that reads needs it', async () => {
+  it('is not read with --stdin none, as needed in a loop with read', async () => {
     const loop = `while read -r word; do rdpipe --stdin none h1:"echo $word" h2:rev; done`;
     succeeded(await lab.sh(`printf 'ab\\ncd\\nef\\n' | ${loop}`), 'ba\ndc\nfe\n');
   });
 
-  it('is left alone with --stdin none, open and silent though it is', async () => {
+  it('is not read with --stdin none, even if it is open and silent', async () => {
     const running = lab.start(`exec rdpipe --stdin none ${COUNT}`, { stdin: 'open' });
     succeeded(await running.result, '0\n');
   });

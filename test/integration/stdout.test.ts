@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of standard output, and readers that end early.
+// Kinds of standard output, and readers that exit early.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { succeeded } from '../support/shell.ts';
@@ -34,7 +34,7 @@ describe('standard output', () => {
     it('ends a producer that has fallen silent', async () =>
       succeeded(await lab.sh(firstTen('echo 1234567890; exec sleep 1000')), '1234567890 0\n'));
 
-    it('ends a producer that minds SIGPIPE', async () =>
+    it('ends a producer that handles SIGPIPE', async () =>
       succeeded(
         await lab.sh(firstTen('trap "" PIPE; while echo 123456789 2>/dev/null; do :; done; exit 7')),
         '123456789\n 0\n',
@@ -43,7 +43,7 @@ describe('standard output', () => {
     it('ends a stage of this machine', async () =>
       succeeded(await lab.sh(`rdpipe :'yes abc' | head -c 4; echo "\${PIPESTATUS[0]}"`), 'abc\n0\n'));
 
-    it('ends stages before a consumer in mid-pipeline', async () =>
+    it('ends stages before a consumer within a pipeline', async () =>
       succeeded(await lab.sh(`rdpipe h1:'yes abc' h2:'head -n 2' h3:cat; echo $?`), 'abc\nabc\n0\n'));
 
     it('ends an idle standard input', async () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages that `sudo` runs for a user who is not root: the agent may not signal them. They are named with their pid and
-// host, make the run fail, and never see the end of a stream that was cut off.
+// Stages that `sudo` runs for a user other than root: the agent may not signal them.
+// The report names them with pid and host, they make the run fail, and they never see the end of a stream that was cut
+// off.
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -16,8 +17,8 @@ const SHADOW = `${USER}:*:19000:0:99999:7:::\n`;
 const SUDOERS = `Defaults env_keep += "RDPIPE_TEST_MARK"\n${USER} ALL=(root) NOPASSWD: ALL\n`;
 
 /**
- * Sessions of the host are this user's, with users and sudoers of their own in a mount namespace: this machine's stay
- * as they are.
+ * Sessions of the host run as this user, with their own passwd and sudoers in a mount namespace: the files of this
+ * machine stay unchanged.
  */
 const AS_USER = `cd "$HOME/.."
 for file in passwd shadow sudoers; do mount --bind "own-$file" "/etc/$file" || exit; done
@@ -50,8 +51,8 @@ describe('a stage under sudo', () => {
   });
 
   for (const [what, trap, named] of [
-    ['ends on SIGTERM to sudo, but for its child,', '', ['cat']],
-    ['minds no signal', 'trap "" PIPE TERM; ', ['cat', 'sh']],
+    ['ends on SIGTERM to sudo, except its child,', '', ['cat']],
+    ['ignores signals', 'trap "" PIPE TERM; ', ['cat', 'sh']],
   ] as const)
     it(`that ${what} is named when its producer failed, and sees no end of file`, async () => {
       const consumer = `sudo -n sh -c '${trap}cat > ${lab.directory}/seen; touch ${lab.directory}/committed'`;
@@ -62,7 +63,7 @@ describe('a stage under sudo', () => {
       const { cause, message, leftBehind } = reportOf(result);
       expect({ status: result.status, cause }, result.stderr).to.deep.equal({ status: 3, cause: 'stage' });
       expect(new Set(leftBehind.map(({ host }) => host))).to.deep.equal(new Set(['sudoer']));
-      // On a slow machine the shell may not have ended yet where it will.
+      // On a slow machine a shell that is about to end may not have ended yet.
       const programs = leftBehind.map(({ command }) => command.replace(/ .*/, ''));
       expect(programs).to.include.members([...named]);
       expect(['cat', 'sh']).to.include.members(programs);
@@ -84,12 +85,12 @@ describe('a stage under sudo', () => {
     await endAll(leftBehind);
   });
 
-  it('is no hindrance where it ends by itself', async () => {
+  it('does not matter if it ends on its own', async () => {
     const { status, text, stderr } = await lab.sh("rdpipe sudoer:'sudo -n seq 3' h2:cat sudoer:'sudo -n tac'");
     expect({ status, text, stderr }).to.deep.equal({ status: 0, text: '3\n2\n1\n', stderr: '' });
   });
 
-  /** They still run. We may end them: a shell before what it runs, so that it does nothing more. */
+  /** Kills the processes, which still run; a shell before its child, so that the shell runs nothing more. */
   async function endAll(left: readonly { readonly pid: number }[]): Promise<void> {
     expect(left.filter(({ pid }) => isRunning(pid))).to.have.length.above(0);
     for (const { pid } of [...left].sort((a, b) => a.pid - b.pid)) signalProcess(pid, 'SIGKILL');

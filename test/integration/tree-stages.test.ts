@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipeline of tree stages over real sshd's: rdtree as it is, and scripts in its place that fail in other ways.
+// A pipeline of tree stages over real sshd's:
+// the real rdtree, and scripts in its place that fail in other ways.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -31,7 +32,10 @@ describe('a pipeline of tree stages', () => {
   });
   afterEach(() => hosts.close());
 
-  /** A directory with the agent's programs, and a script in place of rdtree: `role` is what it should be. */
+  /**
+   * Creates a directory with the agent's programs and a script in place of rdtree; `$role` in the script is the role
+   * that rdtree should have.
+   */
   function programsWith(script: string): string {
     const programs = join(directory, 'programs');
     mkdirSync(programs);
@@ -63,7 +67,7 @@ describe('a pipeline of tree stages', () => {
     return { report, events };
   }
 
-  it('runs rdtree, which was copied there, and names the one that failed', async () => {
+  it('runs rdtree, which was copied there, and names the stage that failed', async () => {
     const { report, events } = await copy([], { sources: ['zz'] });
     expect(report).to.include({ status: 125, cause: 'rdpipe' });
     expect(report.message).to.match(/^cannot continue: h[12] \((scan|compare|read|write)\): \S/);
@@ -92,7 +96,7 @@ describe('a pipeline of tree stages', () => {
     expect(events).to.deep.include(shown);
   });
 
-  it('ends with the program that could not go on, and shows the others no end of file', async () => {
+  it('ends with the program that could not continue, and shows the others no end of file', async () => {
     const agent = programsWith(`
       case $role in
         read) read line; echo '{"event":"fatal","code":"source_unreadable","message":"/d/x: input/output error"}' >&2; exit 6 ;;

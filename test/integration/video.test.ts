@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw frames from a studio to a player: each arrives as it was made.
+// Raw video frames from a studio to a player: each frame arrives unchanged.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
@@ -10,7 +10,7 @@ const RAW = '-f rawvideo -pixel_format yuv420p -video_size 1280x720 -framerate 3
 describe('raw video', () => {
   const lab = useLab();
 
-  it('reaches the player frame by frame, and the report says how fast', async function () {
+  it('reaches the player frame by frame, and the report has the rate', async function () {
     needsTool(this, 'ffmpeg');
     const studio = `h1:'ffmpeg -nostdin -loglevel error ${SOURCE} -f rawvideo -'`;
     const player = `h2:'ffmpeg -nostdin -loglevel error ${RAW} -i - -f framemd5 -'`;

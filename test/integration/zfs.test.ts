@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real replication: full and incremental, and one that breaks off half-way.
+// A real replication: full and incremental, and one that fails half-way.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { needsFile, needsRoot, needsTool } from '../support/needs.ts';
@@ -42,7 +42,7 @@ describe('zfs send | zfs recv', () => {
     );
   });
 
-  it('leaves the receiving dataset as it was when the sender is killed half-way', async () => {
+  it('leaves the receiving dataset unchanged when the sender is killed half-way', async () => {
     const { from, to } = zfs;
     await lab.sh(`head -c 64M /dev/urandom > ${from.directory}/data/more; zfs snapshot ${from.name}/data@three`);
     const before = await lab.sh(`zfs get -Hp -r guid ${to.name}`);
@@ -54,7 +54,7 @@ describe('zfs send | zfs recv', () => {
     expect(after.text).to.equal(before.text).and.to.include('@two');
   });
 
-  it('can be done again after that', async () => {
+  it('can be repeated after that', async () => {
     const { from, to } = zfs;
     succeeded(
       await lab.sh(`
@@ -65,7 +65,7 @@ describe('zfs send | zfs recv', () => {
   });
 });
 
-/** zfs-fuse lets go of a mount some time after it said so. */
+/** zfs-fuse releases a mount only some time after it reports the release. */
 function remountData({ name }: ZfsPool): string {
   const mount = `zfs mount ${name}/data`;
   return `zfs umount ${name}/data 2> /dev/null; for try in $(seq 300); do ${mount} 2> /dev/null && break; sleep 0.2; done`;

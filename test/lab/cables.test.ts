@@ -17,7 +17,7 @@ const HELD_BYTES = 4 * MIB;
 describe('an RDMA hop whose cable is pulled', () => {
   const lab = useVirtualHosts();
 
-  it('goes on when it comes back, and loses nothing', async () => {
+  it('continues when it comes back, and loses nothing', async () => {
     const source = `while test ! -e /tmp/stop; do head -c 1M /dev/urandom; sleep 0.1; done | tee /tmp/source`;
     const running = lab.start(
       `exec rdpipe --json --buffer 1MiB ${TIME_TO_MEND} h1:'${source}' h2:'cat > /tmp/target' > /dev/null`,

@@ -21,7 +21,7 @@ describe('a copy over RDMA', () => {
     succeeded(await lab.sh(`rdcp -aAX ~/tree/ h1:${DISK}/source/`), '');
   });
 
-  it('keeps everything from host to host, and copies nothing again', async () => {
+  it('keeps everything from host to host, and copies nothing twice', async () => {
     const before = await lab.packets('h2');
     const copy = () => lab.sh(`rdcp --json -aAX --delete h1:${DISK}/source/ h2:${DISK}/target/`);
     const { hops } = succeededOver(await copy(), '', ALL_RDMA);

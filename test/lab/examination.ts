@@ -2,12 +2,13 @@
 // Reads the findings of `rdpipe doctor --json` on virtual hosts.
 import { expect } from 'chai';
 import type { Examination, Finding } from '../../packages/rdpipe/src/model/examination.ts';
+import { jsonObject } from '../support/json-output.ts';
 import type { VirtualLab } from './use-virtual-hosts.ts';
 
 export async function examine(lab: VirtualLab, words: string, status: number): Promise<Examination> {
   const result = await lab.sh(`rdpipe doctor --json ${words}`);
   expect({ status: result.status, stderr: result.stderr }, result.text).to.deep.equal({ status, stderr: '' });
-  return JSON.parse(result.text);
+  return jsonObject(result.text, 'doctor');
 }
 
 export function wrong({ hosts, pairs }: Examination): readonly Finding[] {

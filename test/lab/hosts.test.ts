@@ -11,7 +11,7 @@ const SHOUT = "'tr a-z A-Z'";
 describe('a pipeline over virtual hosts', () => {
   const lab = useVirtualHosts();
 
-  it('runs over RDMA between two hosts, in clear and authenticated, and over TCP to the user, sealed', async () => {
+  it('runs over RDMA between two hosts, authenticated and not encrypted, and over encrypted TCP to the user', async () => {
     const before = await lab.packets('h1');
     const result = await lab.sh(`echo hi | rdpipe --json h1:${SHOUT} h2:rev`);
     const { hops } = succeededOver(result, 'IH\n', ['tcp', 'rdma', 'tcp']);

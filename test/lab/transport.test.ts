@@ -9,7 +9,7 @@ const SUITES = `${ROOT}/build/release/rdendpoint-native/test`;
 describe('the RDMA transport', () => {
   const lab = useVirtualHosts();
 
-  it('keeps what every transport promises', async () => {
+  it('keeps the promises of every transport', async () => {
     const before = await lab.packets('h1');
     expect(await lab.on('h1', `${SUITES}/transport_test 10.77.0.1`)).to.match(/^transport: \d+ checks\n$/);
     expect((await lab.packets('h1')).sent).to.be.greaterThan(before.sent);

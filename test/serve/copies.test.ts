@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies to and from a serving receiver: both directions, several clients, rights, directories and keys.
+// Copies to and from a serving receiver:
+// both directions, several clients, permissions, directories and keys.
 import {
   chmodSync,
   existsSync,
@@ -22,7 +23,7 @@ describe('a serving receiver', () => {
   const place = useCopyPlace();
   before(() => makeTree(place.path('tree')));
 
-  it('takes a tree and gives it back, and reports both', async () => {
+  it('receives a tree and sends it back, and reports both', async () => {
     const server = await place.serve();
     expect(await place.rdcp('-a', 'tree', server.url(''))).to.include({ status: 0 });
     expect(succeeds('diff', ['-r', '--no-dereference', place.path('tree'), join(place.served, 'tree')])).to.equal(true);
@@ -82,7 +83,7 @@ describe('a serving receiver', () => {
     ['--read-only', 'this key may not write here'],
     ['--write-only', 'this key may not read here'],
   ] as const)
-    it(`refuses with ${flag} what it forbids`, async () => {
+    it(`refuses copies that ${flag} forbids`, async () => {
       mkdirSync(place.served, { recursive: true });
       writeFileSync(join(place.served, 'there'), 'there');
       const server = await place.serve(flag);
@@ -92,7 +93,7 @@ describe('a serving receiver', () => {
       expect(stderr).to.include(words);
     });
 
-  it('keeps owners, set-user-id bits and everything outside its directory as they are', async () => {
+  it('leaves owners, set-user-id bits and everything outside its directory unchanged', async () => {
     const server = await place.serve();
     expect(await place.rdcp('-a', 'tree/setuid', server.url('setuid'))).to.include({ status: 0 });
     expect(lstatSync(join(place.served, 'setuid')).mode & 0o7777).to.equal(0o755);
@@ -116,7 +117,7 @@ describe('a serving receiver', () => {
     expect(stderr).to.match(/:217[0-4]\d\b/);
   });
 
-  it('tells in one line why a copy cannot begin', async () => {
+  it('reports in one line why a copy cannot begin', async () => {
     const server = await place.serve('--bind', '127.0.0.1');
     place.write('other', 'quite another key than that\n');
     place.write('open', `${place.key.toString('hex')}\n`);
@@ -143,7 +144,7 @@ describe('a serving receiver', () => {
     }
   });
 
-  it('starts with no key file that others may read', async () => {
+  it('does not start with a key file that others may read', async () => {
     const failure = await place.serve('--keyfile', place.write('loose', '0'.repeat(64), 0o640)).catch(String);
     expect(failure).to.include('other users can access').and.include('chmod go=');
   });

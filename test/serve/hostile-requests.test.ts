@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client with a key that sends what rdcp never would: the agent refuses it, and the session ends.
+// A client that has a key but sends requests that rdcp never sends:
+// the agent refuses them, and the session ends.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -7,7 +8,7 @@ import { type CopyServer, type Talker, useCopyPlace } from '../support/copy-serv
 import { eventually } from '../support/eventually.ts';
 import { childrenOf } from '../support/processes.ts';
 
-/** No limit of the agent strikes in between. */
+/** So long that no limit of the agent expires. */
 const LIMIT_MS = 600_000;
 const HEAD = { op: 'prepare', segment: 1, lenient: false, lease_ms: LIMIT_MS, connect_timeout_ms: LIMIT_MS };
 const NULLS = [
@@ -75,7 +76,7 @@ describe('a hostile client of a serving receiver', () => {
       expect(stderrOf(talker)).to.match(/"event":"failed".*"code":"(ENOENT|ELOOP|ENOTDIR)"/);
     });
 
-  it('ends by lines that are no requests, too long or endless', async () => {
+  it('is ended after lines that are not requests, too long or endless', async () => {
     for (const bytes of [
       '{"op":"nothing"}\n',
       'garbage\n',
@@ -135,7 +136,7 @@ function manyLinks(count: number) {
   }));
 }
 
-/** Of all stages, together. */
+/** Standard error of all stages together. */
 function stderrOf(talker: Talker): string {
   return [...talker.text.matchAll(/"event":"stderr","stage":\d+,"data":"([0-9a-f]*)"/g)]
     .map(([, data = '']) => Buffer.from(data, 'hex').toString())

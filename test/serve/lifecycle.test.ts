@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a serving receiver: limits, keys that are read again, signals, memory, its own death.
+// The life of a serving receiver: limits, reloaded keys, signals, memory, the end after SIGKILL.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { allGone, eventsOf, useCopyPlace } from '../support/copy-server.ts';
@@ -8,7 +8,7 @@ import { childrenOf, signalProcess } from '../support/processes.ts';
 
 const BIG_BYTES = 12_000_000;
 const ROUNDS = 60;
-/** Of the server itself, which reads nothing of its clients. */
+/** Growth of the server itself, which reads no data of its clients. */
 const GROWTH_MAX_KIB = 1024;
 
 interface Average {
@@ -24,7 +24,7 @@ describe('the life of a serving receiver', () => {
     writeFileSync(place.path('big'), Buffer.alloc(BIG_BYTES, 'a stream that takes a while\n'));
   });
 
-  it('tells a client that is one too many that it is full', async () => {
+  it('tells one client too many that it is full', async () => {
     const server = await place.serve('--max-clients', '2');
     const [first] = await Promise.all([place.client(server), place.client(server)]);
     const third = await place.rdcp('tree/file', server.url('x'));
@@ -35,7 +35,7 @@ describe('the life of a serving receiver', () => {
     expect(await place.rdcp('tree/file', server.url('x'))).to.include({ status: 0 });
   });
 
-  it('reads its keys again on HUP, and keeps the old ones where the new are bad', async () => {
+  it('reads its keys again on HUP, and keeps the old ones if the new are invalid', async () => {
     const file = place.write('rotated', 'the first key of several\n');
     const config = place.write('keys.toml', `[client.a]\nkeyfile = "${file}"\n`);
     const server = await place.serve('--config', config);
@@ -58,9 +58,9 @@ describe('the life of a serving receiver', () => {
     expect(await running.ended).to.include({ status: 0 });
   });
 
-  it('lets sessions finish after TERM, and takes no more', async () => {
+  it('lets sessions finish after TERM, and accepts no more', async () => {
     const server = await place.serve();
-    // It stays in its session for as long as it takes to see that; the copy, too, unless it is done by then.
+    // The client keeps its session open until this was checked; so does the copy, unless it finishes first.
     const { socket } = await place.client(server);
     const running = place.start('--limit', '4M', 'big', server.url('drained'));
     await eventually(() => expect(server.stderr()).to.include('began to write'));
@@ -101,7 +101,7 @@ describe('the life of a serving receiver', () => {
     expect((await running.ended).status).to.equal(125);
   });
 
-  it('has no more memory and descriptors after many sessions', async () => {
+  it('uses no more memory and descriptors after many sessions', async () => {
     const server = await place.serve();
     const round = async () => {
       const { socket, closed } = await place.client(server);
@@ -121,7 +121,7 @@ describe('the life of a serving receiver', () => {
     expect(await place.rdcp('big', server.url('averaged'))).to.include({ status: 0 });
     const lines = await eventually(() => {
       const averages = eventsOf(server.stderr(), 'averages').map((event) => event.averages as readonly Average[]);
-      // Those over 10 s come every 10 s: a slow copy is in several. They have 6 digits.
+      // Averages over 10 s are printed every 10 s: a slow copy contributes to several. They have 6 digits.
       const received = averages.reduce((sum, [ten]) => sum + (ten?.received_per_s ?? 0) * 10, 0);
       expect(received, server.stderr()).to.be.at.least(BIG_BYTES * 0.9999);
       return averages;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strangers at a serving receiver's port: they get nothing, and hold up no client that has a key.
+// Unauthenticated peers at the port of a serving receiver:
+// they get nothing, and delay no client that has a key.
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp, type Socket } from 'node:net';
@@ -15,7 +16,7 @@ const HANDSHAKE_MS = 5000;
 const FLOOD = 500;
 const BIG_BYTES = 60_000_000;
 
-describe('a stranger at a serving receiver', () => {
+describe('an unauthenticated peer of a serving receiver', () => {
   const place = useCopyPlace();
   before(() => {
     mkdirSync(place.path('tree'));
@@ -23,7 +24,7 @@ describe('a stranger at a serving receiver', () => {
     writeFileSync(place.path('big'), Buffer.alloc(BIG_BYTES, 'a stream that takes a while\n'));
   });
 
-  it('gets the same bytes for a wrong key and an unknown name', async () => {
+  it('gets the same answer for a wrong key and an unknown name', async () => {
     const server = await place.serve();
     const answers = [];
     for (const [key, name] of [
@@ -40,12 +41,12 @@ describe('a stranger at a serving receiver', () => {
       );
     }
     expect(new Set(answers)).to.have.property('size', 1);
-    // A fatal alert alone: decrypt_error, or illegal_parameter by OpenSSL before 3.5.
+    // Only a fatal alert: decrypt_error, or illegal_parameter from OpenSSL before 3.5.
     expect(answers[0]).to.match(/^150303000202(?:33|2f)$/);
     await eventually(() => expect(server.stderr()).to.match(/refused .* wrong key/));
   });
 
-  it('gets nothing for bytes of another protocol, nor for TLS without the key', async () => {
+  it('gets no answer to another protocol, or to TLS without the key', async () => {
     const server = await place.serve();
     for (const bytes of [
       'GET / HTTP/1.1\r\n\r\n',
@@ -67,7 +68,7 @@ describe('a stranger at a serving receiver', () => {
     expect(await place.rdcp('tree/file', server.url('after'))).to.include({ status: 0 });
   });
 
-  it('is dropped after 5 s without a handshake, and one line tells of them', async () => {
+  it('is dropped after 5 s without a handshake, and one line reports them', async () => {
     const server = await place.serve();
     const began = Date.now();
     const sockets = Array.from({ length: 10 }, () => place.keep(connectTcp(server.port, '127.0.0.1')));
@@ -80,18 +81,18 @@ describe('a stranger at a serving receiver', () => {
       expect(counted, server.stderr()).to.equal(sockets.length);
       return found.length;
     });
-    // One a second at most.
+    // At most one line per second.
     expect(lines).to.be.below(sockets.length / 2);
   });
 
-  it('does not stop a session that works, nor clients that come, with 500 others', async () => {
+  it('does not disturb a running session or new clients, with 500 others', async () => {
     const server = await place.serve();
     const copy = place.rdcp('--limit', '20M', 'big', server.url('flooded'));
     await eventually(() => expect(server.stderr()).to.match(/began to write flooded/));
     const flood = floodOf(server, place.keep.bind(place));
     await eventually(async () => {
       const other = await place.rdcp('tree/file', server.url('beside'));
-      // A client that is slower than the flood says what to do.
+      // A client that loses against the flood gets a message with advice.
       if (other.status !== 0) expect(other.stderr).to.include('(try again)');
       expect(other.status).to.equal(0);
     });
@@ -101,7 +102,7 @@ describe('a stranger at a serving receiver', () => {
     expect(status, stderr).to.equal(0);
   });
 
-  it('that reads slowly, or not at all, ends alone', async () => {
+  it('that reads slowly, or not at all, affects no other', async () => {
     const server = await place.serve();
     const slow = new Talker(server.port, place.key, 'default');
     place.keep(slow.socket);
@@ -113,7 +114,7 @@ describe('a stranger at a serving receiver', () => {
     await eventually(() => expect(childrenOf(server.pid)).to.deep.equal([]));
   });
 
-  it('leaves nothing behind when its connection breaks in a session', async () => {
+  it('leaves nothing when its connection breaks in a session', async () => {
     const server = await place.serve();
     const talkers = await Promise.all([1, 2, 3].map(() => place.client(server)));
     expect(childrenOf(server.pid)).to.have.length(6);
@@ -133,7 +134,7 @@ function closing(socket: Socket): Promise<void> {
   });
 }
 
-/** It has SIGKILL, of which a busy machine has not yet made it end. */
+/** True if the process has ended, or has a pending SIGKILL that a busy machine has not delivered yet. */
 function isKilled(pid: number): boolean {
   try {
     return /^(?:Sig|Shd)Pnd:\s+[\da-f]*[13579bdf][\da-f]{2}$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -142,7 +143,7 @@ function isKilled(pid: number): boolean {
   }
 }
 
-/** All that comes until the far end closes. */
+/** Returns all bytes that arrive until the far end closes. */
 async function answerTo(socket: Socket, bytes: string | Buffer): Promise<Buffer> {
   const got: Buffer[] = [];
   socket.on('data', (data) => got.push(data));
@@ -151,7 +152,7 @@ async function answerTo(socket: Socket, bytes: string | Buffer): Promise<Buffer>
   return Buffer.concat(got);
 }
 
-/** Connections of all kinds, each of which stays as long as it may. */
+/** Opens connections of all kinds, each of which stays as long as the server permits. */
 async function floodOf(server: CopyServer, keep: (socket: Socket) => Socket): Promise<void> {
   for (let i = 0; i < FLOOD; i++) {
     const socket = keep(connectTcp(server.port, '127.0.0.1'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The unit for systemd: valid, and with few rights.
+// The systemd unit: valid, and with few rights.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,13 +27,13 @@ describe('the unit of a serving receiver', () => {
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
   });
 
-  it('leaves the server few rights', () => {
+  it('gives the server few rights', () => {
     const { stdout } = runProgram('systemd-analyze', ['security', '--offline=true', '--no-pager', unit]);
     const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
     expect(Number(exposure)).to.be.at.most(EXPOSURE_MAX);
   });
 
-  it('asks only for options that the server has', () => {
+  it('uses only options that the server has', () => {
     const [, words = ''] = /^ExecStart=\S+ (.*)$/m.exec(readFileSync(unit, 'utf8')) ?? [];
     expect(runProgram(join(BIN, 'rdrecv'), [...words.split(' '), '--help']).status).to.equal(0);
   });

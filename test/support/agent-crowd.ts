@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agents of any number of hosts, all played by the test's own process: rdpipe reaches them by a launcher.
-// They say what real agents say, and carry no data.
+// Simulates the agents of many hosts in the test process; rdpipe reaches them through a launcher.
+// They send the events of real agents, but carry no data.
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -17,29 +17,29 @@ import type {
 } from '../../packages/rdpipe/src/model/protocol.ts';
 import { ROOT } from './root.ts';
 
-/** CPU time and memory of the controller so far. */
+/** CPU time and peak memory of the controller so far. */
 export interface Usage {
   readonly cpuS: number;
-  /** The most that was resident. */
+  /** Peak resident memory. */
   readonly peakMib: number;
 }
 
-/** A run, as its agents saw it. */
+/** Measurements of a run, taken by its agents. */
 export interface CrowdRun {
   /** From the first login to the last `go`. */
   readonly startS: number;
-  /** The controller's, when the last agent was to go, and when the first one was to finish. */
+  /** Usage of the controller at the last `go` request, and at the first `finish` request. */
   readonly started: Usage;
   readonly finished: Usage;
-  /** From one to the other. */
+  /** Time from `started` to `finished`. */
   readonly ranS: number;
   readonly hosts: number;
-  /** Shells at a time that had not answered yet. */
+  /** The largest number of shells that had not answered yet at one time. */
   readonly mostLogins: number;
 }
 
 const COUNTERS_APART_MS = 250;
-/** As a network and keys would take, so that several log in at a time. */
+/** Delay of a login, as of a network and a key exchange, so that logins overlap. */
 const LOGIN_MS = 20;
 const BYTES = 1_000_000;
 
@@ -48,7 +48,7 @@ export class AgentCrowd {
   #server: Server | undefined;
   #run: Stage | undefined;
 
-  /** Words that become a shell of the host whose name follows. */
+  /** The first words of a command line that runs a shell of a host; the host's name follows. */
   get shell(): string {
     return `${join(this.#directory, 'relay')} ${join(this.#directory, 'socket')}`;
   }
@@ -67,8 +67,8 @@ export class AgentCrowd {
   }
 
   /**
-   * Plays so many hosts of the next run; each end of a hop sends counters so many times. A shell answers when so many
-   * wait for an answer.
+   * Simulates `hosts` hosts in the next run; each end of a hop sends counters `counters` times. Shells answer when
+   * `loginsAtOnce` of them are waiting, or when all hosts have started.
    */
   play(hosts: number, counters: number, controller: () => number, loginsAtOnce = 1): () => CrowdRun {
     const run = new Stage(hosts, counters, controller, loginsAtOnce);
@@ -77,7 +77,7 @@ export class AgentCrowd {
   }
 }
 
-/** One run. */
+/** The state of one run. */
 class Stage {
   readonly #hosts: number;
   readonly #counters: number;
@@ -165,7 +165,7 @@ class Stage {
     }
   }
 
-  /** Once: a second candidate comes too late. */
+  /** Connects a link once; a request for a second candidate is ignored. */
   #connect(link: number): void {
     if (this.#connected.has(link)) return;
     this.#connected.add(link);
@@ -184,7 +184,7 @@ class Stage {
     this.#count(this.#counters, segment);
   }
 
-  /** Counters of every end, then their ends. */
+  /** Sends the counters of every end, then the results of the ends. */
   #count(left: number, segment: number): void {
     const bytes = BYTES * (this.#counters - left + 1);
     const waits = { input_ms: 1, limit_ms: 0, worker_ms: 0, wire_ms: 2, output_ms: 3 };
@@ -224,7 +224,7 @@ function endsOf(link: AgentLink): readonly End[] {
   return link.kind === 'local' ? (['send', 'recv'] as const).map((end) => ({ link: link.link, end })) : [];
 }
 
-/** One shell, which becomes an agent. */
+/** A shell that becomes an agent. */
 class Agent {
   ends: readonly End[] = [];
   readonly #socket: Socket;
@@ -245,11 +245,11 @@ class Agent {
           const answer = `${line.slice('echo '.length)}\n`;
           on.login(() => socket.write(answer));
         } else if (line.startsWith('nonce=')) nonce = line.slice('nonce='.length);
-        // The last line but one of the script.
+        // The next to last line of the script.
         else if (line.startsWith('printf '))
           socket.write(`rdstage/1 ${nonce} ${JSON.stringify(helloOf(number, host))}\n`);
       })
-      .on('error', () => {}) // the socket's own
+      .on('error', () => {}) // the socket's error
       .on('close', () => socket.end());
   }
 
@@ -262,7 +262,7 @@ class Agent {
   }
 }
 
-/** Each is a machine of its own, in one network. */
+/** The hello of one of several machines in the same network. */
 function helloOf(number: number, hostname: string): AgentHello {
   const address = `10.1.${Math.floor(number / 250)}.${(number % 250) + 1}`;
   const eth0 = {

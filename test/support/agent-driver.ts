@@ -16,11 +16,11 @@ import { EVENT_MS } from './patience.ts';
 import { ROOT } from './root.ts';
 import { type Started, startProgram } from './start-program.ts';
 
-/** RD_BIN names the directory of another build of the native programs. */
+/** $RD_BIN is the directory of another build of the native programs. */
 export const AGENT = join(process.env.RD_BIN ?? join(ROOT, 'build/release'), 'rdstage');
 
 const NONCE = 'n-0123456789';
-/** The driver sends no ping: longer than a test waits. */
+/** Longer than a test waits, because the driver sends no pings. */
 const LEASE_MS = 2 * EVENT_MS;
 
 type EventNamed<N extends AgentEvent['event']> = Extract<AgentEvent, { event: N }>;
@@ -33,26 +33,26 @@ export interface DriverOptions {
   readonly agent?: string;
   /** Run as this user and group. */
   readonly user?: number;
-  /** Beside --agent and --nonce; descriptors from 3 on are `extraStdio`. */
+  /** Arguments besides --agent and --nonce; descriptors from 3 on are `extraStdio`. */
   readonly args?: readonly string[];
   readonly extraStdio?: readonly 'pipe'[];
-  /** Acknowledge stderr at once; default true. */
+  /** Acknowledge stderr immediately; default true. */
   readonly acknowledge?: boolean;
 }
 
 export class AgentDriver {
   readonly hello: AgentHello;
-  /** Everything that came so far, `alive` too. */
+  /** All events received so far, including `alive`. */
   readonly events: AgentEvent[] = [];
-  /** How the process that was started ended. */
+  /** The exit status or signal of the started process. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
-  /** Everything of it closed: its output has ended. */
+  /** Resolves when the process has ended and its outputs are closed. */
   readonly closed: Promise<unknown>;
   readonly #child: Started['child'];
   readonly #stderrBytes = new Map<number, number>();
   #wake: (() => void)[] = [];
 
-  /** Starts an agent and waits for its first line. */
+  /** Starts an agent and waits for its handshake line. */
   static async start(options: DriverOptions = {}): Promise<AgentDriver> {
     const command = [options.agent ?? AGENT, '--agent', '--nonce', NONCE, ...(options.args ?? [])];
     const { child, ended: closed } = startProgram(command, {
@@ -86,7 +86,7 @@ export class AgentDriver {
     lines.on('line', (line) => this.#take(JSON.parse(line), acknowledge));
   }
 
-  /** The guardian: the process that was started. */
+  /** The pid of the guardian, which is the started process. */
   get guardian(): number {
     return this.hello.pid;
   }
@@ -113,12 +113,12 @@ export class AgentDriver {
     this.#child.stdout?.destroy();
   }
 
-  /** Its descriptor from 3 on that is a pipe, for reading. */
+  /** The reading end of the pipe that is the agent's descriptor `fd`, 3 or higher. */
   extra(fd: number): Readable {
     return this.#child.stdio[fd] as unknown as Readable;
   }
 
-  /** The first event of that name, also one that came before, for which `matches` holds. */
+  /** Waits for the first event of this name for which `matches` holds; it may have arrived already. */
   async event<N extends AgentEvent['event']>(
     name: N,
     matches: (event: EventNamed<N>) => boolean = () => true,
@@ -136,7 +136,7 @@ export class AgentDriver {
     return this.events.filter((event): event is EventNamed<N> => event.event === name);
   }
 
-  /** The words of that stage on its standard error so far. */
+  /** The standard error of the stage so far. */
   stderrOf(stage: number): string {
     const chunks = this.all('stderr').filter((event) => event.stage === stage);
     return Buffer.concat(chunks.map((event) => Buffer.from(event.data, 'hex'))).toString();
@@ -149,7 +149,7 @@ export class AgentDriver {
     this.send({ op: 'go', segment: segment.segment });
   }
 
-  /** Waits for the segment's end, says `finish`, and waits for the agent's. */
+  /** Waits for the segment's end, sends `finish`, and waits for the agent's end. */
   async finish(segment = 1): Promise<void> {
     await this.event('segment_ended', (event) => event.segment === segment);
     this.send({ op: 'finish' });
@@ -163,7 +163,7 @@ export class AgentDriver {
     await this.closed;
   }
 
-  /** For the end of a test, whatever became of it. */
+  /** Ends the agent after a test, even if the test failed. */
   async close(): Promise<void> {
     this.closeInput();
     await this.closed;
@@ -213,7 +213,7 @@ export function prepare(
   };
 }
 
-/** Commands joined by pipes, stage 1 first; input empty, output dropped. */
+/** Commands joined by pipes, stage 1 first; standard input is empty, standard output is dropped. */
 export function pipeline(...stages: (string | AgentStage)[]): Prepare {
   const last = stages.length;
   const pipes = Array.from({ length: last - 1 }, (_, index): AgentLink => ({ link: index + 1, kind: 'pipe' }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's end of the channel to rdsend or rdrecv (docs/protocol.md, section 3): JSON lines on descriptor 3.
+// The agent's end of the channel to rdsend or rdrecv (docs/protocol/hop-agent.md): JSON lines on descriptor 3.
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually.ts';
@@ -15,7 +15,7 @@ export class AgentSocket {
     this.#socket = program.child.stdio[3] as unknown as Socket;
     createInterface({ input: this.#socket })
       .on('line', (line) => this.#events.push(JSON.parse(line)))
-      .on('error', () => {}); // the program's end shows by its status
+      .on('error', () => {}); // the program's exit status shows its end
   }
 
   get events(): readonly Message[] {
@@ -30,7 +30,7 @@ export class AgentSocket {
     this.#socket.write(`${line}\n`);
   }
 
-  /** The first event of this name. */
+  /** Waits for the first event of this name. */
   heard(event: string): Promise<Message> {
     return eventually(() => {
       const found = this.#events.find((message) => message.event === event);
@@ -43,7 +43,7 @@ export class AgentSocket {
     return this.#events.map(({ event }) => event).filter((name) => name !== 'counters');
   }
 
-  /** As when the agent dies. */
+  /** Closes the channel, as the death of an agent does. */
   hangUp(): void {
     this.#socket.destroy();
   }

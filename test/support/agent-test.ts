@@ -17,7 +17,7 @@ export interface AgentTest {
   processes(): MarkedProcess[];
   has(name: string): boolean;
   read(name: string): string;
-  /** Waits until the file says this. */
+  /** Waits until the file contains exactly this text. */
   says(name: string, text: string): Promise<void>;
   expectNothingLeft(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function useAgents(): AgentTest {
   return test;
 }
 
-/** It may have ended meanwhile. */
+/** Kills the process; it may have ended already. */
 function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host of another CPU: a login of a real sshd that ends in a bare Debian for arm64, whose programs are emulated.
+// A host with another CPU: a real sshd, whose logins enter a Debian for arm64 run by an emulator.
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,11 +13,11 @@ const MAKE_MAX_MS = patience(900_000);
 
 export interface Arm64Host {
   readonly spec: HostSpec;
-  /** The path here of one there. */
+  /** Translates a path on the host to a path on this machine. */
   path(name: string): string;
 }
 
-/** Makes it before the tests of the describe() it stands in, by debootstrap, in half a minute; removes it after. */
+/** Creates the host with debootstrap before the tests of the enclosing describe() (half a minute); removes it after. */
 export function useArm64Host(name: string): Arm64Host {
   const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-arm64-'));
   const root = join(directory, 'root');
@@ -27,11 +27,11 @@ export function useArm64Host(name: string): Arm64Host {
     needsRoot(this);
     needsTool(this, 'debootstrap', 'unshare');
     chmodSync(directory, 0o755);
-    // Its packages are unpacked, which is all that is needed: to configure them takes minutes of emulation.
+    // Unpacked packages are enough: configuring them would take minutes in the emulator.
     execaSync('debootstrap', ['--arch=arm64', '--foreign', '--variant=minbase', RELEASE, root, mirror()]);
     for (const file of ['passwd', 'group'])
       cpSync(join(root, 'usr/share/base-passwd', `${file}.master`), join(root, 'etc', file));
-    // In a container debootstrap makes it a link to this machine's, which leads nowhere from inside.
+    // In a container, debootstrap makes /proc a symbolic link to this machine's, which dangles inside the root.
     rmSync(join(root, 'proc'), { recursive: true });
     mkdirSync(join(root, 'proc'));
     writeFileSync(login, loginScript(root), { mode: 0o755 });
@@ -40,7 +40,7 @@ export function useArm64Host(name: string): Arm64Host {
   return { spec: { name, server: [`ForceCommand ${login}`] }, path: (inside) => join(root, inside) };
 }
 
-/** Its mounts are the session's own. */
+/** The script's mounts are private to the session. */
 function loginScript(root: string): string {
   return `#!/bin/sh
 if [ "$1" = "" ]; then exec unshare --mount "$0" mounted; fi

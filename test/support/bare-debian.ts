@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Debian in a directory, as a new user has it, with git, sudo, node and npm.
-// Each command line has its own mounts and processes in namespaces, which end with it.
+// A minimal Debian in a directory, as for a new user, with git, sudo, node and npm.
+// Each command line runs in its own mount and pid namespaces, which end with the command line.
 import {
   chmodSync,
   cpSync,
@@ -21,25 +21,25 @@ import { ROOT } from './root.ts';
 
 export interface Typed {
   readonly status: number | null;
-  /** The lines as they stood at last, each with a line feed. */
+  /** The final text of the screen's lines, each with a line feed. */
   readonly screen: string;
 }
 
 export const RELEASE = 'bookworm';
-/** Those on which a new user may be, by the names that Debian gives them. */
+/** The releases that new users may have: Debian's name and the codename of each. */
 export const RELEASES: Readonly<Record<string, string>> = { 'Debian 12': RELEASE, 'Debian 13': 'trixie' };
 
 export interface BareSystem {
-  /** Default: RELEASE. */
+  /** Codename; default: RELEASE. */
   readonly release?: string;
-  /** Of another processor, which is emulated. */
+  /** Debian's name of another architecture, which is emulated. */
   readonly architecture?: string;
 }
 
 const BYTES = { encoding: 'buffer', stripFinalNewline: false } as const;
 const MIRROR = 'http://deb.debian.org/debian';
 const PACKAGES = ['ca-certificates', 'git', 'sudo'];
-/** The whole of a machine's certificates, under one name there. */
+/** The bundle of this machine's CA certificates, at a fixed path inside. */
 const CERTIFICATES = '/etc/ssl/certs/of-the-tests.pem';
 const MOUNTS = `mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && mount -t sysfs sysfs "$0/sys"`;
 
@@ -51,14 +51,14 @@ export class BareDebian {
     chmodSync(this.#directory, 0o755);
   }
 
-  /** Takes a minute or so, and 600 MB. */
+  /** Takes about a minute, and 600 MB. */
   static async make(release: string): Promise<BareDebian> {
     const system = await BareDebian.makeWithoutNode(PACKAGES, { release });
     system.installNode();
     return system;
   }
 
-  /** With packages of Debian beside the least that there is. */
+  /** Installs these packages in addition to a minimal Debian. */
   static async makeWithoutNode(packages: readonly string[], kind: BareSystem = {}): Promise<BareDebian> {
     const { release = RELEASE, architecture } = kind;
     const system = new BareDebian();
@@ -76,7 +76,7 @@ export class BareDebian {
     }
   }
 
-  /** Another machine, as this one is now. */
+  /** Returns another machine with a copy of the current state. */
   copy(): BareDebian {
     const other = new BareDebian();
     execaSync('cp', ['--archive', '--reflink=auto', `${this.#directory}/.`, other.#directory]);
@@ -89,7 +89,7 @@ export class BareDebian {
     if (mayUseSudo) writeFileSync(this.path('etc/sudoers.d', name), `${name} ALL=(ALL) NOPASSWD: ALL\n`);
   }
 
-  /** In the directory `rdpipe` of the user's home: this checkout's files, and nothing that was built. */
+  /** Puts this checkout's files, without anything built, into the directory `rdpipe` of the user's home. */
   addCheckout(name: string): void {
     const checkout = this.path(homeOf(name), 'rdpipe');
     mkdirSync(checkout);
@@ -106,8 +106,8 @@ export class BareDebian {
   }
 
   /**
-   * Runs lines of bash as they are typed after a login, at a terminal of 80 columns and 24 rows; the first that fails
-   * is the last.
+   * Runs lines of bash as if typed after a login, in a terminal of 80 columns and 24 rows. Stops after the first
+   * line that fails.
    */
   async type(user: string, ...typed: readonly string[]): Promise<Typed> {
     const environment = existsSync(this.path(CERTIFICATES)) ? [`export NODE_EXTRA_CA_CERTS=${CERTIFICATES}`] : [];
@@ -126,7 +126,7 @@ export class BareDebian {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  /** In /usr/local, with npm, as from nodejs.org: not in the PATH of cron. */
+  /** Installs node and npm in /usr/local, like a download of nodejs.org: cron's PATH does not include it. */
   installNode(): void {
     const npm = dirname(dirname(realpathSync(execaSync('sh', ['-c', 'command -v npm']).stdout)));
     const modules = this.path('usr/local/lib/node_modules');
@@ -135,7 +135,7 @@ export class BareDebian {
     symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', this.path('usr/local/bin/npm'));
   }
 
-  /** How this machine finds names, and which certificates it believes. */
+  /** Copies this machine's name resolution and CA certificates. */
   #copyNetworkSettings(): void {
     for (const file of ['/etc/resolv.conf', '/etc/hosts'])
       writeFileSync(this.path(file), existsSync(file) ? readFileSync(file) : '');
@@ -145,7 +145,8 @@ export class BareDebian {
 }
 
 /**
- * A carriage return, or the sequence for the first column, begins a line again. Node would take a letter after ESC 8.
+ * Applies carriage returns and the sequence for the first column, which overwrite a line from its start. ESC 8 is
+ * removed first because node's function would also remove a letter after it.
  */
 function screenOf(text: string): string {
   const simple = text.replaceAll('\u001b[1G', '\r').replaceAll('\r\n', '\n');
@@ -153,7 +154,7 @@ function screenOf(text: string): string {
   return plain.replaceAll(/^.*\r/gm, '');
 }
 
-/** The RELEASES on which packages run that were built on this machine: its own and later ones. */
+/** The RELEASES on which packages built on this machine run: its own release and later ones. */
 export function releasesFromHere(): (readonly [name: string, release: string])[] {
   const [, codename] = /^VERSION_CODENAME="?(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];
   const all = Object.entries(RELEASES);
@@ -165,7 +166,7 @@ export function releasesFromHere(): (readonly [name: string, release: string])[]
   );
 }
 
-/** Where this machine's own packages come from, if it is a Debian: a mirror has its other releases, too. */
+/** The mirror of this machine's packages, if it runs Debian: a mirror also has the other releases. */
 export function mirror(release = RELEASE): string {
   const words = ['indextargets', '--format', '$(CODENAME) $(REPO_URI)', 'Created-By: Packages'];
   const own = execaSync('apt-get', words, { lines: true }).stdout.map((line) => line.split(' '));
@@ -173,7 +174,7 @@ export function mirror(release = RELEASE): string {
   return known.flatMap((name) => own.find(([codename]) => codename === name)?.[1] ?? []).at(0) ?? MIRROR;
 }
 
-/** A script of sh, with its $0, $1 … */
+/** `words` are the $0, $1 … of the sh script. */
 function inNamespaces(script: string, ...words: readonly string[]) {
   const unshare = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', script, ...words];
   return execa('unshare', unshare, { all: true, reject: false, stripFinalNewline: false });

@@ -18,7 +18,7 @@ interface BenchObject {
   }[];
 }
 
-/** Each of these tables is there, and in it every figure of every run is a number. */
+/** Expects each of these tables, with a number for every figure of every run. */
 export async function expectEveryFigure(tables: readonly string[], options: string, longestMs: number): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
   try {

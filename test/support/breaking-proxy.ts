@@ -3,9 +3,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** In order (FIN), by RST, or so that nothing passes any more and neither end sees it. */
+/** closed: by FIN. reset: by RST. silent: no more data passes, and neither end is notified. */
 export type Break = 'closed' | 'reset' | 'silent';
-/** The ends that see the break; the other one sees silence. */
+/** The ends that are notified of the break; the other end sees only silence. */
 export type Told = 'both' | 'dialer' | 'listener';
 
 interface Due {
@@ -50,29 +50,29 @@ export class BreakingProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** So many were made so far. */
+  /** Number of connections accepted so far. */
   get connections(): number {
     return this.#joined.length;
   }
 
-  /** So much has passed through the connection that carries the stream: others may stand beside it for a while. */
+  /** Bytes passed so far by the connection that carries the stream; others may exist besides it for a while. */
   get bytes(): number {
     return this.#carrier?.bytes ?? 0;
   }
 
-  /** So many connections were broken so far. */
+  /** Number of connections broken so far. */
   get breaks(): number {
     return this.#breaks;
   }
 
-  /** That connection, now. */
+  /** Breaks the connection that carries the stream now. */
   break(how: Break, told: Told = 'both'): void {
     const carrier = this.#carrier;
     if (carrier === undefined) throw new Error('there is no connection to break');
     this.#break(carrier, how, told);
   }
 
-  /** So many times, whenever so much has passed through a connection. */
+  /** Breaks each connection after `bytes` bytes, `times` times in all. */
   breakEvery(bytes: number, times: number, how: Break, told: Told): void {
     this.#due = { bytes, times, how, told };
   }
@@ -81,17 +81,17 @@ export class BreakingProxy {
     return this.#joined.filter(({ broken }) => !broken).sort((a, b) => b.bytes - a.bytes)[0];
   }
 
-  /** A dialer is refused from now on. */
+  /** Refuses new connections from now on. */
   refuse(): void {
     this.#server.close();
   }
 
-  /** A dialer gets to another listener from now on. */
+  /** Connects new dialers to another listener from now on. */
   leadTo(port: number): void {
     this.#port = port;
   }
 
-  /** A dialer gets nowhere from now on, until release(). */
+  /** Accepts new connections from now on, but connects them to the listener only at release(). */
   hold(): void {
     this.#holds = true;
   }
@@ -142,7 +142,7 @@ export class BreakingProxy {
   }
 }
 
-/** It carries nothing any more, and what becomes of it concerns no other part. */
+/** Stops passing data of the socket and ignores its later events. */
 function hush(socket: Socket): void {
   for (const event of ['data', 'drain', 'end', 'error']) socket.removeAllListeners(event);
   socket.on('error', () => {}).pause();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headless Chromium, which opens a page with a profile of its own and resolves no host but this machine.
+// Headless Chromium, which opens a page with a fresh profile and resolves only this machine's host names.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -14,20 +14,20 @@ import { signalProcess } from './processes.ts';
 import { startProgram } from './start-program.ts';
 
 export interface Look {
-  /** The document after everything that it loads or runs. */
+  /** The document after all its loads and scripts. */
   readonly dom: string;
-  /** The messages of its console: errors, and what the page may not do. */
+  /** Console messages: errors and policy violations. */
   readonly complaints: readonly string[];
 }
 
-/** By its name in Debian, or elsewhere. */
+/** Names of the program in Debian and in other distributions. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
 export function needsBrowser(test: Context): void {
   if (!NAMES.some(onPath)) needsTool(test, 'chromium');
 }
 
-/** Opens a file, and saves a picture of it beside it: FILE.png. */
+/** Opens a file and saves a screenshot next to it as FILE.png. */
 export async function lookAt(file: string, width = 1000): Promise<Look> {
   const profile = mkdtempSync(join(tmpdir(), 'rdpipe-test-browser-'));
   try {
@@ -52,12 +52,12 @@ async function browse(profile: string, words: readonly string[]): Promise<{ stdo
   const command = [name, ...quiet, ...closed, ...own, ...words];
   const { pid, ended } = startProgram(command, { stdin: 'ignore', detached: true, timeout: COMMAND_MS });
   const { status, stdout, stderr } = await ended;
-  signalProcess(-pid, 'SIGKILL'); // what is left of its group
+  signalProcess(-pid, 'SIGKILL'); // the rest of its process group
   if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
   return { stdout: stdout.toString(), stderr };
 }
 
-/** Somebody whom a page might reach: knows what was asked of them. */
+/** A server that a page might contact; it records the requests. */
 export interface OutsideServer {
   readonly url: string;
   readonly asked: readonly string[];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lab whose hosts are joined by cables that a test may pull.
+// A lab whose hosts are connected by cables that a test can pull.
 import type { Context } from 'mocha';
 import { Cables, USER } from './cables.ts';
 import { Lab } from './lab.ts';
@@ -10,7 +10,7 @@ export const CABLED_HOSTS = ['h1', 'h2', 'h3'] as const;
 export type CabledHost = (typeof CABLED_HOSTS)[number];
 
 export interface CabledLabOptions {
-  /** For one command line, before patience. */
+  /** Time limit of one command line, before patience(). */
   readonly longestMs?: number;
 }
 
@@ -48,7 +48,7 @@ export class CabledLab extends Lab {
     return this.#cables;
   }
 
-  /** Words of rdpipe's that lead these hosts' data over the data cables. */
+  /** Options of rdpipe that send these hosts' data over the data cables. */
   overData(...hosts: readonly CabledHost[]): string {
     return hosts.map((host) => `--data ${host}=${this.cables.address(host, 'data')}`).join(' ');
   }

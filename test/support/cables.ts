@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network of cables: each host in a network namespace, joined to a control switch and a data switch.
-// The switches are in a namespace too, where packets can be dropped.
+// A network of cables: each host in a network namespace, connected to a control switch and a data switch.
+// The switches are also in a namespace, where packets can be dropped.
 import { execaSync } from 'execa';
 import { configure, endProcessesInside, inside, makeNamespace, ownNamespaces, removeNamespace } from './namespaces.ts';
 
@@ -8,10 +8,10 @@ export type Wire = 'control' | 'data';
 
 const WIRES: readonly Wire[] = ['control', 'data'];
 const SUBNETS = { control: '10.66.0', data: '10.66.1' } as const;
-/** Where rdpipe runs. */
+/** The host on which rdpipe runs. */
 export const USER = 'user';
 const USER_NUMBER = 254;
-/** nft's table. */
+/** Name of the nft table. */
 const RULES = 'faults';
 
 let made = 0;
@@ -19,10 +19,10 @@ let made = 0;
 export class Cables {
   readonly #name = `${ownNamespaces('cables')}-${made++}`;
   readonly #hosts: readonly string[];
-  /** Hosts with rules of their own. */
+  /** Hosts that have nft rules. */
   readonly #ruled = new Set<string>();
 
-  /** Hosts of these names. */
+  /** Creates hosts with these names. */
   constructor(hosts: readonly string[]) {
     this.#hosts = hosts;
     makeNamespace(this.#switch);
@@ -35,7 +35,7 @@ export class Cables {
     for (const name of this.#everybody) this.#attach(name);
   }
 
-  /** Words before a command line that run it on a host, or at the user's. */
+  /** Prefix of a command line that runs it on a host, or on USER. */
   on(name: string): readonly string[] {
     return inside(this.#space(name));
   }
@@ -44,40 +44,40 @@ export class Cables {
     return `${SUBNETS[wire]}.${this.#number(host)}`;
   }
 
-  /** Pulls a cable, or puts it back. */
+  /** Pulls a cable, or plugs it in again. */
   setCable(host: string, wire: Wire, state: 'up' | 'down'): void {
     configure(this.#switch, [`link set ${plug(host, wire)} ${state}`]);
   }
 
-  /** The interface goes, with its address, and does not come back. */
+  /** Removes the interface and its address for good. */
   removeInterface(host: string, wire: Wire): void {
     configure(this.#switch, [`link delete ${plug(host, wire)}`]);
   }
 
-  /** As a machine without power: its peers receive no message of it. */
+  /** Simulates a loss of power: the host's peers receive no further packet from it. */
   destroyHost(host: string): void {
     for (const wire of WIRES) this.setCable(host, wire, 'down');
     endProcessesInside(this.#space(host));
     removeNamespace(this.#space(host));
   }
 
-  /** Packets from one host to the other are lost without a report: those of nft's words, or all without words. */
+  /** Silently drops the packets from one host to the other that match the nft expression; without one, all. */
   drop(from: string, to: string, wire: Wire, which = ''): void {
     const way = `ip saddr ${this.address(from, wire)} ip daddr ${this.address(to, wire)}`;
     nft(this.#switch, `add rule bridge ${RULES} forward ${way} ${which} drop`);
   }
 
-  /** Packets to the host on a connection that stands are answered by a reset; new connections are let in. */
+  /** Answers packets to the host on existing connections with a reset; new connections are accepted. */
   reset(host: string, wire: Wire): void {
     this.#refuse(host, wire, 'syn == 0');
   }
 
-  /** New connections to the host are refused. */
+  /** Refuses new connections to the host. */
   refuse(host: string, wire: Wire): void {
     this.#refuse(host, wire, '(syn | ack) == syn');
   }
 
-  /** Every cable is back, and no packet is lost or refused any more: by few programs, for runs wait meanwhile. */
+  /** Plugs in all cables and removes all rules. Starts few programs, because runs wait meanwhile. */
   mend(): void {
     nft(this.#switch, `flush chain bridge ${RULES} forward`);
     for (const name of this.#ruled) nft(this.#space(name), 'flush ruleset');
@@ -90,27 +90,27 @@ export class Cables {
   }
 
   /**
-   * As new, for the next test. A process that still asks for an address that did not answer while a cable was pulled
-   * would give the next one that wants it the answer that there is no route.
+   * Restores the initial state for the next test. Also removes neighbor lookups that are pending since a cable was
+   * pulled: their failure would give the next connection to the address "no route to host".
    */
   renew(): void {
     this.mend();
     for (const name of this.#everybody) configure(this.#space(name), ['neighbour flush all']);
   }
 
-  /** Every connection of the host to the other's address ends at once: both ends see it. */
+  /** Ends every connection of the host to the other's address; both ends notice immediately. */
   breakConnections(host: string, to: string, wire: Wire): void {
     run(this.#space(host), ['ss', '--kill', '--tcp', '--no-header', 'dst', this.address(to, wire)]);
   }
 
-  /** Ports at a host's own end of its connections with the other. */
+  /** The host's local ports of its connections with the other. */
   localPorts(host: string, to: string, wire: Wire): number[] {
     const words = ['ss', '--tcp', '--numeric', '--no-header', 'state', 'established', 'dst', this.address(to, wire)];
     const rows = run(this.#space(host), words).trimEnd().split('\n');
     return rows.flatMap((row) => (/^\d+ +\d+ +\S+:(\d+) /.exec(row) ?? []).slice(1).map(Number));
   }
 
-  /** So many bytes came to a host by a cable, packets' headers included. */
+  /** Bytes received by a host over a cable, including packet headers. */
   received(host: string, wire: Wire): number {
     const [link] = JSON.parse(run(this.#space(host), ['ip', '-json', '-statistics', 'link', 'show', 'dev', wire]));
     return link.stats64.rx.bytes;
@@ -159,7 +159,7 @@ export class Cables {
   }
 }
 
-/** The switch's end of a cable. */
+/** The name of the switch's end of a cable. */
 function plug(host: string, wire: Wire): string {
   return `${wire}-${host}`;
 }

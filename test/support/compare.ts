@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target, and rdtree as `compare` with the entries of a source that a test makes up.
+// Runs `rdtree` in the role `compare` on a target, with source entries that a test defines.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { expect } from 'chai';
+import { jsonLines } from './json-output.ts';
 import { type Bench, useBench } from './programs.ts';
 import {
   decodeTree,
@@ -18,7 +19,7 @@ import {
 export const SECONDS = 1_600_000_000;
 
 const COMMON = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, ns: 0, seconds: SECONDS };
-/** Functions for the scripts of make(); each leaves what the entries of the same names describe. */
+/** Functions for the scripts of make(); each creates the file that the entry of the same name describes. */
 const PRELUDE = `umask 022
   old() { touch -h -d @${SECONDS} "$@"; }
   file() { for f; do printf hello >"$f"; old "$f"; done; }
@@ -53,7 +54,7 @@ export function link(name: string, target: string): TreeRecord {
   return { type: 'link', name, mode: 0o100644, ...COMMON, size: 5, target };
 }
 
-/** `file f all`: an entry with what is wanted of it; of other records their type and name. */
+/** An entry as type, name and wanted part (`file f all`); another record as type and name. */
 export function wordsOf({ type, name, want }: TreeRecord): string {
   const isEntry = ['enter', 'file', 'symlink', 'special', 'link'].includes(type);
   const wanted = isEntry ? Object.entries(WANT).find(([, value]) => value === want)?.[0] : undefined;
@@ -85,7 +86,7 @@ export class CompareBench {
     execFileSync('bash', ['-ec', PRELUDE + script], { cwd: this.target });
   }
 
-  /** `records`: with their end; or a whole stream. */
+  /** Runs compare on `records`, including the END record, or on a complete stream. */
   async compare(
     records: readonly TreeRecord[] | Buffer,
     settings: Partial<TextSettings> = {},
@@ -93,7 +94,7 @@ export class CompareBench {
   ): Promise<Compared> {
     const all = { role: 'compare', target: this.target, archive: true, ...settings } as const;
     const program = startTree(this.bench, all, 'pipe', through);
-    program.child.stdin?.on('error', () => undefined); // it may end before it has read all
+    program.child.stdin?.on('error', () => undefined); // the program may end before it has read everything
     program.child.stdin?.end(Buffer.isBuffer(records) ? records : encodeTree(PHASE.entries, records));
     const { status, stdout, stderr } = await program.ended;
     return {
@@ -107,19 +108,19 @@ export class CompareBench {
     };
   }
 
-  /** The words of what passes, without the place and the end. */
+  /** The records that compare outputs, as wordsOf(), without `place` and `end`. */
   async passed(records: readonly TreeRecord[], settings: Partial<TextSettings> = {}): Promise<string[]> {
     const compared = await this.compare([...records, END], settings);
     expect(compared.status).to.equal(0);
     return compared.records.map(wordsOf).filter((words) => words !== 'place' && words !== 'end');
   }
 
-  /** Those of the plan's only path. */
+  /** The reasons of the only path of the plan. */
   async reasons(records: readonly TreeRecord[], settings: Partial<TextSettings> = {}): Promise<string> {
     const { text } = await this.compare([...records, END], { plan: 'json', ...settings });
-    const lines = text.trim().split('\n').slice(0, -1);
-    expect(lines.length).to.be.lessThan(2);
-    return lines.flatMap((line) => JSON.parse(line).reasons).join(' ');
+    const paths = jsonLines<{ readonly reasons: readonly string[] }>(text, 'copyPlan').slice(0, -1);
+    expect(paths.length).to.be.lessThan(2);
+    return paths.flatMap(({ reasons }) => reasons).join(' ');
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shell in a real terminal, with its completion of rdpipe, rdcp and rdssh loaded: what Tab makes of a typed line.
+// A shell in a real terminal with completion of rdpipe, rdcp and rdssh loaded, to test the Tab key.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
@@ -10,11 +10,11 @@ export type ShellName = 'bash' | 'bash with bash-completion' | 'zsh' | 'fish';
 
 const FILES = join(ROOT, 'contrib/completion');
 
-/** The last command line of each shell prints it. */
+/** Printed by the last command line of each shell. */
 const READY = /^ready$/m;
 const SAY_READY = 'echo rea""dy';
 
-/** Command lines that the terminal's bash begins with, and what the screen shows when each was taken. */
+/** Command lines that start each shell from bash, and the screen's text after each of them. */
 const STARTS: Readonly<Record<ShellName, readonly (readonly [string, RegExp])[]>> = {
   bash: [[`. ${FILES}/rdpipe.bash; . ${FILES}/rdssh.bash; ${SAY_READY}`, READY]],
   'bash with bash-completion': [
@@ -36,7 +36,7 @@ const STARTS: Readonly<Record<ShellName, readonly (readonly [string, RegExp])[]>
   ],
 };
 
-/** The line goes, and the screen. None of them makes the terminal drop keys that follow, as Ctrl-C does. */
+/** Clear the line and the screen. Unlike Ctrl-C, none of them makes the terminal drop keys that follow. */
 const CLEARING_KEYS = ['C-e', 'C-u', 'C-l'];
 
 export class CompletingShell {
@@ -48,7 +48,7 @@ export class CompletingShell {
     this.#terminal = terminal;
   }
 
-  /** The caller closes it. */
+  /** The caller must close the shell. */
   static async open(shell: ShellName, cwd: string, env: NodeJS.ProcessEnv): Promise<CompletingShell> {
     const terminal = await Tmux.open({ columns: 200, rows: 20 }, { cwd, env });
     for (const [line, shown] of STARTS[shell]) {
@@ -62,13 +62,13 @@ export class CompletingShell {
     return this.#terminal.close();
   }
 
-  /** Fails unless Tab, pressed behind `typed`, makes the line `wanted`. */
+  /** Fails unless Tab, pressed after `typed`, completes the line to `wanted`. */
   async completes(typed: string, wanted: string): Promise<void> {
     await this.#press(typed);
     await this.#shows((screen) => expect(screen.split('\n').map(withoutPrompt)).to.include(wanted));
   }
 
-  /** Fails unless the candidates that Tab shows contain all of these. bash shows them at the second press. */
+  /** Fails unless Tab shows all of these candidates. bash shows them at the second press. */
   async offers(typed: string, ...candidates: readonly string[]): Promise<void> {
     const more = this.#shell.startsWith('bash') ? ['Tab'] : [];
     await this.#press(typed, ...more);
@@ -78,7 +78,7 @@ export class CompletingShell {
     });
   }
 
-  /** The screen's first line and all below it are this line's. */
+  /** Clears the screen first, so that everything shown belongs to this line. */
   async #press(typed: string, ...more: readonly string[]): Promise<void> {
     for (const key of CLEARING_KEYS) await this.#terminal.press(key);
     await this.#terminal.shows(/^\S*\$ ?$/);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's home with names of hosts, and hosts with files, one of them with a connection: for tests of completion.
+// A home directory with host names, and hosts with files, one of them connected, for tests of completion.
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { type SshHost, type SshHosts, startSshHosts } from './sshd.ts';
 export class CompletionPlace {
   readonly directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-completion-'));
   readonly home = join(this.directory, 'home');
-  /** Its file `c` is the configuration of ssh, as -F has it. */
+  /** Contains the ssh configuration `c`, for -F. */
   readonly work = join(this.directory, 'work');
   readonly env: NodeJS.ProcessEnv;
   #hosts: SshHosts | undefined;
@@ -28,7 +28,7 @@ export class CompletionPlace {
     };
   }
 
-  /** h1 has a connection, h2 would be connected to by a program that leaves a file `connected`. */
+  /** Connects to h1. A connection to h2 would run a program that creates the file `connected`. */
   async startHosts(): Promise<void> {
     const client = [`ControlPath ${this.socket('%n')}`];
     const counted = [...client, `ProxyCommand sh -c 'touch ${this.directory}/connected; exec nc %h %p'`];
@@ -58,7 +58,7 @@ export class CompletionPlace {
     return join(this.directory, `master-${name}`);
   }
 
-  /** A name that ends in / is a directory. */
+  /** Creates files; a name that ends in / is a directory. */
   write(directory: string, ...names: readonly string[]): void {
     for (const name of names) {
       if (name.endsWith('/')) mkdirSync(join(directory, name), { recursive: true });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
+import { jsonLines } from './json-output.ts';
 import { isRunning } from './processes.ts';
 import { BIN } from './programs.ts';
 import { ROOT } from './root.ts';
@@ -16,7 +17,7 @@ import { type Ended, type Started, startProgram } from './start-program.ts';
 
 const RDCP = join(ROOT, 'bin/rdcp');
 const ATTEMPTS = 5;
-/** For rdcp: the server may be slow to answer. */
+/** Options for rdcp: the server may be slow to answer. */
 const PATIENT = ['--connect-timeout', '300'];
 
 export interface CopyServer extends Started {
@@ -25,7 +26,7 @@ export interface CopyServer extends Started {
   url(path: string, client?: string): string;
 }
 
-/** A directory with `served` in it, a key file, servers and clients; all that is left ends after each test. */
+/** A directory with `served` in it, a key file, servers and clients; ends all processes after each test. */
 export class CopyPlace {
   readonly directory = mkdtempSync(join(tmpdir(), 'rdpipe-serve-'));
   readonly served = join(this.directory, 'served');
@@ -38,7 +39,7 @@ export class CopyPlace {
     return join(this.directory, name);
   }
 
-  /** A file that only its owner may read. */
+  /** Creates a file that by default only its owner may read. */
   write(name: string, content: string | Buffer, mode = 0o600): string {
     const path = join(this.directory, name);
     writeFileSync(path, content, { mode });
@@ -60,7 +61,7 @@ export class CopyPlace {
     return { ...started, port, url };
   }
 
-  /** Starts a copy; `--keyfile` is added. */
+  /** Starts rdcp with `--keyfile` added. */
   start(...words: readonly string[]): Started {
     const key = words.includes('--keyfile') ? [] : ['--keyfile', this.keyFile];
     return this.#start([RDCP, ...PATIENT, ...key, ...words]);
@@ -71,8 +72,8 @@ export class CopyPlace {
   }
 
   /**
-   * A client that proved a key, and has read the first line. As rdcp does, it tries again when the server dropped it:
-   * on a slow machine a handshake may take longer than it may.
+   * Connects an authenticated client and reads the first line. Like rdcp, it retries if the server drops it: on a
+   * slow machine a handshake may exceed its time limit.
    */
   async client(server: CopyServer, key = this.key, name = 'default'): Promise<Talker> {
     for (let attempt = 1; ; attempt++) {
@@ -87,21 +88,21 @@ export class CopyPlace {
     }
   }
 
-  /** To be closed after the test. */
+  /** Closes the socket after the test, and ignores its errors. */
   keep<S extends Socket>(socket: S): S {
     this.#sockets.add(socket);
     socket.on('error', () => {});
     return socket;
   }
 
-  /** After each test. */
+  /** Ends all connections and processes after each test. */
   async killRest(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     for (const { child } of this.#running) child.kill('SIGKILL');
     await Promise.all([...this.#running].map(({ ended }) => ended));
   }
 
-  /** After all of them. */
+  /** Removes the directory after all tests. */
   remove(): void {
     rmSync(this.directory, { recursive: true, force: true });
   }
@@ -121,12 +122,12 @@ export function useCopyPlace(): CopyPlace {
   return place;
 }
 
-/** The server closed the connection, and said nothing of a reason. */
+/** The server closed the connection without a reason. */
 class Dropped extends Error {}
 
-/** A client of any kind, by lines. */
+/** A client that reads lines and writes anything. */
 export class Talker {
-  /** The connection below it. */
+  /** The TCP connection below TLS. */
   readonly tcp: Socket;
   readonly socket: TLSSocket;
   readonly closed: Promise<void>;
@@ -158,7 +159,7 @@ export class Talker {
     return this.#text;
   }
 
-  /** The first line. @throws the failure of the connection, or that it was closed. */
+  /** The first line. @throws the connection's error, or Dropped if it was closed. */
   line(): Promise<string> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -179,7 +180,7 @@ export class Talker {
     this.socket.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Waits for text of the agent. */
+  /** Waits until the received text matches. */
   shows(pattern: RegExp): Promise<string> {
     return eventually(() => {
       expect(this.#text).to.match(pattern);
@@ -188,7 +189,7 @@ export class Talker {
   }
 }
 
-/** The first message of such a client to a server, which offers its name and proves that it has this key. */
+/** A client's first TLS message: it contains the client's name and proves that the client has this key. */
 export async function helloOf(key: Buffer, name: string): Promise<Buffer> {
   const listener = createServer().listen(0, '127.0.0.1');
   await once(listener, 'listening');
@@ -199,7 +200,7 @@ export async function helloOf(key: Buffer, name: string): Promise<Buffer> {
     ?.on('error', () => {})
     .on('data', (data) => {
       hello = Buffer.concat([hello, data]);
-      // A record of TLS: its kind, a version, 2 bytes length.
+      // TLS record header: type, version, 2 bytes of length.
       if (hello.length >= 5 && hello.length >= 5 + hello.readUInt16BE(3)) socket.destroy();
     });
   await talker.closed;
@@ -207,13 +208,12 @@ export async function helloOf(key: Buffer, name: string): Promise<Buffer> {
   return hello;
 }
 
-/** Those of a kind among the lines that a server printed with `--json`. */
+/** The events of one kind in the output of a server with `--json`. */
 export function eventsOf(text: string, event: string): Record<string, unknown>[] {
-  const lines = text.split('\n').filter((line) => line.startsWith('{'));
-  return lines.map((line) => JSON.parse(line)).filter((object) => object.event === event);
+  return jsonLines(text, 'server').filter((object) => object.event === event);
 }
 
-/** Every process of the server has gone. */
+/** Waits until all processes of the server have ended. */
 export async function allGone(pids: readonly number[]): Promise<void> {
   await eventually(() => expect(pids.filter(isRunning)).to.deep.equal([]));
 }

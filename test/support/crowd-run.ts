@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built rdpipe on hosts whose agents are all played by the test's own process.
+// Runs the built rdpipe on hosts whose agents are simulated by the test process.
 import { expect } from 'chai';
 import { AgentCrowd, type CrowdRun } from './agent-crowd.ts';
 import { type Lab, useLab } from './lab.ts';
@@ -12,7 +12,7 @@ export interface CrowdLab {
   readonly crowd: AgentCrowd;
 }
 
-/** `longestMs`: for one run; a test has four. */
+/** `longestMs`: time limit of one run; that of a test is four times as long. */
 export function useCrowd(longestMs?: number): CrowdLab {
   const lab = useLab(longestMs === undefined ? {} : { longestMs });
   const crowd = new AgentCrowd();
@@ -27,10 +27,10 @@ export function useCrowd(longestMs?: number): CrowdLab {
   return { lab, crowd };
 }
 
-/** By a launcher, or by a stand-in for ssh, which takes three processes a host. */
+/** Through a launcher, or through a substitute for ssh, which needs three processes per host. */
 export type Way = 'launcher' | 'ssh';
 
-/** A chain of so many hosts behind a sender; each end of a hop sends counters so many times, four times a second. */
+/** Runs a sender and a chain of `width` hosts. Each end of a hop sends counters `counters` times, four per second. */
 export async function launchCrowd(
   { lab, crowd }: CrowdLab,
   width: number,

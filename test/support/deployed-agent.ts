@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent in a host's home, as rdpipe leaves it there after its first run.
+// Puts the agent into a host's home directory, as rdpipe does in its first run.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { loadBundles } from '../../packages/rdpipe/src/agent/bundle.ts';
 import { THIS_PLATFORM } from '../../packages/rdpipe/src/agent/locate.ts';
 
-/** A host to which the agent has to be copied costs its first run a second. */
+/** Saves the first run on a host the copy of the agent, which takes a second. */
 export async function putAgent(home: string): Promise<void> {
   const bundle = (await loadBundles()).get(THIS_PLATFORM);
   if (bundle === undefined) throw new Error(`no programs for ${THIS_PLATFORM}: run 'npm run build'`);

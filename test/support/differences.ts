@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** In words, a line a file: which, and where the first difference is. */
+/** Describes each file that differs, and its first difference, on one line. */
 export function differences(one: string, other: string, ignored = /^$/): string[] {
   const names = new Set(
     [one, other].flatMap((directory) => readdirSync(directory, { recursive: true, encoding: 'utf8' })),
@@ -18,7 +18,7 @@ export function differences(one: string, other: string, ignored = /^$/): string[
     });
 }
 
-/** Of a link where it leads, of a directory nothing; undefined: there is none. */
+/** The content of a file, the target of a symbolic link, nothing for a directory; undefined if there is no file. */
 function contents(path: string): Buffer | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs for arm64 on this machine: cross-built, and run by qemu-user, to which the kernel hands them.
+// Cross-builds programs for arm64, and has the kernel run them with qemu-user.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
@@ -7,26 +7,26 @@ import { needs, needsFile, needsTool } from './needs.ts';
 import { patience } from './patience.ts';
 import { ROOT } from './root.ts';
 
-/** Release builds and the C suites; RD_BIN for these. */
+/** Directory of the release programs and the C suites, which need it as $RD_BIN. */
 export const ARM64_BUILD = join(ROOT, 'build/aarch64/release');
 
 const BUILD_MAX_MS = 600_000;
 const KERNEL_LIST = '/proc/sys/fs/binfmt_misc';
 const EMULATOR = '/usr/bin/qemu-aarch64-static';
-/** The head of a program for arm64, and the bits of it that count; as the kernel's list shows them. */
+/** The first bytes of an arm64 program, and the mask of significant bits, in the kernel's notation. */
 const MAGIC = '7f454c460201010000000000000000000200b700';
 const MASK = 'ffffffffffffff00fffffffffffffffffeffffff';
 const OWN_ENTRY = 'rdpipe-test-aarch64';
 
 /**
- * Before the tests of the describe() it stands in: makes these targets for arm64, and tells the kernel of the emulator
- * where it does not know it yet; after them it forgets it.
+ * Builds these targets for arm64 before the tests of the enclosing describe(), and registers the emulator with the
+ * kernel if it is not registered yet; unregisters it after the tests.
  */
 export function useArm64Programs(...targets: readonly string[]): void {
   let isOwn = false;
   before(function () {
     this.timeout(patience(BUILD_MAX_MS));
-    needs(this, process.arch === 'x64' ? undefined : 'this machine is no x86-64');
+    needs(this, process.arch === 'x64' ? undefined : 'this machine is not x86-64');
     needsTool(this, 'aarch64-linux-gnu-gcc', EMULATOR.replace(/.*\//, ''));
     execaSync('make', ['-s', '-j2', 'WERROR=1', 'CPU=aarch64', ...targets], { cwd: ROOT });
     execaSync('make', ['-s', '-j2', 'WERROR=1', 'CPU=aarch64', 'STATIC=1'], { cwd: ROOT });
@@ -40,7 +40,7 @@ export function useArm64Programs(...targets: readonly string[]): void {
   });
 }
 
-/** With F the kernel keeps the emulator open, so that it is found in a chroot too. */
+/** With the flag F the kernel keeps the emulator open, so that it also works in a chroot. */
 function isKnown(): boolean {
   const names = existsSync(KERNEL_LIST) ? readdirSync(KERNEL_LIST) : [];
   const entries = names

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Polls a check until it holds, or until only a hang explains that it does not.
+// Polls a check until it passes, or until a failure can only be a hang.
 import { setTimeout as delay } from 'node:timers/promises';
 import { EVENT_MS } from './patience.ts';
 
-/** Asks until `check` passes (does not throw); after `withinMs` what it last said is thrown, before mocha gives up. */
+/** Calls `check` until it does not throw. After `withinMs`, before mocha's limit, throws its last error. */
 export async function eventually<T>(check: () => T | Promise<T>, withinMs = EVENT_MS): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for `kubectl exec -i`, `docker exec -i` and `lxc exec -T`: runs the command on this machine.
-// Where $EXEC_CUT names a file: as soon as that is there, the channel is cut, and the status is 0.
+// A substitute for `kubectl exec -i`, `docker exec -i` and `lxc exec -T`: runs the command on this machine.
+// If $EXEC_CUT names a file, the channel is cut with status 0 as soon as the file exists.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -23,14 +23,14 @@ child.stderr.pipe(process.stderr);
 child.once('close', (code) => {
   // kubectl writes this line, docker does not.
   if (code !== 0 && program === 'kubectl') process.stderr.write(`command terminated with exit code ${code}\n`);
-  // Output that a slow reader has not taken yet would be lost with the process.
+  // Wait for a slow reader: output that it has not read yet would be lost at exit.
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code ?? 137)));
 });
 
 const cut = process.env.EXEC_CUT;
 if (cut !== undefined) setInterval(() => existsSync(cut) && process.exit(0), 10);
 
-/** The words after those of exec; undefined for other words than rdpipe may use. */
+/** The command after exec's own words; undefined if these are not the words that rdpipe uses. */
 function commandOf([verb, stdin, ...rest]) {
   if (verb !== 'exec' || stdin !== (program === 'lxc' ? '-T' : '-i')) return undefined;
   const mark = rest.indexOf('--');

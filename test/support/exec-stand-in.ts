@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the program that stands in for kubectl, docker and lxc into a directory, under their names.
+// Links the substitute for kubectl, docker and lxc into a directory under their names.
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './root.ts';
 
-/** A directory for PATH. */
+/** Returns the directory, to be put into PATH. */
 export function placeStandIns(directory: string): string {
   const bin = join(directory, 'stand-ins');
   mkdirSync(bin);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system over the directory BACKING in which one thing goes wrong, named by the first part of a path:
-// faulty-fs BACKING MOUNT_POINT.
-//   read/…   from 1 MiB on cannot be read (EIO)     write/… from 1 MiB on cannot be written (EIO)
-//   fsync/…  cannot be made permanent (EIO)         close/… over 1 MiB does not fit, as its close tells (ENOSPC)
-//   rename/… cannot be renamed (EIO)                slow/…  is made permanent within 8 s
-// Under any other name nothing goes wrong.
+// A FUSE file system over the directory BACKING: faulty-fs BACKING MOUNT_POINT.
+// The first part of a path selects a fault:
+//   read/…   reading from 1 MiB on fails (EIO)     write/… writing from 1 MiB on fails (EIO)
+//   fsync/…  fsync fails (EIO)                     close/… closing a file over 1 MiB fails (ENOSPC)
+//   rename/… rename fails (EIO)                    slow/…  fsync takes 8 s
+// Other paths have no fault.
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static const char *under(const char *path) {
   return path[1] == '\0' ? "." : path + 1;
 }
 
-// A file that was removed while it is open has no path.
+// `path` is NULL if the file was removed while open.
 static bool goes_wrong_at(const char *path, const char *what) {
   if (path == NULL) return false;
   size_t length = strlen(what);
@@ -41,7 +41,7 @@ static int result(long done) {
 
 static void *start(struct fuse_conn_info *connection, struct fuse_config *config) {
   (void)connection;
-  config->hard_remove = 1; // what is removed while it is open is not renamed instead
+  config->hard_remove = 1; // really remove open files, instead of renaming them
   return NULL;
 }
 
@@ -64,7 +64,7 @@ static int list(const char *path, void *buffer, fuse_fill_dir_t fill, off_t offs
 static int keep_open(struct fuse_file_info *file, int fd) {
   if (fd < 0) return -errno;
   file->fh = (uint64_t)fd;
-  file->direct_io = 1; // every read and write comes to us as it is
+  file->direct_io = 1; // pass every read and write on without caching
   return 0;
 }
 
@@ -161,7 +161,7 @@ int main(int argc, char **argv) {
     perror(argv[1]);
     return 1;
   }
-  prctl(PR_SET_PDEATHSIG, SIGTERM); // a test that is killed leaves no mount
+  prctl(PR_SET_PDEATHSIG, SIGTERM); // unmount also if the test is killed
   char foreground[] = "-f", single[] = "-s";
   char *arguments[] = {argv[0], foreground, single, argv[2], NULL};
   return fuse_main(4, arguments, &operations, NULL);

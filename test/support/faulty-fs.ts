@@ -18,7 +18,7 @@ export class FaultyFs {
   readonly #base = mkdtempSync(join(tmpdir(), 'rdpipe-test-faulty-'));
   #server: Started | undefined;
 
-  /** Where that fault is met. */
+  /** A directory whose files have this fault. */
   directory(fault: Fault): string {
     return join(this.#base, 'mounted', fault);
   }
@@ -52,7 +52,7 @@ export function useFaultyFs(): FaultyFs {
   return fs;
 }
 
-/** Mounts an empty file system with these options of tmpfs(5) for each test, and returns where. */
+/** Mounts an empty file system with these options of tmpfs(5) for each test; returns its path. */
 export function useTmpfs(options: string): () => string {
   const base = mkdtempSync(join(tmpdir(), 'rdpipe-test-tmpfs-'));
   let mounted = 0;
@@ -68,7 +68,7 @@ export function useTmpfs(options: string): () => string {
   return directory;
 }
 
-/** Mounts an empty ext4, which files can be written to past the page cache, and returns where. */
+/** Mounts an empty ext4 file system, which supports direct I/O; returns its path. */
 export function useSmallDisk(size = '4M'): () => string {
   const base = mkdtempSync(join(tmpdir(), 'rdpipe-test-disk-'));
   const image = join(base, 'image');

@@ -13,9 +13,9 @@ export interface Growth {
   /** The program and its pid. */
   readonly name: string;
   readonly samples: number;
-  /** The most of the first half of its life, its first tenth apart. */
+  /** The maxima of the first half of its life, not counting its first tenth. */
   readonly before: Footprint;
-  /** Of the second half: the most memory, and the fewest descriptors, for it may open some in passing. */
+  /** Of the second half: the maximum memory and the minimum descriptors, because it may open some briefly. */
   readonly after: Footprint;
 }
 
@@ -24,7 +24,7 @@ const LEAST_SAMPLES = 20;
 export class FootprintLog {
   readonly #of = new Map<string, Footprint[]>();
 
-  /** Looks at these processes once; one that has just ended does not count. True: all were seen often enough by now. */
+  /** Takes a sample of each process that still runs. Returns true if each of them has enough samples now. */
   look(processes: readonly MarkedProcess[]): boolean {
     for (const one of processes) {
       const footprint = footprintOf(one.pid);
@@ -39,7 +39,7 @@ export class FootprintLog {
     return samples;
   }
 
-  /** Of those that were seen often enough to tell. */
+  /** The growth of each process that has enough samples. */
   growths(): Growth[] {
     return [...this.#of]
       .filter(([, { length }]) => length >= LEAST_SAMPLES)
@@ -47,7 +47,7 @@ export class FootprintLog {
   }
 }
 
-/** Every one of these stayed below so much memory, and neither memory nor descriptors grew. */
+/** Expects that every process stayed below `mostKib`, grew by at most `slackKib`, and opened no more descriptors. */
 export function expectFlat(growths: readonly Growth[], mostKib: number, slackKib: number): void {
   expect(growths).not.to.deep.equal([]);
   for (const { name, before, after } of growths) {

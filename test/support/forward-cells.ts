@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells of tests of forwarded connections: npm test takes a few of each, test/full hundreds of connections at once.
+// Tests of forwarded connections: few connections in npm test, hundreds at once in test/full.
 import { expect } from 'chai';
 import { RDHOP, useForwards } from './forwards.ts';
 import { signalProcess } from './processes.ts';
@@ -8,7 +8,7 @@ import { succeeded } from './shell.ts';
 export const CARRIERS = ['pipes', 'hops'] as const;
 export const KILLED = ['rdforward', 'rdsend', 'rdrecv'] as const;
 
-/** The words of `tcp-peers.py clients`: each is a run of them. */
+/** `clients`: the arguments of each run of `tcp-peers.py clients`. */
 export function testClients(carrier: (typeof CARRIERS)[number], clients: readonly string[]): void {
   const forwards = useForwards();
   it(`carry connections over ${carrier}: ${clients.join(', ')}`, async () => {
@@ -21,11 +21,11 @@ export function testClients(carrier: (typeof CARRIERS)[number], clients: readonl
   });
 }
 
-/** Connections are cut, and nothing stays. */
+/** Tests that connections are cut and nothing is left if a program is killed. */
 export function testKills(names: readonly (typeof KILLED)[number][]): void {
   const { lab, forward, server, clients } = useForwards();
   for (const name of names)
-    it(`are cut when ${name} is killed, and nothing stays`, async () => {
+    it(`are cut when ${name} is killed, and nothing is left`, async () => {
       const port = await server('0');
       const run = await forward(`-L 20182:localhost:${port}`);
       const holding = lab.start(clients('20182', 'held 5'));

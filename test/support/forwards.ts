@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forwards in a lab: both ends of rdforward with rdpipe between them, and the servers and clients that they join.
+// Forwards in a lab: both ends of rdforward with rdpipe between them, and their servers and clients.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
@@ -15,27 +15,27 @@ export interface Forward {
   readonly result: Promise<Result>;
   /** Its standard error. */
   complaints(): Promise<string>;
-  /** The ports of -R 0:… in order. */
+  /** The ports allocated for -R 0:…, in order. */
   readonly ports: readonly string[];
   end(signal: NodeJS.Signals): Promise<Result>;
 }
 
 export interface Forwards {
   readonly lab: Lab;
-  /** Starts one with these options; resolves when all listen: a further -R, for a free port, tells that. */
+  /** Starts a forward and resolves when all its ports listen, which the message of an additional -R 0:… shows. */
   forward(options: string, carrier?: string, through?: string): Promise<Forward>;
-  /** A server on a free port, or on a path: returns which. */
+  /** Starts a server on a port (0: a free one) or a socket's path; returns the port or path. */
   server(place: string): Promise<string>;
   /** Starts another program, which ends with the test. */
   start(script: string): Promise<void>;
-  /** A command line of clients: `echo 500`. */
+  /** Returns the command line of clients; `words` are, for example, `echo 500`. */
   clients(place: string, words: string): string;
 }
 
 export function useForwards(): Forwards {
   const running: Running[] = [];
   let lab: Lab;
-  // Before the lab looks for what was left.
+  // Runs before the lab checks for processes that are left.
   afterEach(async () => {
     const ended = running.splice(0).map(({ kill, result }) => {
       kill('SIGKILL');
@@ -45,7 +45,7 @@ export function useForwards(): Forwards {
   });
   lab = useLab();
   let files = 0;
-  /** Starts it with its standard error, or output, in a file of its own. */
+  /** Starts the script with its standard output (1) or error (2) in a new file, whose name is returned. */
   const start = (script: string, descriptor: 1 | 2): readonly [Running, string] => {
     files += 1;
     const name = `output-${files}`;

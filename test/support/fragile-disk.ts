@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk whose state at any moment can be kept, as a loss of power would leave it, and mounted again.
+// A disk whose state after a simulated loss of power can be saved at any moment, and mounted later.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,16 +8,16 @@ import { needsFile, needsRoot, needsTool } from './needs.ts';
 import { succeeds } from './run-program.ts';
 
 const SIZE = '192M';
-/** Holds the disk's image. */
+/** Size of the file system that contains the disk's image. */
 const OUTER_SIZE = '320M';
-/** The journal is written once a second: more states than by default, of which some are in mid-copy. */
+/** Commits the journal every second: more states than by default, some of them in the middle of a copy. */
 const OPTIONS = 'loop,commit=1';
-/** Of e2fsck: the file system was mended. */
+/** Exit status of e2fsck: errors were corrected. */
 const MENDED = 1;
 
 /**
- * An ext4 on an image in another ext4. To keep a state, the outer file system is frozen, so that no write of the inner
- * one is under way, and the image is copied: what the inner one has not written yet is lost, as without power.
+ * An ext4 file system on an image in another ext4 file system. To save a state, the outer one is frozen, so that no
+ * write of the inner one is in progress, and the image is copied without the unwritten data of the inner one.
  */
 export class FragileDisk {
   readonly #base = mkdtempSync(join(tmpdir(), 'rdpipe-test-fragile-'));
@@ -35,7 +35,7 @@ export class FragileDisk {
     this.#mount('outer/image', 'disk', OPTIONS);
   }
 
-  /** The number of the state, for recover(). */
+  /** Saves the current state; returns its number for recover(). */
   keep(): number {
     this.#kept += 1;
     execaSync('fsfreeze', ['-f', this.#at('outer')]);
@@ -47,7 +47,7 @@ export class FragileDisk {
     return this.#kept;
   }
 
-  /** Mounts that state after the checks of a machine that starts, and returns where. */
+  /** Checks a saved file system as a machine does at boot, mounts it and returns its path. */
   recover(state: number): string {
     const image = this.#at(`kept.${state}`);
     const { exitCode, stdout } = execaSync('e2fsck', ['-p', image], { reject: false });
@@ -78,7 +78,7 @@ export class FragileDisk {
   }
 }
 
-/** A new one for each test of the describe() that it stands in. */
+/** Creates a disk for each test of the enclosing describe(). */
 export function useFragileDisk(): () => FragileDisk {
   let disk: FragileDisk | undefined;
   beforeEach(function () {

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A TCP port that no process uses on this address now. */
+/** Returns a TCP port that no process currently uses on this address. */
 export async function freePort(address: string): Promise<number> {
   const server = createServer().listen(0, address);
   await once(server, 'listening');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent that a test scripts: --agent connects it to the test's own process through a unix socket.
-// It may also pass through a real rdstage and change its messages.
+// An agent scripted by a test: the program for --agent connects rdpipe to the test process over a unix socket.
+// It can also start a real rdstage and change its messages.
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -13,10 +13,10 @@ import { execa } from 'execa';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../packages/rdpipe/src/model/protocol.ts';
 import { AGENT } from './agent-driver.ts';
 
-/** The conduct of one agent from its start to its end; when it returns, it hangs up. */
+/** What one agent does from start to end; it hangs up when the function returns. */
 export type Behaviour = (agent: HostileAgent) => Promise<void>;
 
-/** Of a host that is this machine. */
+/** The hello of an agent on this machine. */
 const HELLO: AgentHello = {
   v: 1,
   version: '0.1.0',
@@ -36,7 +36,7 @@ const HELLO: AgentHello = {
   rdma: [],
 };
 
-/** A program whose agents are this process's. */
+/** A program for --agent whose agents run in this process. */
 export class HostileProgram {
   readonly #directory = mkdtempSync(join(tmpdir(), 'rdpipe-hostile-'));
   readonly #environment: NodeJS.ProcessEnv;
@@ -44,7 +44,7 @@ export class HostileProgram {
   #server: Server | undefined;
   #behaviour: Behaviour = async () => {};
 
-  /** `environment` is that of real agents behind it. */
+  /** `environment`: the environment of real agents that it starts. */
   constructor(environment: NodeJS.ProcessEnv) {
     this.#environment = environment;
   }
@@ -63,7 +63,7 @@ export class HostileProgram {
     chmodSync(this.path, 0o755);
   }
 
-  /** Of agents that start from now on. */
+  /** Sets the behavior of agents that start from now on. */
   behave(behaviour: Behaviour): void {
     this.#behaviour = behaviour;
   }
@@ -87,7 +87,7 @@ export class HostileProgram {
       await agent.begin();
       await this.#behaviour(agent);
     } catch (error) {
-      if (!socket.destroyed) throw error; // what is said to a controller that has gone is lost
+      if (!socket.destroyed) throw error; // messages to a controller that has ended are lost
     } finally {
       agent.hangUp();
     }
@@ -124,7 +124,7 @@ export class HostileAgent {
     this.nonce = words?.split(' ')[2] ?? '';
   }
 
-  /** The next line that rdpipe sends it; undefined when nothing comes any more. */
+  /** The next line from rdpipe; undefined at the end of the input. */
   async line(): Promise<string | undefined> {
     const { value, done } = await this.#lines.next();
     return done ? undefined : value;
@@ -135,7 +135,7 @@ export class HostileAgent {
     return line === undefined ? undefined : JSON.parse(line);
   }
 
-  /** The next request of this kind; others are passed over. */
+  /** Waits for the next request of this kind; skips others. */
   async asked<Op extends AgentRequest['op']>(op: Op): Promise<Extract<AgentRequest, { op: Op }>> {
     for (;;) {
       const request = await this.request();
@@ -144,13 +144,13 @@ export class HostileAgent {
     }
   }
 
-  /** From now on it hears nothing, and reads nothing either. */
+  /** Stops reading the input. */
   goDeaf(): void {
     this.#interface.pause();
     this.#socket.pause();
   }
 
-  /** It goes on when its input has ended, and says so for ever. */
+  /** Ignores the end of the input and sends `alive` until the connection is destroyed. */
   async liveOn(): Promise<void> {
     this.#socket.allowHalfOpen = true;
     while (!this.#socket.destroyed) {
@@ -167,7 +167,7 @@ export class HostileAgent {
     return this.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when the socket's buffer accepts more data. */
   async write(bytes: string | Uint8Array): Promise<void> {
     if (this.#socket.destroyed) throw new Error('the controller has gone');
     if (this.#socket.write(bytes)) return;
@@ -175,15 +175,15 @@ export class HostileAgent {
     await Promise.race(['drain', 'close'].map((event) => once(this.#socket, event, { signal }))).finally(abort);
   }
 
-  /** Until the controller has gone. */
+  /** Waits until the controller has closed the connection. */
   async gone(): Promise<void> {
     this.#socket.resume();
     if (!this.#socket.destroyed) await once(this.#socket, 'close');
   }
 
   /**
-   * A real rdstage is behind it from now on: every line of its is what `change` makes of it, no line where that is
-   * undefined. Resolves when it has ended or `change` has hung up.
+   * Connects rdpipe to a real rdstage. Each event is replaced by the result of `change`; undefined drops it.
+   * Resolves when rdstage has ended or `change` has hung up.
    */
   async stand(change: (event: AgentEvent) => string | undefined | Promise<string | undefined>): Promise<void> {
     const real = execa(AGENT, ['--agent', '--nonce', this.nonce], {
@@ -194,7 +194,7 @@ export class HostileAgent {
     });
     this.#real = real;
     void this.#pass(real.stdin);
-    // A connection that is reset has no end that #pass() would see.
+    // #pass() does not see the end of a connection that was reset.
     this.#socket.once('close', () => real.stdin.end());
     let isFirst = true;
     for await (const line of real) {
@@ -219,7 +219,7 @@ export class HostileAgent {
   }
 }
 
-/** Makes listeners go that are no longer waited for. */
+/** Returns a signal that removes the listeners that are no longer needed. */
 function stopper(): { readonly signal: AbortSignal; abort(): void } {
   const controller = new AbortController();
   return { signal: controller.signal, abort: () => controller.abort() };

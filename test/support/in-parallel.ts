@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs asynchronous work for many items, a few at a time.
 
-/** Does every task, `most` of them at a time. When all are done, what failed is thrown together, each by its name. */
+/** Performs all tasks, `most` at a time. At the end, throws one error that lists all failures with their names. */
 export async function inParallel<Task>(
   tasks: readonly Task[],
   most: number,

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges whether one tree is a copy of another: by rsync, by find's listings, and by the blocks that files take.
+// Checks that a tree is a copy of another with rsync, find, and the number of allocated blocks.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 
 export interface Judged {
-  /** Default: everything that root can keep. */
+  /** rsync's options; default: compare everything that root can preserve. */
   readonly rsync?: string;
-  /** Neither owners nor groups are compared: what a user who is not root can keep. */
+  /** Do not compare owners, groups and devices, which only root can preserve. */
   readonly anyOwner?: boolean;
 }
 
-/** Of an rsync that lists differences and copies nothing; nanoseconds count, too. */
+/** Make rsync list differences, including nanoseconds, and copy nothing. */
 export const DRY_RUN = ['-n', '--checksum', '--delete', '--itemize-changes', '--modify-window=-1', '--8-bit-output'];
 
-/** The depth and the last name in place of the path. */
+/** Fields of find -printf: the depth and the base name replace the path. */
 const FIND_FIELDS = ['%y', '%m', '%s', '%T@', '%l', '%d', '%f'];
 const BLOCK_BYTES = 512;
 
-/** Fails with the differences. */
+/** Fails with the list of differences. */
 export function expectCopy(source: string, target: string, judged: Judged = {}): void {
-  expect(judge(source, target, judged), `${target} is no copy of ${source}`).to.deep.equal([]);
+  expect(judge(source, target, judged), `${target} is not a copy of ${source}`).to.deep.equal([]);
 }
 
-/** The differences as rsync lists them, none for a perfect copy. */
+/** The differences in rsync's notation; empty for a perfect copy. */
 export function judge(source: string, target: string, { rsync = '-aHAXS', anyOwner = false }: Judged = {}): string[] {
   const any = anyOwner ? ['--no-owner', '--no-group', '--no-devices'] : [];
   const { stdout } = execaSync('rsync', [rsync, ...DRY_RUN, ...any, `${source}/`, `${target}/`], {
@@ -34,14 +34,14 @@ export function judge(source: string, target: string, { rsync = '-aHAXS', anyOwn
   return [...stdout.split('\n').filter(Boolean), ...differentHoles(source, target)];
 }
 
-/** For trees whose paths are longer than rsync takes: types, modes, sizes, times, links and digests by find. */
+/** For paths that are too long for rsync: compares types, modes, sizes, times, links and digests with find. */
 export function expectSameListing(source: string, target: string): void {
   const [from, to] = [listing(source), listing(target)];
   const [missing, more] = [from.filter((line) => !to.includes(line)), to.filter((line) => !from.includes(line))];
   expect({ missing, more, lines: to.length }).to.deep.equal({ missing: [], more: [], lines: from.length });
 }
 
-/** The temporary files of rdcp, and its list of them, that were left anywhere below; never a name of the fixtures. */
+/** Temporary files of rdcp and its list of them that were left anywhere below, without the fixtures' similar name. */
 export function temporariesIn(directory: string): string[] {
   const { stdout } = execaSync('find', [directory, '-name', '.rdcp', '-o', '-name', '.rdcp-*']);
   return stdout.split('\n').filter((path) => path !== '' && !path.endsWith('/.rdcp-looks-like-ours'));
@@ -61,7 +61,7 @@ function listing(directory: string): string[] {
   return [...lines, ...digests.stdout.split('\0')].sort();
 }
 
-/** A copy of a file with holes takes no more than a few blocks more than the file. */
+/** Files whose copies have over 8 blocks more than the source, so that holes were not preserved. */
 function differentHoles(source: string, target: string): string[] {
   const directory = join(source, 'holes');
   return namesIn(directory).flatMap((name) => {
@@ -74,7 +74,7 @@ function namesIn(directory: string): string[] {
   return statSync(directory, { throwIfNoEntry: false }) === undefined ? [] : readdirSync(directory);
 }
 
-/** 0: it is not there, which rsync says. */
+/** 0 if the file does not exist, which rsync reports. */
 function blocksOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.blocks ?? 0;
 }

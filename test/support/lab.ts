@@ -10,19 +10,19 @@ import { type HostSpec, type SshHost, type SshHosts, startSshHosts } from './ssh
 import { Workplace } from './workplace.ts';
 
 export interface LabOptions {
-  /** Beside h1, h2, h3 and behind. */
+  /** Besides h1, h2, h3 and `behind`. */
   readonly hosts?: readonly HostSpec[];
-  /** For one command line, where a test takes long on any machine. */
+  /** Time limit of one command line, for tests that take long on any machine. */
   readonly longestMs?: number;
-  /** Default: the checkout's. */
+  /** The copy of rdpipe to run; default: the checkout. */
   readonly copy?: 'checkout' | 'installed';
-  /** Hosts on which rdpipe never ran. Default: hosts that have its agent. */
+  /** rdpipe has never run on the hosts. By default they have its agent. */
   readonly isFirst?: boolean;
 }
 
 const HOSTS: readonly HostSpec[] = [{ name: 'h1' }, { name: 'h2' }, { name: 'h3' }, { name: 'behind', jump: 'h1' }];
 
-/** Starts the hosts before the tests of the describe() it stands in, and ends them after. */
+/** Starts the hosts before the tests of the enclosing describe(), and ends them after. */
 export function useLab(options: LabOptions = {}): Lab {
   const lab = new Lab(
     options.longestMs === undefined ? COMMAND_MS : patience(options.longestMs),
@@ -49,7 +49,7 @@ export class Lab extends Workplace {
     this.#copy = copy;
   }
 
-  /** Words before a command line make it run elsewhere than this process. */
+  /** `through`: prefix of command lines that runs them elsewhere, for example in a network namespace. */
   async open(specs: readonly HostSpec[], through: readonly string[] = []): Promise<void> {
     this.openDirectories(through);
     this.#ssh = await startSshHosts(this.homes, specs, { [MARK_VARIABLE]: this.mark });
@@ -61,7 +61,7 @@ export class Lab extends Workplace {
     for (const { home } of this.#ssh?.hosts.values() ?? []) await putAgent(home);
   }
 
-  /** The program's own limit for connecting is for users: here only --connect-timeout means to be reached. */
+  /** Raises the default --connect-timeout, which is too short for slow test machines. */
   async #setPatience(): Promise<void> {
     const directory = join(this.homes, '.config/rdpipe');
     await mkdir(directory, { recursive: true });
@@ -74,7 +74,7 @@ export class Lab extends Workplace {
     return host;
   }
 
-  /** Lets the owner of a key in on every host. */
+  /** Allows logins with this key on every host. */
   async authorize(publicKeyFile: string): Promise<void> {
     await appendFile(join(this.homes, 'authorized_keys'), await readFile(publicKeyFile));
   }

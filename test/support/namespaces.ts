@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network namespaces that tests make, separate from the machine's network.
+// Creates network namespaces for tests, separate from the machine's network.
 import { execaSync } from 'execa';
 import { isRunning, signalProcess } from './processes.ts';
 
-/** In its name is the process that removes it at its end. */
+/** The name contains the pid of the process that removes the namespace at its end. */
 const OWNED = /^rdpipe-[a-z]+-pid-(\d+)(?:-|$)/;
 
-/** Words before a command line that run it inside. */
+/** Prefix of a command line that runs it in the namespace. */
 export function inside(namespace: string): readonly string[] {
   return ['ip', 'netns', 'exec', namespace];
 }
 
-/** How the names of this process's namespaces of a kind begin: others can tell whether their owner still lives. */
+/** The prefix of this process's namespaces of a kind: other processes can see whether their owner still lives. */
 export function ownNamespaces(kind: string): string {
   return `rdpipe-${kind}-pid-${process.pid}`;
 }
 
-/** Also removes what processes that were killed have left, a process that had this one's number among them. */
+/** Also removes namespaces left by killed processes, including a former process with this pid. */
 export function makeNamespace(name: string): void {
   for (const other of namespaces().filter((other) => isStale(other, name))) removeNamespace(other);
   execaSync('ip', ['netns', 'add', name]);
@@ -24,8 +24,8 @@ export function makeNamespace(name: string): void {
 }
 
 /**
- * Ends all that runs inside, and removes it; there is nothing to do if there is none of that name, or if another
- * process removes it too.
+ * Kills all processes in the namespace and removes it. Does nothing if it does not exist; ignores failures if another
+ * process has removed it meanwhile.
  */
 export function removeNamespace(name: string): void {
   if (!namespaces().includes(name)) return;
@@ -41,7 +41,7 @@ export function endProcessesInside(namespace: string): void {
   for (const pid of processesInside(namespace)) signalProcess(pid, 'SIGKILL');
 }
 
-/** Those that ip(8) knows, by name. */
+/** Names of the namespaces that ip(8) knows. */
 export function namespaces(): string[] {
   return execaSync('ip', ['netns', 'list'], { lines: true }).stdout.map((line) => line.replace(/ .*/, ''));
 }
@@ -50,7 +50,7 @@ export function processesInside(namespace: string): number[] {
   return execaSync('ip', ['netns', 'pids', namespace], { lines: true }).stdout.map(Number);
 }
 
-/** Words of ip(8), a command each. */
+/** Runs commands of ip(8) in the namespace. */
 export function configure(namespace: string, commands: readonly string[]): void {
   execaSync('ip', ['-n', namespace, '-batch', '-'], { input: `${commands.join('\n')}\n` });
 }

@@ -15,8 +15,7 @@ export function needsRoot(test: Context): void {
 }
 
 /**
- * rdsend, rdrecv and rdstage are not dumpable: what of them is below /proc (environment, program, descriptors, memory)
- * is root's.
+ * rdsend, rdrecv and rdstage are not dumpable: root owns their environment, program, descriptors and memory in /proc.
  */
 export function needsSightOfPrograms(test: Context): void {
   if (process.getuid?.() !== 0) lack(test, 'only root sees which native programs are of this test');
@@ -26,13 +25,13 @@ export function needsFile(test: Context, path: string): void {
   if (!isThere(path, constants.F_OK)) lack(test, `no ${path} on this machine`);
 }
 
-/** The kernel makes none in a chroot, and some systems allow none to users. */
+/** The kernel does not create them in a chroot, and some systems do not allow them to users. */
 export function needsUserNamespaces(test: Context): void {
   if (execaSync('unshare', ['--user', '--map-root-user', 'true'], { reject: false }).failed)
     lack(test, 'no user namespace can be made here');
 }
 
-/** Whatever else: undefined is nothing, words say what. */
+/** Any other requirement; `missing` describes it, undefined if it is met. */
 export function needs(test: Context, missing: string | undefined): void {
   if (missing !== undefined) lack(test, missing);
 }
@@ -43,7 +42,7 @@ function lack(test: Context, reason: string): never {
   return test.skip();
 }
 
-/** Debian keeps servers in sbin, which users' PATH does not name. */
+/** Also looks in sbin, where Debian installs servers, and which is not in the PATH of users. */
 export function onPath(tool: string): boolean {
   const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
   return directories.some((directory) => isThere(join(directory, tool), constants.X_OK));

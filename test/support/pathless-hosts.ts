@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts in network namespaces that ssh reaches, by pipes, and that do not reach each other; `between` may reach all.
+// Hosts in network namespaces that cannot reach each other; ssh reaches them through pipes.
+// The host `between` may reach all of them.
 import { execaSync } from 'execa';
 import { type Lab, type LabOptions, useLab } from './lab.ts';
 import { configure, inside, makeNamespace, ownNamespaces, removeNamespace } from './namespaces.ts';
@@ -7,21 +8,21 @@ import { needsRoot, needsTool } from './needs.ts';
 
 export interface PathlessHosts {
   readonly lab: Lab;
-  /** The option of rdpipe that leads ssh into their namespaces. */
+  /** The option of rdpipe with which ssh enters their namespaces. */
   readonly options: string;
   /** The namespace of a host or router. */
   spaceOf(name: string): string;
 }
 
 export interface Topology extends LabOptions {
-  /** Beside `between`, which is there always. */
+  /** Namespaces besides `between`, which always exists. */
   readonly names: readonly string[];
-  /** Tools beside ip(8). */
+  /** Tools that the test needs besides ip(8). */
   readonly tools?: readonly string[];
   readonly connect: (spaceOf: PathlessHosts['spaceOf']) => void;
 }
 
-/** Each name that is a host of the lab has its server in the namespace of that name. */
+/** The ssh server of each host of the lab runs in the namespace with the host's name. */
 export function usePathlessHosts({ names, tools = [], connect, hosts = [], ...options }: Topology): PathlessHosts {
   const lab = useLab({ ...options, hosts: [...hosts, { name: 'between' }] });
   const spaces = ownNamespaces('relay');
@@ -39,14 +40,14 @@ export function usePathlessHosts({ names, tools = [], connect, hosts = [], ...op
   return {
     lab,
     spaceOf,
-    // ssh's %n is the alias, after which the host's namespace and its server's configuration are named.
+    // ssh's %n is the alias; the host's namespace and its server's configuration contain it in their names.
     get options() {
       return `-o ProxyCommand='ip netns exec ${spaceOf('%n')} /usr/sbin/sshd -i -f ${lab.homes}/%n.sshd_config'`;
     },
   };
 }
 
-/** A cable between two namespaces; an end is the device `lan` or `wan` of its namespace, or a port of a switch. */
+/** Connects two namespaces; each end is the device `lan` or `wan` of its namespace, or a port of a switch. */
 export function join(one: CableEnd, other: CableEnd): void {
   configure(one.space, [`link add ${one.device} type veth peer name ${other.device} netns ${other.space}`]);
   for (const { space, device, address } of [one, other]) {
@@ -61,13 +62,13 @@ interface CableEnd {
   readonly address?: string;
 }
 
-/** Rules in nft's language. */
+/** Runs nft in the namespace with `rules` as its input. */
 export function nft(space: string, rules: string): void {
   const [command = '', ...words] = [...inside(space), 'nft', '-f', '-'];
   execaSync(command, words, { input: rules });
 }
 
-/** Packets are passed on there. */
+/** Makes the namespace forward packets. */
 export function makeRouter(space: string): void {
   const [command = '', ...words] = [...inside(space), 'sysctl', '-qw', 'net.ipv4.ip_forward=1'];
   execaSync(command, words);

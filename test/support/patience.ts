@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of time that tests have: they are for hangs, so no machine is too slow for them.
+// Time limits of tests: they only detect hangs, so they are long enough for every machine.
 
 /** $RDPIPE_TEST_PATIENCE multiplies every limit. */
 const FACTOR = Number(process.env.RDPIPE_TEST_PATIENCE || 1);
 
-/** Milliseconds that only a hang takes: what a fast machine needs a hundredth of. */
+/** A time limit that only a hang exceeds; `ms`: about a hundred times the milliseconds of a fast machine. */
 export function patience(ms: number): number {
   return ms * FACTOR;
 }
 
-/** Until an event comes. */
+/** Time limit for an event. */
 export const EVENT_MS = patience(90_000);
 
-/** Until a command line of a test ends by itself. */
+/** Time limit for a command line of a test to end on its own. */
 export const COMMAND_MS = patience(180_000);
 
-/** For a whole test, as in .mocharc.cjs: more than a command line has, whose words help. */
+/** Time limit of a test, as in .mocharc.cjs: longer than that of a command line, whose output explains more. */
 export const TEST_MS = patience(300_000);

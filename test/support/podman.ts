@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real container of busybox by podman, with a storage of its own and no registry. Needs root.
+// Runs a real busybox container with podman, in its own storage, without a registry. Needs root.
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -10,15 +10,15 @@ import { visibleTexts } from './processes.ts';
 export const PODMAN_TOOLS = ['podman', 'runc', 'busybox'] as const;
 
 export interface Container {
-  /** Holds a `podman` that knows the container: first in PATH. */
+  /** Directory for PATH with a `podman` that uses the container's storage. */
   readonly bin: string;
   close(): Promise<void>;
 }
 
 /**
- * The container shares network and pids with this machine, so a test sees what runs inside of it. `environment` is
- * that of the programs that are started in it later. All that it keeps is below `directory`.
- * @throws podman's own words, where this machine lets no container run.
+ * The container shares network and pid namespaces with this machine, so tests see its processes. `environment` is that
+ * of programs that are started in it later. All its files are below `directory`.
+ * @throws podman's error if this machine cannot run containers.
  */
 export async function startContainer(
   directory: string,
@@ -40,11 +40,11 @@ export async function startContainer(
   const image = await writeImage(directory);
   await podman('import', image, 'busybox');
   const variables = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
-  // podman's own limits are above those that a restricted root may set.
+  // podman's defaults are higher than a restricted root may set.
   const limits = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1000:1000'];
   const place = ['--network=host', '--pid=host', ...limits, ...variables];
   const sleeping = ['env', '-i', '/bin/sleep', '86400'];
-  // conmon keeps the outputs of podman.
+  // conmon keeps podman's output open, so it must not be a pipe.
   await execa(join(bin, 'podman'), ['run', '-d', `--name=${name}`, ...place, 'busybox', ...sleeping], {
     stdio: 'ignore',
   });
@@ -52,7 +52,7 @@ export async function startContainer(
     bin,
     async close() {
       await podman('rm', '-f', '-t', '0', name);
-      // conmon starts a podman that cleans up after the container, also one that was removed: it writes until it ends.
+      // conmon starts a podman for cleanup, even after `rm`; it writes files until it ends.
       await eventually(() => {
         if (visibleTexts().some((text) => text.includes(places.root)))
           throw new Error(`a podman still uses ${directory}`);

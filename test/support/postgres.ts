@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PostgreSQL, as the server that programs of tests talk to.
+// Creates a PostgreSQL database, for tests with its clients.
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { needsFile, needsRoot, needsTool } from './needs.ts';
@@ -7,7 +7,7 @@ import { succeeded } from './shell.ts';
 import type { Workplace } from './workplace.ts';
 
 export const POSTGRES = '/usr/lib/postgresql/15/bin';
-/** Its server does not run as root. */
+/** Runs a command as user postgres: the server refuses to run as root. */
 export const AS_POSTGRES = 'setpriv --reuid postgres --regid postgres --clear-groups';
 
 export function needsPostgres(test: Mocha.Context): void {
@@ -16,7 +16,7 @@ export function needsPostgres(test: Mocha.Context): void {
   needsTool(test, 'psql', 'pgbench');
 }
 
-/** Makes an empty database in this directory of the test; returns its path. */
+/** Creates an empty database cluster in directory `name` of the test; returns its path. */
 export async function makeDatabase(lab: Workplace, name: string): Promise<string> {
   const data = join(lab.directory, name);
   await mkdir(data);

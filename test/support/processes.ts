@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the processes of a test by a mark in their environment, whatever their names.
+// Finds the processes of a test by a mark in their environment.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export const MARK_VARIABLE = 'RDPIPE_TEST_MARK';
@@ -9,17 +9,17 @@ export interface MarkedProcess {
   readonly parent: number;
   /** The program's file name, without its directory: `rdsend`. */
   readonly program: string;
-  /** The whole command line, separated by blanks. */
+  /** The command line, words separated by spaces. */
   readonly command: string;
-  /** R, S, D, T … of proc(5). */
+  /** R, S, D, T … as in proc(5). */
   readonly state: string;
-  /** $HOME: tells the hosts of a test apart. */
+  /** $HOME, which differs between the hosts of a test. */
   readonly home: string;
 }
 
 /**
- * Every living process that carries the mark, of those whose environment this user may read; with a name, those that
- * the kernel calls so, which is found out much faster.
+ * All living processes with the mark whose environment this user may read. With `name`, only those with this name in
+ * the kernel's process table, which is much faster.
  */
 export function processesWith(mark: string, name?: string): MarkedProcess[] {
   const wanted = `${MARK_VARIABLE}=${mark}`;
@@ -29,13 +29,13 @@ export function processesWith(mark: string, name?: string): MarkedProcess[] {
     .map(describeProcess);
 }
 
-/** Whether there is such a process, of any user. */
+/** Returns true if a process of any user with this pid is running. */
 export function isRunning(pid: number): boolean {
-  // A process that ended is a zombie until its parent has taken its status.
+  // A process that has ended is a zombie until its parent has waited for it.
   return /^\d+ \(.*\) [^ZX] /s.test(readProc(pid, 'stat'));
 }
 
-/** Living children of a process, marked or not: the sessions of a server. */
+/** Pids of the living children of a process, marked or not, such as the sessions of a server. */
 export function childrenOf(parent: number): number[] {
   return pids().filter((pid) => {
     const [state, its] = statusFields(pid);
@@ -43,7 +43,7 @@ export function childrenOf(parent: number): number[] {
   });
 }
 
-/** It may have ended meanwhile. */
+/** Sends the signal; ignores that the process has ended. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -52,7 +52,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Command line and environment of every process that may be read: where a secret would be seen. */
+/** Command lines and environments of all processes that this user may read, to look for exposed secrets. */
 export function visibleTexts(): string[] {
   return pids().flatMap((pid) => [readProc(pid, 'cmdline'), readProc(pid, 'environ')]);
 }
@@ -63,7 +63,7 @@ function pids(): number[] {
     .map(Number);
 }
 
-/** Empty for a process that has gone meanwhile, is a zombie, or is not ours to read. */
+/** Returns '' if the process has ended or this user may not read the file. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
@@ -84,7 +84,7 @@ function describeProcess(pid: number): MarkedProcess {
   };
 }
 
-/** State, parent, … of proc(5). */
+/** The fields of /proc/PID/stat from the state on: state, parent, … */
 function statusFields(pid: number): string[] {
   return readProc(pid, 'stat')
     .replace(/^.*\) /s, '')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the built rdsend and rdrecv ($RD_BIN: another build), and kills what is left after each test.
+// Starts the built rdsend and rdrecv (of $RD_BIN if set), and kills remaining processes after each test.
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export type { Ended };
 export const BIN = process.env.RD_BIN ?? join(ROOT, 'build/release');
 export const KEY = 'ab'.repeat(32);
 
-/** For hops by hand: the other end may be slow to start. */
+/** Option for ends that a test starts: the other end may be slow to start. */
 export const PATIENT = '--connect-timeout 60';
 
 export type Stdio = NonNullable<Options['stdio']>;
@@ -25,14 +25,14 @@ export interface Program extends Started {
   port(): Promise<number>;
 }
 
-/** A scratch directory and the processes of a suite's tests: what still runs after a test is killed. */
+/** A scratch directory and the processes of a suite's tests; kills remaining processes after each test. */
 export class Bench {
   readonly directory = mkdtempSync(join(tmpdir(), 'rdpipe-native-'));
   readonly #running = new Set<Started>();
   readonly #options: readonly string[];
   #programs = BIN;
 
-  /** Options of every rdsend and rdrecv that it starts, before their other words. */
+  /** `options`: first arguments of every rdsend and rdrecv. */
   constructor(options = '') {
     this.#options = options.split(' ').filter(Boolean);
   }
@@ -45,7 +45,7 @@ export class Bench {
     return join(this.#programs, name);
   }
 
-  /** Other users may run the programs and enter the directory: the checkout may lie where they may not go. */
+  /** Lets other users enter the directory and run copies of the programs, as the checkout may be closed to them. */
   letOthersIn(): void {
     chmodSync(this.directory, 0o755);
     if (this.#programs !== BIN) return;
@@ -62,12 +62,12 @@ export class Bench {
     return this.start(this.program('rdrecv'), [...this.#options, ...words], stdio);
   }
 
-  /** The words of a script are its $1, $2 …; the programs are in its PATH. */
+  /** Runs a script with `words` as $1, $2 … and the programs in its PATH. */
   bash(script: string, ...words: readonly string[]): Program {
     return this.start('bash', ['-c', script, 'bash', ...words], ['ignore', 'pipe', 'pipe']);
   }
 
-  /** From a file to a file. Words before rdrecv's command line make it run otherwise. */
+  /** Copies a file. `mode`: options of rdsend; `through`: prefix of rdrecv's command line. */
   async transfer(
     source: string,
     sink: string,
@@ -90,14 +90,14 @@ export class Bench {
     return { ...started, port: () => eventually(() => portIn(started.stderr())) };
   }
 
-  /** After each test. */
+  /** Kills remaining processes after each test. */
   async killRest(): Promise<void> {
     const rest = [...this.#running];
     for (const { child } of rest) child.kill('SIGKILL');
     await Promise.all(rest.map(({ ended }) => ended));
   }
 
-  /** After all of them. */
+  /** Removes the directory after all tests. */
   remove(): void {
     rmSync(this.directory, { recursive: true, force: true });
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protections of a built program, read from the file, for each CPU.
+// Checks the hardening of a built program in its file, for each CPU.
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 
-/** Jumps land where they may, returns go where they came from: the names of the two on x86 and on arm64. */
+/** Notes for checked jump targets and protected return addresses, on x86 and on arm64. */
 const BRANCHES = /x86 feature: IBT, SHSTK|AArch64 feature: BTI, PAC/;
 
 export function expectLoadedAnywhere(file: string): void {
@@ -12,7 +12,7 @@ export function expectLoadedAnywhere(file: string): void {
   expect(dynamic)
     .to.match(/\(FLAGS\) +.*BIND_NOW/)
     .and.match(/\(FLAGS_1\) +Flags: .*NOW.*PIE/);
-  // The libraries that are linked in were compiled to be moved as well: no code is changed at the start.
+  // The static libraries are position-independent too: no relocation changes code at the start.
   expect(dynamic).not.to.match(/TEXTREL|RPATH|RUNPATH/);
   const segments = readelf('--program-headers', file);
   expect(segments)
@@ -21,14 +21,14 @@ export function expectLoadedAnywhere(file: string): void {
     .and.not.match(/ RWE +0x/);
 }
 
-/** Against writing past the end of a stack or a buffer. */
+/** Expects stack protection and checked buffer functions (FORTIFY). */
 export function expectGuards(file: string): void {
   expect(readelf('--symbols', file))
     .to.match(/ __stack_chk_fail\b/)
     .and.match(/ __(read|memcpy|snprintf|vsnprintf|fdelt|poll)_chk\b/);
 }
 
-/** All objects of an archive. */
+/** Expects BRANCHES in all objects of an archive. */
 export function expectBranchesChecked(archive: string): void {
   const objects = readelf('--notes', archive)
     .split(/^File: /m)

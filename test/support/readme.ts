@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the lines of shell that README and docs/install.md tell a user to type.
+// Reads the shell commands in README and docs/install.md that users are to type.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './root.ts';
 
 export type Page = 'README.md' | 'docs/install.md';
 
-/** Lines of shell, in one of the blocks of a page's section. */
+/** The lines of a section's shell block; `number` counts from 0. */
 export function linesOfBlock(page: Page, heading: string, number: number): string[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
   const section = text.split(`\n${heading}\n`)[1]?.split('\n## ')[0] ?? '';

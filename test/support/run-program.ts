@@ -3,7 +3,7 @@
 import { execaSync, type SyncOptions } from 'execa';
 
 export interface Run {
-  /** Undefined when a signal ended it. */
+  /** Undefined if a signal ended the program. */
   readonly status: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
@@ -11,7 +11,7 @@ export interface Run {
 
 export type RunOptions = Pick<SyncOptions, 'cwd' | 'env' | 'extendEnv' | 'input' | 'stdin' | 'timeout'>;
 
-/** Whatever its status. */
+/** Returns the result for any exit status. */
 export function runProgram(program: string, words: readonly string[], options: RunOptions = {}): Run {
   const ended = execaSync(program, words, { ...options, reject: false, stripFinalNewline: false });
   return { status: ended.exitCode, stdout: ended.stdout, stderr: ended.stderr };

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a sample of a matrix too large for `npm test`, by a seed that it prints (RDPIPE_TEST_SEED=SEED repeats it).
+// Draws a sample of a matrix that is too large for `npm test`.
+// Prints the random seed; RDPIPE_TEST_SEED=SEED repeats the sample.
 import { randomInt } from 'node:crypto';
 
 const SEEDS = 2 ** 32;
 
 let seedOfThisProcess: number | undefined;
 
-/** `count` different cells (all of them, where there are fewer), in their order in the matrix. */
+/** `count` different cells, or all if there are fewer, in the order of the matrix. */
 export function sample<Cell>(cells: readonly Cell[], count: number): Cell[] {
   return draw(cells, count, processSeed());
 }
 
-/** Printed once. */
+/** The seed of this process, printed at the first call. */
 export function processSeed(): number {
   seedOfThisProcess ??= announce(chooseSeed(process.env.RDPIPE_TEST_SEED));
   return seedOfThisProcess;
 }
 
-/** Odd, for signals take turns. */
+/** Odd, because the signals of cells alternate. */
 const STEP = 7;
 
-/** For `test/full`: every seventh cell of the kill matrix. RDPIPE_KILL_STEP=1 takes every one. */
+/** For `test/full`: every seventh cell of the kill matrix; RDPIPE_KILL_STEP=1 takes all. */
 export function everyFew<Cell>(cells: readonly Cell[]): Cell[] {
   const step = Number(process.env.RDPIPE_KILL_STEP ?? STEP);
   return cells.filter((_cell, place) => place % step === 0);
 }
 
-/** The same draw for the same seed, whatever was drawn before. */
+/** A sample that depends only on the seed, not on previous draws. */
 export function draw<Cell>(cells: readonly Cell[], count: number, seed: number): Cell[] {
   const places = cells.map((cell, place) => ({ cell, place }));
   return shuffled(places, lots(seed))
@@ -35,7 +36,7 @@ export function draw<Cell>(cells: readonly Cell[], count: number, seed: number):
     .map(({ cell }) => cell);
 }
 
-/** In an order that the next numbers decide. */
+/** The items in random order; `next` returns random numbers. */
 export function shuffled<Item>(items: readonly Item[], next: () => number): Item[] {
   const drawn = items.map((item, place) => ({ item, place, lot: next() }));
   drawn.sort((left, right) => left.lot - right.lot || left.place - right.place);
@@ -53,7 +54,7 @@ function announce(seed: number): number {
   return seed;
 }
 
-/** The same numbers for the same seed: Marsaglia's xorshift, 32 bits, whose state may not be 0. */
+/** Pseudo-random numbers: Marsaglia's xorshift with 32 bits, whose state must not be 0. */
 export function lots(seed: number): () => number {
   let state = (seed ^ 0x9e3779b9) >>> 0 || 1;
   return () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs command lines by bash, as a user types them.
+// Runs command lines with bash, as users type them.
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
 import { COMMAND_MS } from './patience.ts';
@@ -13,21 +13,21 @@ export interface Result extends Ended {
 export interface ShellOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Words before `bash`, such as those of ip(8) that run it in a network namespace; they replace themselves by it. */
+  /** Prefix of the `bash` command, such as `ip netns exec NAME`; it must exec its command. */
   readonly through?: readonly string[];
-  /** `empty` is /dev/null; `open` a pipe that stays open until closeInput(). */
+  /** `empty`: /dev/null; `open`: a pipe that stays open until closeInput(). */
   readonly stdin?: 'empty' | 'open';
-  /** The shell and its process group are killed after this time, default COMMAND_MS. */
+  /** Time in milliseconds after which the shell and its process group are killed; default COMMAND_MS. */
   readonly longestMs?: number;
 }
 
 export interface Running {
-  /** Of bash; with `exec` in the script, of what it started. */
+  /** Pid of bash, or of the program that the script starts with `exec`. */
   readonly pid: number;
   readonly result: Promise<Result>;
   write(text: string): void;
   closeInput(): void;
-  /** Waits until standard output begins with these words; fails when it ends before. */
+  /** Waits until standard output begins with this text; fails if the script ends before. */
   printed(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -59,13 +59,13 @@ export function startShell(script: string, options: ShellOptions): Running {
   };
 }
 
-/** Status 0, this output, and not a word on standard error. */
+/** Expects status 0, this output, and an empty standard error. */
 export function succeeded(result: Result, text: string): void {
   const { status, signal, stderr } = result;
   expect({ status, signal, text: result.text, stderr }).to.deep.equal({ status: 0, signal: null, text, stderr: '' });
 }
 
-/** This status, and one line of rdpipe's on standard error that says why. */
+/** Expects this status, and one line of rdpipe on standard error that matches `why`. */
 export function failed(result: Result, status: number, why: RegExp): void {
   expect(result.stderr).to.match(why);
   expect(result.stderr.trimEnd().split('\n'), result.stderr).to.have.length(1);

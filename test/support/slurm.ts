@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real Slurm on this machine: munged, slurmctld and some slurmd, from Debian. Needs root.
+// Runs a real Slurm on this machine: munged, slurmctld and several slurmd of Debian. Needs root.
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, hostname } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ export const SLURM_TOOLS = ['srun', 'slurmctld', 'slurmd', 'munged'] as const;
 
 export interface Slurm {
   readonly nodes: readonly string[];
-  /** An allocation of all nodes; the environment of what runs inside of it. */
+  /** Allocates all nodes; the result has the environment for programs in the allocation. */
   allocate(): Promise<Allocation>;
-  /** Kills the daemons of a node, as when its machine loses power. */
+  /** Kills the daemons of a node, like a loss of power. */
   loseNode(node: string): void;
   close(): Promise<void>;
 }
@@ -23,11 +23,11 @@ export interface Allocation {
   readonly environment: Readonly<Record<string, string>>;
   readonly job: string;
   scancel(...words: readonly string[]): Promise<unknown>;
-  /** Its time limit is over in two seconds; Slurm looks a few seconds later. */
+  /** Sets the time limit to two seconds from now; Slurm checks it a few seconds later. */
   endSoon(): Promise<unknown>;
 }
 
-/** Nodes n1, n2, … are slurmd's of this machine; what they keep is below `directory`. */
+/** Starts nodes n1, n2, … as slurmd processes; all their files are below `directory`. */
 export async function startSlurm(directory: string, count: number, ...more: readonly string[]): Promise<Slurm> {
   const nodes = Array.from({ length: count }, (_, index) => `n${index + 1}`);
   const munge = join(directory, 'munge');
@@ -83,7 +83,7 @@ export async function startSlurm(directory: string, count: number, ...more: read
   };
 }
 
-/** Parents of the tasks there: the daemon of a step belongs to no other process. */
+/** Finds step daemons as the parents of tasks: they are not children of slurmd. */
 function stepDaemonsOf(node: string, conf: string): readonly number[] {
   const tasks = readdirSync('/proc').filter((name) => {
     const words = /^\d+$/.test(name) ? readIfThere(`/proc/${name}/environ`).split('\0') : [];
@@ -103,7 +103,7 @@ function readIfThere(path: string): string {
 
 function configuration(directory: string, nodes: readonly string[]): string {
   const host = hostname().split('.')[0];
-  // Ports of our own, whatever else runs: three for each process that may run these tests.
+  // Ports of this process only: four for each process that may run these tests.
   const port = 20_000 + (process.pid % 2000) * 4;
   return `ClusterName=c${port}
 SlurmctldHost=${host}(127.0.0.1)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real OpenSSH servers as hosts with homes of their own, on 127/8 or in a test's networks, and their ssh_config.
+// Starts real OpenSSH servers as hosts with their own homes, on 127/8 or in networks of a test.
+// Writes an ssh_config for them.
 import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -14,16 +15,16 @@ export interface HostSpec {
   readonly name: string;
   /** The alias of the host to jump through. */
   readonly jump?: string;
-  /** Lines of its sshd_config; they win over the fixture's. */
+  /** Lines of its sshd_config; they take precedence over the fixture's. */
   readonly server?: readonly string[];
-  /** Lines of its block in the ssh configuration; they win over the fixture's. */
+  /** Lines of its block in the ssh configuration; they take precedence over the fixture's. */
   readonly client?: readonly string[];
-  /** Where its server is, if not on this machine's own loopback. */
+  /** The network of its server; default: this machine's loopback. */
   readonly network?: HostNetwork;
 }
 
 export interface HostNetwork {
-  /** Words before a command line that run it there; they replace themselves by it. */
+  /** Prefix of a command line that runs it in the network; it must exec its command. */
   readonly through: readonly string[];
   readonly address: string;
 }
@@ -46,10 +47,10 @@ export interface SshHosts {
 }
 
 const SSHD = '/usr/sbin/sshd';
-/** In a network of its own. */
+/** The port of a server in a network of its own. */
 const SSH_PORT = 2222;
 
-/** Everything is kept in `directory`; `environment` is set in every session. */
+/** All files are in `directory`; `environment` is set in every session. */
 export async function startSshHosts(
   directory: string,
   specs: readonly HostSpec[],
@@ -107,7 +108,7 @@ async function startServer(
   return server;
 }
 
-/** OpenSSH 9.8 and later shut an address out after failed logins, which some tests make on purpose. */
+/** Disables penalties: OpenSSH 9.8 and later block an address after failed logins, which some tests cause. */
 function penaltyLines(scratchFile: string): string[] {
   writeFileSync(scratchFile, 'PerSourcePenalties no\n');
   const { stderr } = execaSync(SSHD, ['-t', '-f', scratchFile], { reject: false });
@@ -145,7 +146,7 @@ function makeKey(path: string): void {
   chmodSync(path, 0o600);
 }
 
-/** A server's sessions end by themselves when their clients do. */
+/** Sessions of a server end on their own with their clients. */
 async function endAll(servers: readonly Started[]): Promise<void> {
   for (const { child } of servers) child.kill('SIGTERM');
   await Promise.all(servers.map(({ ended }) => ended));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a program that a test watches: collects its output, and turns every end into a result.
+// Starts a program for a test, collects its output, and reports every end as a result.
 import { execa, type Options, type ResultPromise } from 'execa';
 
 export interface Ended {
@@ -13,10 +13,10 @@ export interface Started {
   readonly child: ResultPromise<Options>;
   readonly pid: number;
   readonly ended: Promise<Ended>;
-  /** The bytes that it has written so far. */
+  /** The output so far. */
   stdout(): Buffer;
   stderr(): string;
-  /** Both outputs, in the order of their arrival. */
+  /** Both outputs so far, in the order of arrival. */
   outputs(): string;
 }
 

@@ -23,7 +23,7 @@ def reset(client):
     client.close()
 
 
-# The first byte tells what is wanted: e echo, s sum after the end, r reset, h hold, b many bytes.
+# The first byte selects the service: e echo, s number of bytes at the end, r reset, h hold, b many bytes.
 def serve(client):
     kind = client.recv(1)
     try:
@@ -122,7 +122,7 @@ def refused(place, _):
         pass
 
 
-# Holds connections open, tells so, and ends when each is cut: a clean end is none.
+# Holds connections open, prints `held`, and ends when each was reset: an end of file is a failure.
 def held(place, count):
     clients = [connect(place) for _ in range(count)]
     for client in clients:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real terminal of a chosen size (tmux): a test types in its bash and reads its screen.
+// A real terminal of a chosen size (tmux): tests type into its bash and read its screen.
 import { expect } from 'chai';
 import { execa } from 'execa';
 import { eventually } from './eventually.ts';
@@ -13,14 +13,14 @@ export interface TerminalSize {
 export interface TerminalPlace {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Of $TERM; default: what tmux itself emulates. */
+  /** Value of $TERM; default: the terminal that tmux emulates. */
   readonly term?: string | undefined;
 }
 
 /** The output of a command line, and its status. */
 export interface Shown {
   readonly status: number;
-  /** Lines as they are on the screen; one that was wrapped is one line here, and longer than the screen is wide. */
+  /** Lines on the screen; a wrapped line is one line here, longer than the screen is wide. */
   readonly lines: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export class Tmux {
     this.#server = server;
   }
 
-  /** The caller closes it. Keys that are typed before the prompt is there wait for it. */
+  /** The caller must close the terminal. Keys typed before the prompt appears are buffered. */
   static async open({ columns, rows }: TerminalSize, { cwd, env, term }: TerminalPlace): Promise<Tmux> {
     const socket = `${env.TMPDIR}/tmux`;
     const size = ['-x', `${columns}`, '-y', `${rows}`];
@@ -55,14 +55,14 @@ export class Tmux {
     return this.ended();
   }
 
-  /** Types a command line; `ended` gives what it showed. */
+  /** Types a command line; `ended` returns its output. */
   async start(line: string): Promise<void> {
     this.#runs += 1;
     await tmux(this.#socket, 'clear-history');
     await this.type(`clear; ${line}${this.#sentinel}`);
   }
 
-  /** Behind a command line, so that its end can be seen. */
+  /** Appended to a command line to make its end visible. */
   get #sentinel(): string {
     return `; echo "status $? of ${this.#runs}"`;
   }
@@ -72,7 +72,7 @@ export class Tmux {
     await this.shows(new RegExp(end, 'm'));
     const lines = (await this.history()).split('\n').map((line) => line.trimEnd());
     const last = lines.findIndex((line) => end.test(line));
-    // tmux keeps what was on the screen before, the typed line last.
+    // tmux keeps the previous screen, which ends with the typed line.
     const typed = lines.findLastIndex((line) => line.includes(this.#sentinel));
     return { status: Number(end.exec(lines[last] ?? '')?.[1]), lines: lines.slice(typed + 1, last) };
   }
@@ -83,12 +83,12 @@ export class Tmux {
     await this.press('Enter');
   }
 
-  /** Types characters, without Enter. A semicolon at the end would end tmux's own command. */
+  /** Types characters, without Enter. Must not end in a semicolon, which would end tmux's command. */
   async typeKeys(text: string): Promise<void> {
     await tmux(this.#socket, 'send-keys', '-l', '--', text.replace(/;$/, '\\;'));
   }
 
-  /** A key by its name for tmux, such as `C-c`. */
+  /** Presses a key by tmux's name, such as `C-c`. */
   async press(key: string): Promise<void> {
     await tmux(this.#socket, 'send-keys', key);
   }
@@ -107,7 +107,7 @@ export class Tmux {
     return (await tmux(this.#socket, 'capture-pane', '-p', '-e')).trimEnd();
   }
 
-  /** The text of the screen and of what was scrolled off it. */
+  /** The text of the screen and of lines that were scrolled off. */
   history(): Promise<string> {
     return tmux(this.#socket, 'capture-pane', '-p', '-J', '-S', '-');
   }
@@ -121,12 +121,12 @@ export class Tmux {
     return (await tmux(this.#socket, 'display-message', '-p', '#{cursor_flag}')).trim() === '1';
   }
 
-  /** Keeps every byte that goes to the terminal from now on in a file. */
+  /** Records all output to the terminal in a file from now on. */
   async record(file: string): Promise<void> {
     await tmux(this.#socket, 'pipe-pane', `cat >'${file}'`);
   }
 
-  /** Resolves with the screen when it matches; the prompt of a shell is `$` there. */
+  /** Resolves with the screen when it matches `pattern`; the shell's prompt is `$`. */
   async shows(pattern: RegExp, withinMs?: number): Promise<string> {
     let screen = '';
     await eventually(async () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees with everything that a copy can lose, the same each time: links, holes, times, modes, attributes, any names.
+// Creates identical trees with everything that a copy can lose.
+// They contain links, holes, times, modes, attributes, and names with any bytes.
 import {
   chmodSync,
   closeSync,
@@ -19,10 +20,10 @@ import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { lots } from './sample.ts';
 
-/** A part of a tree, in a directory of its name. */
+/** A part of a tree, in a directory with the part's name. */
 interface Part {
   readonly name: string;
-  /** Only root can make it. */
+  /** Only root can create the part. */
   readonly byRoot?: true;
   make(root: string): void;
 }
@@ -31,7 +32,7 @@ const MIB = 1024 * 1024;
 const LONGEST_NAME = 255;
 const LONGEST_LINK = 4095;
 const DEPTH = 200;
-/** Whole seconds and nanoseconds, so that neither may be lost. */
+/** A time with nanoseconds, to check that they are preserved. */
 const WHEN = '@1600000000.123456789';
 
 const PARTS: readonly Part[] = [
@@ -50,7 +51,7 @@ const PARTS: readonly Part[] = [
   { name: 'times', make: () => {} },
 ];
 
-/** A new directory with every part that this user can make. */
+/** Creates a directory with all parts that this user can create. */
 export function makeTree(root: string): void {
   mkdirSync(root);
   const parts = PARTS.filter(({ byRoot }) => !byRoot || process.getuid?.() === 0);
@@ -62,10 +63,10 @@ export function makeTree(root: string): void {
   makeTimes(join(root, 'times'));
 }
 
-/** Changes of every kind to what makeTree() made, as between two copies. */
+/** Changes a tree of makeTree() in every respect, as between two copies. */
 export function changeTree(root: string): void {
   const at = (path: string) => join(root, path);
-  writeFileSync(at('contents/3'), bytes(3000, 99)); // as long as before
+  writeFileSync(at('contents/3'), bytes(3000, 99)); // same size as before
   writeFileSync(at('contents/4'), bytes(50_000, 100));
   writeFileSync(at('contents/5'), '');
   rmSync(at('contents/6'));
@@ -90,7 +91,7 @@ export function changeTree(root: string): void {
   run('touch', '-d', '@1650000000.000000001', at('times/plain'));
 }
 
-/** Directories in each other whose path is longer than the kernel takes, with a file in each. */
+/** Creates nested directories, each with a file, whose path is longer than the kernel accepts. */
 export function makeDeepTree(root: string): void {
   mkdirSync(root);
   inside(root, () => {
@@ -102,7 +103,7 @@ export function makeDeepTree(root: string): void {
   });
 }
 
-/** One directory with so many empty files, quickly. */
+/** Creates a directory with `count` empty files, quickly. */
 export function makeManyEntries(root: string, count: number): void {
   mkdirSync(root);
   inside(root, () => {
@@ -110,7 +111,7 @@ export function makeManyEntries(root: string, count: number): void {
   });
 }
 
-/** Many small files in many directories, as a project's dependencies are. */
+/** Creates many small files in many directories, like the dependencies of a project. */
 export function makeSmallFiles(root: string, directories: number, filesOfEach: number): void {
   mkdirSync(root);
   for (let directory = 0; directory < directories; directory += 1) {
@@ -121,7 +122,7 @@ export function makeSmallFiles(root: string, directories: number, filesOfEach: n
   }
 }
 
-/** A file of blocks of 4096 bytes with data at some offsets; what lies between is a hole. */
+/** Writes a file with blocks of 4096 bytes at some offsets, and holes between them. */
 export function writeHole(
   path: string,
   size: number,
@@ -136,7 +137,7 @@ export function writeHole(
   }
 }
 
-/** The same for the same seed. */
+/** Pseudo-random bytes that depend only on the seed. */
 export function bytes(count: number, seed: number): Buffer {
   const next = lots(seed + 1);
   const buffer = Buffer.alloc(Math.ceil(count / 4) * 4);
@@ -174,7 +175,7 @@ function makeHoles(root: string): void {
   writeHole(join(root, 'large'), 256 * MIB, [[200 * MIB, 5000]]);
 }
 
-/** `touch` gives a symbolic link its own time; directories come after what is in them. */
+/** `touch -h` sets the times of symbolic links too; directories come after their contents. */
 function setTimes(root: string): void {
   run('find', root, '-depth', '-execdir', 'touch', '-h', '-d', WHEN, '{}', '+');
 }
@@ -232,7 +233,7 @@ function makeDevices(root: string): void {
   run('mknod', '-m', '660', join(root, 'loop'), 'b', '7', '77');
 }
 
-/** Numbers that no user here has, and one that has a name. */
+/** Owners without a user name, and one with a name. */
 function makeOwners(root: string): void {
   for (const [name, user, group] of [
     ['numbers', 54_321, 12_345],
@@ -244,7 +245,7 @@ function makeOwners(root: string): void {
     symlinkSync(name, join(root, `link of ${name}`));
     for (const path of [name, `directory of ${name}`, `link of ${name}`]) lchownSync(join(root, path), user, group);
   }
-  chmodSync(join(root, 'daemon'), 0o6755); // a change of owner takes these bits away
+  chmodSync(join(root, 'daemon'), 0o6755); // a change of owner clears these bits
 }
 
 function makeSymlinks(root: string): void {
@@ -292,7 +293,7 @@ function makeNames(root: string): void {
   writeFileSync(Buffer.concat([directory, Buffer.from('/file')]), 'x');
 }
 
-/** A user has to make it writable for a moment, or write before the mode is set. */
+/** To copy into these directories, a user must make them writable briefly, or write before setting the mode. */
 function makeReadOnly(root: string): void {
   mkdirSync(join(root, 'directory/inner'), { recursive: true });
   for (const path of ['directory/file', 'directory/inner/file']) {
@@ -306,7 +307,7 @@ function deepName(level: number): string {
   return `${level}-`.padEnd(level % 10 === 0 ? LONGEST_NAME : 60, 'd');
 }
 
-/** With relative paths, which may lead deeper than the longest path. */
+/** Runs `work` in the directory, with relative paths: absolute paths may be too long. */
 function inside(root: string, work: () => void): void {
   const before = process.cwd();
   process.chdir(root);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tree streams and the programs of a copy: encodes and decodes records, starts rdtree with its settings.
+// Encodes and decodes records of tree streams, and starts rdtree with settings.
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TreeSettings } from '../../packages/rdpipe/src/model/tree.ts';
 import { type Bench, BIN, type Program, type Stdio } from './programs.ts';
 
 export const MIB = 1 << 20;
-/** A user who is not root. */
+/** The uid of a user other than root. */
 export const ANN = 1234;
 export const AS_ANN = ['setpriv', `--reuid=${ANN}`, `--regid=${ANN}`, '--clear-groups'];
 export const LEAVE = { type: 'leave', whole: 1 } as const;
 export const END = { type: 'end', entries: 0, bytes: 0, failures: 0 } as const;
 
-/** A record; which fields it has is in FIELDS. Names and paths are bytes as latin1, digests hexadecimal. */
+/** A record; FIELDS has the fields of each type. Names and paths are bytes as latin1, digests hexadecimal. */
 export interface TreeRecord {
   readonly type: TreeRecordType;
   readonly name?: string;
@@ -44,7 +44,7 @@ export interface TreeRecord {
   readonly entries?: number;
   readonly failures?: number;
   readonly count?: number;
-  /** A byte for each of several targets. */
+  /** One byte for each target of several. */
   readonly wants?: string;
 }
 
@@ -110,7 +110,7 @@ export type TreeRecordType = keyof typeof FIELDS;
 
 const TYPES = Object.keys(FIELDS) as readonly TreeRecordType[];
 
-/** With its HEAD. */
+/** Encodes records as a stream that begins with a HEAD. */
 export function encodeTree(phase: number, records: readonly TreeRecord[]): Buffer {
   return Buffer.concat([{ type: 'head', version: 1, phase } as const, ...records].map(encodeRecord));
 }
@@ -121,7 +121,7 @@ export function encodeRecord(record: TreeRecord): Buffer {
   return Buffer.concat([u32(payload.length), u32(TYPES.indexOf(record.type) + 1), payload]);
 }
 
-/** The whole records in it, without the HEAD. */
+/** The complete records of a stream, without the HEAD. */
 export function decodeTree(stream: Buffer): TreeRecord[] {
   const records: TreeRecord[] = [];
   for (let at = 0; at + 8 <= stream.length; ) {
@@ -135,7 +135,7 @@ export function decodeTree(stream: Buffer): TreeRecord[] {
   return records.slice(1);
 }
 
-/** The program with these settings; the paths in them are text here. */
+/** Starts rdtree with these settings, whose paths are text here. */
 export function startTree(
   bench: Bench,
   settings: TextSettings,
@@ -153,7 +153,7 @@ export function startTree(
 
 export type TextSettings = Omit<TreeSettings, 'run'>;
 
-/** Of an event's path. */
+/** Decodes the path of an event. */
 export function inText(hex: string): string {
   return Buffer.from(hex, 'hex').toString('latin1');
 }

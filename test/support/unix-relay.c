@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shell on a host that the test's own process plays: passes standard input and output on to a unix socket.
-// Small and static: a thousand of them run at once.
+// The shell of a host simulated by the test process: connects standard input and output to a unix socket.
+// Small and static, because a thousand of them run at once.
 #include <poll.h>
 #include <stdbool.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { BLOCK = 16384 };
 
-// False at the end of the input, or when it has no reader any more.
+// Returns false at the end of the input, or if writing fails.
 static bool pass(int from, int to) {
   char block[BLOCK];
   ssize_t count = read(from, block, sizeof block);
@@ -21,7 +21,7 @@ static bool pass(int from, int to) {
   return count > 0;
 }
 
-// unix-relay SOCKET HOST: the host's name is the first line.
+// unix-relay SOCKET HOST: first sends the host's name as a line.
 int main(int count, char **words) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (count != 3 || strlen(words[1]) >= sizeof address.sun_path) return 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory and a shell for each test in which `rdpipe` and `rdcp` are the built ones; checks for processes left.
+// A directory and a shell for each test, with the built `rdpipe` and `rdcp` in PATH.
+// Checks after each test that no process is left.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -24,23 +25,23 @@ export class Workplace {
     this.#longestMs = longestMs;
   }
 
-  /** Words before a command line make it run elsewhere than this process. */
+  /** `through`: prefix of command lines that runs them elsewhere, for example in a network namespace. */
   protected openDirectories(through: readonly string[] = []): void {
     this.#through = through;
-    process.umask(0o022); // a configuration file that a group may write is refused
+    process.umask(0o022); // rdpipe rejects a configuration file that the group may write
     this.#base = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
     for (const name of ['homes', 'bin', 'tmp']) mkdirSync(join(this.#base, name));
   }
 
-  /** `prefix`: where the installed copy is that command lines run, if not the checkout. */
+  /** `prefix`: the prefix of the installed copy to use; default: the checkout. */
   protected knowHosts(sshConfigFile: string, prefix = ROOT): void {
     for (const name of ['rdpipe', 'rdcp'])
       this.addProgram(name, `exec '${prefix}/bin/${name}' -F '${sshConfigFile}' "$@"`);
-    // Connections that it kept would be left behind by a test.
+    // --persist=0: persistent connections would outlive the test.
     this.addProgram('rdssh', `exec '${prefix}/bin/rdssh' -F '${sshConfigFile}' \${RDSSH_OPTIONS---persist=0} "$@"`);
   }
 
-  /** An installed copy of its own: its prefix. */
+  /** Installs a copy for this workplace; returns its prefix. */
   protected install(): string {
     const staged = ['install', `DESTDIR=${this.#base}/staged`, 'PREFIX=/opt/rd'];
     execaSync('make', ['-s', ...staged], { cwd: ROOT });
@@ -49,7 +50,7 @@ export class Workplace {
     return prefix;
   }
 
-  /** First in the PATH of command lines. */
+  /** Adds a program to the first directory in the PATH of command lines. */
   protected addProgram(name: string, script: string): void {
     writeFileSync(join(this.#base, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
@@ -63,22 +64,22 @@ export class Workplace {
     mkdirSync(this.directory);
   }
 
-  /** The working directory of this test, empty at its beginning. */
+  /** The working directory of this test, initially empty. */
   get directory(): string {
     return join(this.#base, `test-${this.#tests}`);
   }
 
-  /** Holds the homes of hosts that are on this machine, and this machine's. */
+  /** Contains the homes of hosts on this machine; it is also this machine's $HOME. */
   get homes(): string {
     return join(this.#base, 'homes');
   }
 
-  /** For env(1): what marks a process as one of this workplace. */
+  /** A word for env(1) that marks a process as belonging to this workplace. */
   get markSetting(): string {
     return `${MARK_VARIABLE}=${this.mark}`;
   }
 
-  /** Of its command lines. */
+  /** The environment of command lines. */
   get environment(): NodeJS.ProcessEnv {
     return {
       PATH: `${join(this.#base, 'bin')}:${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`,
@@ -86,12 +87,12 @@ export class Workplace {
       TMPDIR: join(this.#base, 'tmp'),
       LANG: 'C.UTF-8',
       [MARK_VARIABLE]: this.mark,
-      // The node that the program under test runs on, if not this one.
+      // The node for the program under test, if different from this process's.
       ...(process.env.RDPIPE_NODE && { RDPIPE_NODE: process.env.RDPIPE_NODE }),
     };
   }
 
-  /** Runs a script of bash to its end, standard input empty. */
+  /** Runs a bash script to its end with an empty standard input. */
   sh(script: string, env: NodeJS.ProcessEnv = {}): Promise<Result> {
     return this.start(script, { env }).result;
   }
@@ -116,17 +117,17 @@ export class Workplace {
     return readdir(join(this.directory, directory));
   }
 
-  /** The processes of this workplace, servers apart; with a name, only these. */
+  /** The processes of this workplace without servers; with a name, only those with this name. */
   processes(name?: string): ReturnType<typeof processesWith> {
     return processesWith(this.mark, name);
   }
 
-  /** rdssh keeps its connections for a minute. */
+  /** Ends the persistent connections of rdssh, which would last for a minute. */
   endKeptConnections(): void {
     for (const { pid, command } of this.processes('ssh')) if (command.includes(' -M ')) signalProcess(pid, 'SIGTERM');
   }
 
-  /** Fails when a process of the test outlives it by more than promised; it is ended then. */
+  /** Fails if processes of the test do not end within the promised time; kills them. */
   async expectNothingLeft(): Promise<void> {
     try {
       await eventually(() => expect(this.processes()).to.deep.equal([]));

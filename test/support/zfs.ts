@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ZFS pools on files, in user space; a running zfs-fuse daemon is used and left alone.
+// Creates two ZFS pools on files with zfs-fuse; uses a running daemon and does not stop it.
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type Started, startProgram } from './start-program.ts';
 
 export interface ZfsPool {
   readonly name: string;
-  /** Where its datasets are mounted. */
+  /** The mount point of its datasets. */
   readonly directory: string;
 }
 
@@ -51,7 +51,7 @@ async function startDaemon(): Promise<Started> {
   return daemon;
 }
 
-/** A name that no pool ever had here: zfs-fuse may remember busy ones. */
+/** Uses a pool name that is unique on this machine: zfs-fuse may remember busy pools. */
 function createPool(scratch: string, role: string): ZfsPool {
   const name = `rdpipe-${role}-${process.pid}-${Date.now()}`;
   const disk = join(scratch, `${role}.img`);
@@ -62,7 +62,7 @@ function createPool(scratch: string, role: string): ZfsPool {
   return { name, directory };
 }
 
-/** Refused while a send that was cut off still reads. */
+/** Throws while a `zfs send` that was cut off still reads. */
 function destroyPool(pool: ZfsPool): void {
   execaSync('zpool', ['destroy', '-f', pool.name]);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The screen of a terminal of a given size, typed at bash, with the built bundle or an installed copy of it.
+// The screen of a terminal of a given size, with commands typed at bash:
+// the built bundle or an installed copy of it.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
@@ -8,9 +9,9 @@ import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
 import { type Shown, type TerminalSize, Tmux } from '../support/tmux.ts';
 
-/** The numbers of a copy, and the file that it is at. */
+/** The numbers of a copy, and its current file. */
 const ROWS_OF_COPY = /^\d files {2}(?:[\d.]+ MiB of 16.0 MiB {2})?\d+% .*\n {2}\S+\/[1-4]$/m;
-/** Of a copy that is to be seen in its midst: a slow machine sees only a slow one. */
+/** Rates of a copy that must be visible while it runs: a slow machine notices only a slow copy. */
 const LIMITS = ['4M', '1M', '250K'];
 
 export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalSize): void {
@@ -34,7 +35,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     const sinkHere = () => `h2:'> ${lab.directory}/out'`;
     const letGo = () => lab.write('open', Buffer.alloc(0));
 
-    /** The rows of hops that stay on the screen: none of them wrapped. */
+    /** The rows of hops on the screen; expects that none is wrapped. */
     function rowsOf({ lines }: Shown): string[] {
       const rows = lines.filter((line) => /^\S+→/.test(line));
       for (const row of rows) expect([...row].length, row).to.be.below(size.columns);
@@ -48,7 +49,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect(await terminal.cursorIsVisible()).to.equal(true);
       }));
 
-    it('shows a row a hop while a stream flows, and leaves the last ones', () =>
+    it('shows one row per hop while a stream flows, and leaves the last ones', () =>
       onTerminal(async (terminal) => {
         await terminal.start(`rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.directory}/out'`);
         await terminal.shows(/^h1→h2 .*[kM]B[\s\S]*^h2→h3 .*[kM]B/m);
@@ -59,7 +60,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect(shown.lines).to.have.length(2);
       }));
 
-    it('shows a copy in two rows while it runs, and its sums in one line', () =>
+    it('shows a copy in two rows while it runs, and its totals in one line', () =>
       onTerminal(async (terminal) => {
         await lab.sh('mkdir tree; for i in 1 2 3 4; do head -c 4M /dev/zero | tr "\\0" "$i" > tree/$i; done');
         let screen = '';
@@ -76,7 +77,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect(screen).to.match(ROWS_OF_COPY);
       }));
 
-    it('ends a copy by Ctrl-C with one line, and goes on with it', () =>
+    it('ends a copy on Ctrl-C with one line, and resumes it', () =>
       onTerminal(async (terminal) => {
         await lab.sh('mkdir -p tree/d; echo x > tree/d/x; head -c 32M /dev/zero | tr "\\0" x > tree/large');
         const line = (more: string) => `rdcp -r ${more} h1:${lab.directory}/tree/ h2:${lab.directory}/new`;
@@ -99,7 +100,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect((await lab.sh('cmp tree/large new/large; find new -name ".rdcp*"')).text).to.equal('');
       }));
 
-    it('sums up with -v', () =>
+    it('prints a summary with -v', () =>
       onTerminal(async (terminal) => {
         const shown = await terminal.run("rdpipe -v h1:'head -c 64M /dev/zero' h2:'wc -c'");
         expect(shown.status).to.equal(0);
@@ -119,7 +120,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect(await lab.list()).not.to.include('started');
       }));
 
-    it('says why a run failed, last on the screen', () =>
+    it('shows why a run failed, last on the screen', () =>
       onTerminal(async (terminal) => {
         const shown = await terminal.run("rdpipe h1:'echo part; exit 3' h2:'cat >/dev/null'");
         expect(shown.status).to.equal(3);
@@ -149,7 +150,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect(shown.lines.join('\n')).to.match(/MB\/s/);
       }));
 
-    it('asks for a host key and for a passphrase, of which nothing is shown', () =>
+    it('asks for a host key and for a passphrase, which is not shown', () =>
       onTerminal(async (terminal) => {
         const key = join(lab.directory, 'locked');
         execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret word', '-f', key]);
@@ -179,7 +180,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect(await lab.list()).not.to.include('out');
       }));
 
-    it('stops on Ctrl-Z and goes on by fg', () =>
+    it('stops on Ctrl-Z and resumes after fg', () =>
       onTerminal(async (terminal) => {
         await terminal.start(`rdpipe h1:'${flowing()}' ${sinkHere()}`);
         await terminal.shows(/^h1→h2 .*[kM]B/m);
@@ -193,9 +194,9 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect(rowsOf(shown)).to.deep.equal(['h1→h2']);
       }));
 
-    it('redraws its rows where the terminal is made narrower and wider', () =>
+    it('redraws its rows when the terminal becomes narrower and wider', () =>
       onTerminal(async (terminal) => {
-        // On a screen that is not full tmux itself keeps broken rows above the screen, and brings them back.
+        // On a screen that is not full, tmux itself keeps broken rows above the screen and brings them back.
         await terminal.start(`seq 60; rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.directory}/out'`);
         await terminal.shows(/^h2→h3 .*[kM]B/m);
         for (const columns of [40, 120, size.columns]) {
@@ -210,19 +211,19 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect((await terminal.ended()).status).to.equal(0);
       }));
 
-    it('goes into a pager', () =>
+    it('writes into a pager', () =>
       onTerminal(async (terminal) => {
         await terminal.start("rdpipe h1:'seq 1000' h2:cat | less");
         const screen = await terminal.shows(new RegExp(`^1\\n2\\n[\\s\\S]*^${size.rows - 1}\\n:`, 'm'));
         expect(screen).not.to.match(/→|rdpipe/);
         await terminal.press('G');
-        // Keys that are typed while less waits for data are lost.
+        // less discards keys that are typed while it waits for data.
         await terminal.shows(/^1000\n\(END\)/m);
         await terminal.press('q');
         expect((await terminal.ended()).status).to.equal(0);
       }));
 
-    it('leaves the modes that a pager gave the terminal', () =>
+    it('keeps the terminal modes that a pager set', () =>
       onTerminal(async (terminal) => {
         const waitFor = (file: string) => `until test -e ${lab.directory}/${file}; do sleep 0.05; done`;
         const pager = `${waitFor('began')}; stty -icanon -echo; stty -g >modes; touch open; ${waitFor('ended')}; stty -g`;
@@ -231,7 +232,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect((await lab.read('after')).toString()).to.equal((await lab.read('modes')).toString());
       }));
 
-    it('is done when `head` has enough', () =>
+    it('ends when `head` has enough', () =>
       onTerminal(async (terminal) => {
         const shown = await terminal.run('rdpipe h1:yes h2:cat | head -2');
         expect(shown).to.deep.equal({ status: 0, lines: ['y', 'y'] });
@@ -244,7 +245,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
       it(`uses ${isColored ? '' : 'no '}colors with '${setting}'`, () =>
         onTerminal(async (terminal) => {
           expect((await terminal.run(`${setting}rdpipe :false`)).status).to.equal(1);
-          // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
           expect(/\u001b\[3\dm/.test(await terminal.coloredHistory())).to.equal(isColored);
         }));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The screen below a command that was typed, in real terminals: rows until output comes to the same place, and nothing
-// of them in it.
+// The screen below a typed command, in real terminals:
+// rows are shown until output arrives in the same place, and leave no traces in the output.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -11,20 +11,20 @@ import { Tmux } from '../support/tmux.ts';
 
 const CTRL_C = 'C-c';
 const CTRL_Z = 'C-z';
-/** A last stage that takes everything and is silent until the file `go` is there. */
+/** A last stage that reads everything and prints nothing until the file `go` exists. */
 const QUIET = 'cat > /dev/null; until test -e "$go"; do sleep 0.05; done; printf "one\\ntwo\\n"';
 
-describe('rows on the terminal that the output comes to', () => {
+describe('rows on the terminal of the output', () => {
   const { lab, open, raw } = useScreens();
 
-  it('are there until the first byte of it, and leave nothing', async () => {
+  it('are shown until its first byte, and leave nothing', async () => {
     const screen = await open(80, 24);
     await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:'go=${lab.directory}/go; ${QUIET}'`);
     await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→this machine +0 B /m);
     go();
     await screen.shows(/^one\ntwo\n\$$/m);
     expect(await screen.screen()).not.to.contain('→');
-    // The cursor is at the beginning of the first row: what is below it goes, then the output comes.
+    // The cursor is at the beginning of the first row: the rows below it are erased, then the output is printed.
     const written = await eventually(() => {
       expect(raw()).to.contain('\x1b8one\r\ntwo\r\n');
       return raw();
@@ -32,7 +32,7 @@ describe('rows on the terminal that the output comes to', () => {
     expect(written.slice(written.indexOf('one\r\n'))).not.to.contain('→');
   });
 
-  it('leave nothing where no output comes', async () => {
+  it('leave nothing if there is no output', async () => {
     const screen = await open(80, 24);
     await screen.type(
       `rdpipe h1:'head -c 5M /dev/zero' h2:'cat > /dev/null; until test -e ${lab.directory}/go; do sleep 0.05; done'`,
@@ -43,17 +43,17 @@ describe('rows on the terminal that the output comes to', () => {
     await screen.shows(/\n\$$/);
   });
 
-  it('become lines, ten seconds apart, while data moves and nothing comes out', async () => {
+  it('become lines, ten seconds apart, while data moves without output', async () => {
     const screen = await open(80, 24);
     await screen.type(`rdpipe h1:'while sleep 0.1; do head -c 100K /dev/zero; done' h2:'echo begun; cat > /dev/null'`);
     await screen.shows(/^begun$/m);
-    // Not at the first look, for the output has just begun then.
+    // Not at the first update, when the output has only just begun.
     await screen.shows(/^begun\n(?:rdpipe: .*\n)*rdpipe: h1→h2 +[\d.]+ MiB .*\nrdpipe: h2→this machine +6 B /m);
     await screen.press(CTRL_C);
     await screen.shows(/SIGINT/);
   });
 
-  it('do not hold back output when rdpipe cannot answer', async () => {
+  it('do not delay output when rdpipe cannot answer', async () => {
     const screen = await open(80, 24);
     await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:'go=${lab.directory}/go; ${QUIET}'`);
     await screen.shows(/^h1→h2 +5\.0 MiB /m);
@@ -68,10 +68,10 @@ describe('rows on the terminal that the output comes to', () => {
   });
 
   for (const [what, last, shown] of [
-    ['a command of this machine writes by itself', '', /^one\ntwo\n\$$/m],
+    ['a command on this machine writes to the terminal', '', /^one\ntwo\n\$$/m],
     ['the lines of several hosts are gathered', 'h2,h3', /^h[23]: one\n(?:h[23]: \S+\n){3}\$$/m],
   ] as const) {
-    it(`are not drawn where ${what}`, async () => {
+    it(`are not drawn if ${what}`, async () => {
       const screen = await open(80, 24);
       await screen.type(`rdpipe h1:'head -c 5M /dev/zero' ${last}:'go=${lab.directory}/go; ${QUIET}'`);
       await eventually(() => expect(lab.processes('sleep').length + lab.processes('sh').length).to.be.greaterThan(0));
@@ -95,10 +95,10 @@ describe('rows on the terminal that the output comes to', () => {
 
 describe('rows on a terminal', () => {
   const { lab, open } = useScreens();
-  /** Moves some data, and then stands still. */
+  /** Moves some data, then none. */
   const STANDS = `h1:'head -c 5M /dev/zero; exec sleep 600' h2:cat h3:'cat > /dev/null'`;
 
-  it('are as wide as it is, and as many as it has room for', async () => {
+  it('are as wide as the terminal, and as many as fit', async () => {
     const screen = await open(60, 20);
     const stages = Array.from({ length: 24 }, (_, index) => `h${(index % 2) + 1}:cat`).join(' ');
     await screen.type(`rdpipe h3:'head -c 5M /dev/zero; exec sleep 600' ${stages} > /dev/null`);
@@ -109,7 +109,7 @@ describe('rows on a terminal', () => {
     await screen.shows(/SIGINT/);
   });
 
-  it('stay whole when it is made narrow, wide and low', async () => {
+  it('stay intact when it becomes narrow, wide and low', async () => {
     const screen = await open(80, 24);
     await screen.type('seq 40');
     await screen.type(`rdpipe ${STANDS} > /dev/null`);
@@ -135,7 +135,7 @@ describe('rows on a terminal', () => {
     await screen.shows(/SIGINT/);
   });
 
-  it('are not drawn in the background, where somebody types', async () => {
+  it('are not drawn in the background, while the user types', async () => {
     const screen = await open(80, 24);
     await screen.type(`rdpipe ${STANDS} > /dev/null &`);
     await eventually(() => expect(lab.processes('sleep')).to.have.length(1));
@@ -148,7 +148,7 @@ describe('rows on a terminal', () => {
     await screen.shows(/SIGINT/);
   });
 
-  it('go by Ctrl-Z, and come back by fg', async () => {
+  it('disappear on Ctrl-Z, and return after fg', async () => {
     const screen = await open(80, 24);
     await screen.type(`rdpipe ${STANDS} > /dev/null`);
     await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→h3 +5\.0 MiB .*$/m);
@@ -163,10 +163,10 @@ describe('rows on a terminal', () => {
   });
 });
 
-/** One terminal a test. */
+/** Opens one terminal per test. */
 function useScreens() {
   let screen: Tmux | undefined;
-  // Before the lab looks for what is left.
+  // Runs before the lab checks for leftovers.
   afterEach(() => screen?.close());
   const lab = useLab();
   before(function () {
@@ -177,7 +177,7 @@ function useScreens() {
     await screen.record(join(lab.directory, 'raw'));
     return screen;
   };
-  /** Everything that was written to the terminal. */
+  /** All bytes that were written to the terminal. */
   const raw = () => readFileSync(join(lab.directory, 'raw'), 'utf8');
   return { lab, open, raw };
 }

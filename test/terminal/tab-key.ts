@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Tab key in real shells: options, values, topics, hosts, files, and paths on a host that a connection stands to.
+// The Tab key in real shells: options, values, topics, hosts, files,
+// and paths on a host over an existing connection.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompletingShell, type ShellName } from '../support/completing-shell.ts';
@@ -10,9 +11,7 @@ const SHELLS: readonly ShellName[] = ['bash', 'bash with bash-completion', 'zsh'
 
 type Line = readonly [string, string, { readonly zsh?: string; readonly fish?: string }?];
 
-/**
- * The typed line, and the line after Tab. zsh puts a backslash before ~, fish one more where a single quote has one.
- */
+/** The typed line, and the line after Tab. zsh puts a backslash before ~; fish doubles backslashes in single quotes. */
 export const LINES: readonly Line[] = [
   ['rdpipe --transport=r', 'rdpipe --transport=rdma'],
   ['rdpipe --transport r', 'rdpipe --transport rdma'],
@@ -39,7 +38,7 @@ export const LINES: readonly Line[] = [
   ['rdcp -av lo', 'rdcp -av local\\ file'],
 ];
 
-/** In every shell. */
+/** Runs the lines in every shell. */
 export function testTab(lines: readonly Line[]): void {
   let place: CompletionPlace;
 
@@ -61,7 +60,7 @@ export function testTab(lines: readonly Line[]): void {
         for (const [typed, wanted, others = {}] of lines)
           await terminal.completes(typed, (shell === 'zsh' || shell === 'fish' ? others[shell] : undefined) ?? wanted);
         await terminal.offers('rdpipe -F c h1:"< ~/data/', '-dash');
-        // bash has none of ssh by itself.
+        // bash itself has no completion for ssh.
         if (shell !== 'bash') await terminal.completes('rdssh -v know', 'rdssh -v known.example');
         await terminal.offers('rdpipe help ', 'stages', 'exit', 'completion');
       } finally {

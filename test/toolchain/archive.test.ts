@@ -30,7 +30,7 @@ describe('an archive', () => {
   });
   after(() => rmSync(scratch, { recursive: true }));
 
-  it('is one tarball of equal directories, with its prefix, the time and no owner', () => {
+  it('is the same tarball from equal directories, with its prefix, the time and no owner', () => {
     const [tarball = '', other = ''] = ['one', 'another'].map((name) => {
       const file = join(scratch, `${name}.tar.gz`);
       makeTarGz(join(scratch, name), file, 'sample-1', EPOCH);
@@ -48,7 +48,7 @@ describe('an archive', () => {
     ]);
   });
 
-  it('is one package of Debian of equal directories, with its size and digests', function () {
+  it('is the same Debian package from equal directories, with its size and digests', function () {
     needsTool(this, 'dpkg-deb');
     const [deb = '', other = ''] = ['one', 'another'].map((name) => {
       const file = join(scratch, `${name}.deb`);
@@ -87,7 +87,7 @@ describe('the time of a release', () => {
   it('is SOURCE_DATE_EPOCH, which must be a number', () => {
     expect(sourceDateEpoch(directory, { SOURCE_DATE_EPOCH: '12' })).to.equal(12);
     expect(() => sourceDateEpoch(directory, { SOURCE_DATE_EPOCH: 'today' })).to.throw(
-      'SOURCE_DATE_EPOCH is today: give the seconds since 1970',
+      'SOURCE_DATE_EPOCH is today (give the seconds since 1970)',
     );
   });
 
@@ -101,9 +101,9 @@ describe('the time of a release', () => {
 
   it('is the newest date of CHANGELOG without git, and 0 without a date', () => {
     const changelog = join(directory, 'CHANGELOG.md');
-    writeFileSync(changelog, '# Changelog\n\n## 0.2.0, not released yet\n');
+    writeFileSync(changelog, '# Changelog\n\n## [0.2.0] - not released yet\n');
     expect(sourceDateEpoch(directory, {})).to.equal(0);
-    writeFileSync(changelog, '# Changelog\n\n## 0.2.0, 2026-11-23\n\n## 0.1.0, 2025-01-01\n');
+    writeFileSync(changelog, '# Changelog\n\n## [0.2.0] - 2026-11-23\n\n## [0.1.0] - 2025-01-01\n');
     expect(sourceDateEpoch(directory, {})).to.equal(Date.UTC(2026, 10, 23) / 1000);
   });
 });

@@ -30,7 +30,7 @@ const MIB = 1024 * 1024;
 const SENT = `rdsend: sent ${MIB} bytes to 10.77.0.2:4711 in 0.500 s over rdma rxe0, cipher none\n`;
 
 describe('the benchmark', () => {
-  it('reads what its peers print', () => {
+  it('reads the output of its peers', () => {
     const bandwidth =
       ' #bytes     #iterations    BW peak[MB/sec]\n 1048576    64               40.00              38.00  \t\t   0.000039\n';
     const latency =
@@ -43,7 +43,7 @@ describe('the benchmark', () => {
     expect(() => ofSendBandwidth('Unable to connect')).to.throw('ib_send_bw did not say');
   });
 
-  it('takes no run that was shorter or went another way', () => {
+  it('accepts no run that was shorter or took another path', () => {
     expect(ofRdsend(SENT, 'rdma', MIB).mb_per_s).to.be.closeTo(2.1, 0.01);
     const compressed = SENT.replace('bytes', 'bytes (1.7 MiB on the wire)');
     expect(ofRdsend(compressed, 'rdma', MIB)).to.deep.equal(ofRdsend(SENT, 'rdma', MIB));
@@ -54,7 +54,7 @@ describe('the benchmark', () => {
     expect(() => ofRdpipe(report('tcp'), 'rdma', MIB)).to.throw('not over rdma but tcp');
   });
 
-  it('takes no copy that left something out', () => {
+  it('accepts no incomplete copy', () => {
     const report = (failed: number) => JSON.stringify({ stages: [{ maxRssKib: 2048 }], hops: [], copy: { failed } });
     expect(ofCopy(`rdcp: x\n${report(0)}\n`)).to.deep.equal({ native_rss_mib: 2 });
     expect(() => ofCopy(report(1))).to.throw('1 paths were not copied');
@@ -88,7 +88,7 @@ describe('the benchmark', () => {
     expect(() => ofLines(lines, 101)).to.throw('not 101');
   });
 
-  it('understands tables and options, and writes a page of whole grounds only', () => {
+  it('understands tables and options, and writes a page only for complete grounds', () => {
     expect(wordsOf(['--quick', 'rdma', 'pipe'])).to.deep.include({ rounds: 3, loopback: ['pipe'], lab: LAB_TABLES });
     const copies = ['copy-file', 'copy-tree', 'copy-again', 'copy-empty'];
     const fanOut = ['fan-out-width', 'fan-out-hosts', 'fan-out-tools'];
@@ -99,7 +99,7 @@ describe('the benchmark', () => {
       expect(() => wordsOf(words), words.join(' ')).to.throw('usage: npm run bench');
   });
 
-  it('repeats what fails on a ground that can be replaced, and reports it; three times a round', async () => {
+  it('repeats failed runs on a replaceable ground, and reports them; three times per round', async () => {
     const rounds = (ground: Ground) => runRounds({ ground, cases: [caseOf('ours')], rounds: 2, seed: 1 }, () => {});
     const broken = (failures: number): Ground & { renewals: number } => {
       const ground = {
@@ -145,7 +145,7 @@ describe('the benchmark', () => {
     expect(work).to.deep.equal({ userS: 1, sysS: 1.5, busy: 250 / 300 });
   });
 
-  it('prints medians, ratios of runs of the same round, and what became of the goals', () => {
+  it('prints medians, ratios of runs of the same round, and the state of the goals', () => {
     const peer = caseOf('peer');
     const goals: readonly Goal[] = [
       { figure: 'mb_per_s', base: peer, bound: 'at least', value: 0.5 },
@@ -174,7 +174,7 @@ describe('the benchmark', () => {
     ]);
   });
 
-  it('takes the middle of an even number of runs', () => {
+  it('uses the middle of an even number of runs', () => {
     expect(spreadOf([4, 1, 3, 2])).to.deep.equal({ median: 2.5, least: 1, most: 4 });
   });
 });

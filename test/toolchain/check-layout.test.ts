@@ -72,9 +72,9 @@ describe('the layout', () => {
       'b.c: begin',
     ],
     [
-      'a comment whose first line is no phrase',
+      'a comment whose first line is not a phrase',
       { 'packages/core-native/src/ring.h': TREE['packages/core-native/src/ring.h'] },
-      'ring.h: its first line goes on',
+      'ring.h: its first line continues',
     ],
     [
       'a comment that is too long',
@@ -86,10 +86,10 @@ describe('the layout', () => {
       { 'packages/rdpipe/src/ui/new/a.ts': '// A\n' },
       'packages/rdpipe/src/ui/new: no row',
     ],
-    ['a directory beside src without a row', { 'test/faults/a.ts': '' }, 'test/faults: no row'],
+    ['a directory next to src without a row', { 'test/faults/a.ts': '' }, 'test/faults: no row'],
     ['a row without a directory', { 'test/lab/guest/init': undefined }, 'test/lab: a row'],
   ] as const) {
-    it(`complains of ${what}`, () => {
+    it(`reports ${what}`, () => {
       const { complaints } = made({ ...whole, ...change });
       expect(complaints).to.have.length(1);
       expect(complaints[0]).to.include(complaint);

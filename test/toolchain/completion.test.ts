@@ -115,7 +115,7 @@ describe('hosts for completion', () => {
     expect(ask('stage', '[20')).to.deep.equal(['[2001:db8::1]:']);
   });
 
-  it('are data: names that a shell or a terminal would take for more are left out', () => {
+  it('are data: names that a shell or a terminal would interpret are left out', () => {
     const hostile = [
       '$(touch${IFS}ran)',
       '`touch${IFS}ran`',
@@ -141,7 +141,7 @@ describe('hosts for completion', () => {
     expect(existsSync(join(place.work, 'ran'))).to.equal(false);
   });
 
-  it('stay few where a file includes itself many times', () => {
+  it('stay few if a file includes itself many times', () => {
     ssh('config', 'Host a1', 'Include config', 'Include *');
     expect(ask('hosts', 'a')).to.deep.equal(['a1']);
   });
@@ -151,7 +151,7 @@ describe('files of this machine for completion', () => {
   const place = new CompletionPlace();
   after(() => place.close());
 
-  it('are written as sh reads them', () => {
+  it('are quoted for sh', () => {
     place.write(place.work, 'two words', 'a$b', "it's", '-x', 'dir/', '.hidden', 'line\nbreak', 'bell\u0007');
     const ask = (word: string) =>
       runProgram(join(ROOT, 'bin/rdpipe'), ['__complete', 'stage', word], { cwd: place.work }).stdout;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documents of the repository: their links lead to files that are there, versions are the program's.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { VERSION } from '../../packages/rdpipe/src/model/version.ts';
+import { brokenLinks, placeDocuments, removeBrokenLinks } from '../../scripts/dist/documents.ts';
 import { ROOT } from '../support/root.ts';
 
 describe('documents', () => {
   for (const name of documents()) {
-    it(`${name} has links to files that are there`, () => {
+    it(`${name} has links to existing files`, () => {
       const text = readFileSync(join(ROOT, name), 'utf8');
       const links = [...text.matchAll(/\]\(([^)#]+)[^)]*\)|src="([^"]+)"/g)].map(
         ([, link, image]) => link ?? image ?? '',
@@ -22,6 +24,40 @@ describe('documents', () => {
     const [, install = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n## Install\n');
     const named = [...install.matchAll(/\brdpipe[_-](\d[\d.]*\d)(?:_\w+\.deb|\.tgz|-linux\.tar\.gz)/g)];
     expect(named.map(([, version]) => version)).to.deep.equal([VERSION, VERSION, VERSION]);
+  });
+});
+
+describe('the documents of a package', () => {
+  let directory: string;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-documents-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it('link only to each other, also without the licence, which Debian has elsewhere', () => {
+    placeDocuments(ROOT, directory);
+    expect(brokenLinks(directory)).to.deep.equal([]);
+    expect(readdirSync(directory)).to.include.members(['README.md', 'SECURITY.md', 'CHANGELOG.md', 'LICENSE', 'docs']);
+    expect(readdirSync(join(directory, 'docs'))).to.include.members(['hosts.md', 'images', 'serving.md']);
+    rmSync(join(directory, 'LICENSE'));
+    expect(brokenLinks(directory)).to.deep.equal(['README.md: LICENSE']);
+    removeBrokenLinks(directory);
+    expect(brokenLinks(directory)).to.deep.equal([]);
+  });
+
+  it('keep the text of a link to a file that is not shipped', () => {
+    const page = join(directory, 'docs/a.md');
+    mkdirSync(join(directory, 'docs'));
+    writeFileSync(join(directory, 'b.md'), '');
+    writeFileSync(
+      page,
+      '[b](../b.md#x) [c\nd](c.md) [e](#e) [w](https://w.example) [out](../../)\n```sh\n[x](x)\n```\n',
+    );
+    removeBrokenLinks(directory);
+    expect(readFileSync(page, 'utf8')).to.equal(
+      '[b](../b.md#x) c\nd [e](#e) [w](https://w.example) out\n```sh\n[x](x)\n```\n',
+    );
   });
 });
 

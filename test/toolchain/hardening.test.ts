@@ -20,16 +20,16 @@ const SHIPPED = ['dynamic', 'static'].flatMap((kind) =>
 
 describe('a built program', () => {
   for (const program of [...BUILT, ...SHIPPED])
-    it(`${program} can be loaded anywhere, and is read-only once it is`, function () {
+    it(`${program} can be loaded anywhere, and is read-only once loaded`, function () {
       expectLoadedAnywhere(built(this, program));
     });
 
   for (const program of BUILT)
-    it(`${program} notices a stack or a buffer that was written past its end`, function () {
+    it(`${program} detects writes past the end of a stack or a buffer`, function () {
       expectGuards(built(this, program));
     });
 
-  it('takes no wrong branch: so are all our objects, and the programs where the C library is', function () {
+  it('is protected from wrong branches: all objects are, and the programs if the C library is', function () {
     const archive = built(this, 'release/librdendpoint.a');
     expectBranchesChecked(archive);
     const start = execaSync('cc', ['-print-file-name=Scrt1.o']).stdout;
@@ -44,7 +44,7 @@ describe("the Makefile honours the user's flags", () => {
   });
   after(() => rmSync(directory, { recursive: true }));
 
-  it('CPPFLAGS in each compilation, of headers too; LDFLAGS in each link', () => {
+  it('CPPFLAGS in each compilation, also of headers; LDFLAGS in each link', () => {
     const flags = ['CPPFLAGS=-DRD_OF_THE_USER', 'CFLAGS=-O1', 'LDFLAGS=-Wl,--of-the-user'];
     const commands = make('-n', `OUT=${directory}/none`, ...flags, 'all', 'test-programs', 'fuzz-programs').split('\n');
     const compile = commands.filter((line) => / -c -o /.test(line));
@@ -62,7 +62,7 @@ describe("the Makefile honours the user's flags", () => {
     expect(stderr).to.contain('none.h: No such file');
   });
 
-  it('has the protections whatever CFLAGS are, FORTIFY where it works', () => {
+  it('has the protections whatever CFLAGS are, FORTIFY if it works', () => {
     const flagsOf = (...words: string[]) => make('-n', `OUT=${directory}/none`, ...words, `${directory}/none/rdstage`);
     expect(flagsOf('CFLAGS=-O3')).to.contain('-fstack-protector-strong').and.contain('-D_FORTIFY_SOURCE=3');
     expect(flagsOf('CFLAGS=-O2 -O0')).to.contain('-fstack-protector-strong').and.not.contain('FORTIFY');
@@ -70,7 +70,7 @@ describe("the Makefile honours the user's flags", () => {
     expect(flagsOf('CPPFLAGS=-D_FORTIFY_SOURCE=2')).to.contain('FORTIFY_SOURCE=2').and.not.contain('FORTIFY_SOURCE=3');
   });
 
-  it('leaves out what the compiler does not know', () => {
+  it('leaves out flags that the compiler does not know', () => {
     const compiler = join(directory, 'old-cc');
     const script = '#!/bin/sh\ncase "$*" in *-fcf-protection*) exit 1;; esac\nexec cc "$@"\n';
     writeFileSync(compiler, script, { mode: 0o755 });

@@ -136,7 +136,7 @@ describe('the import rules', () => {
     expect(ofInclude('rdbase-native/src/new/a.c', '<errno.h>', [])).to.deep.equal([`rdbase-native/new: ${row}`]);
   });
 
-  it('find circles of imports, also of types, and of includes', () => {
+  it('find cycles of imports, also of types, and of includes', () => {
     expect(checkImports(new Map(Object.entries(TYPE_CIRCLE)))).to.deep.equal([
       'imports go in a circle: rdpipe/plan/a → rdpipe/plan/b → rdpipe/plan/c → rdpipe/plan/a',
     ]);

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
+import { brokenLinks } from '../../scripts/dist/documents.ts';
 import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
@@ -34,7 +35,7 @@ describe('make install', () => {
   });
   after(() => rmSync(staging, { recursive: true }));
 
-  it('puts the programs and their manual pages', () => {
+  it('installs the programs and their manual pages', () => {
     expect(readdirSync(join(prefix, 'bin')).sort()).to.deep.equal(PROGRAMS);
     const pages = [
       'rdcp.1',
@@ -50,7 +51,13 @@ describe('make install', () => {
     expect(readdirSync(join(prefix, 'share/man/man1')).sort()).to.deep.equal(pages);
   });
 
-  it('puts completion where shells look, and its helper beside the program', () => {
+  it('installs the documents, whose links lead to existing files', () => {
+    const documents = join(prefix, 'share/doc/rdpipe');
+    expect(readdirSync(documents)).to.include.members(['README.md', 'LICENSE', 'docs', 'examples']);
+    expect(brokenLinks(documents)).to.deep.equal([]);
+  });
+
+  it('installs completion where shells look, and its helper next to the program', () => {
     expect(readdirSync(join(prefix, 'share'), { recursive: true })).to.include.members([
       'bash-completion/completions/rdpipe',
       'bash-completion/completions/rdcp',
@@ -85,7 +92,7 @@ describe('make install', () => {
     expect(run.stdout).to.contain('connecting to this machine').and.to.contain('IH\r\n');
   });
 
-  it('reads what draws only when a page is written', () => {
+  it('reads the drawing code only when a page is written', () => {
     const pages = join(prefix, 'lib/rdpipe/build/rdpipe/pages.cjs');
     const page = join(staging, 'run.html');
     const options = { env: { PATH: process.env.PATH, HOME: staging }, extendEnv: false } as const;
@@ -101,7 +108,7 @@ describe('make install', () => {
   });
 
   for (const program of PROGRAMS) {
-    it(`gives a ${program} that tells its version`, () => {
+    it(`gives a ${program} that prints its version`, () => {
       const run = runProgram(join(prefix, 'bin', program), ['--version']);
       expect({ status: run.status, stderr: run.stderr }).to.deep.equal({ status: 0, stderr: '' });
       expect(run.stdout).to.match(/\d+\.\d+\.\d+/);
@@ -120,7 +127,7 @@ describe('make install', () => {
       }
     });
 
-    it('finds node where it was at the build, and starts from cron as the example says', () => {
+    it('finds node where it was at the build, and starts from cron as in the example', () => {
       const run = byCron(`${programOfCronExample()} -q ':echo hi' ':tr a-z A-Z'`);
       expect({ status: run.status, text: run.stdout, stderr: run.stderr }).to.deep.equal({
         status: 0,
@@ -135,7 +142,7 @@ describe('make install', () => {
       expect(run.stderr).to.equal('rdpipe-askpass: this program is for ssh, do not run it by hand\n');
     });
 
-    it('says in one line that there is no node', () => {
+    it('reports in one line that there is no node', () => {
       const path = join(prefix, 'lib/rdpipe/build/rdpipe/node-path');
       renameSync(path, `${path}.away`);
       const run = byCron(`${prefix}/bin/rdpipe :true`);
@@ -182,7 +189,7 @@ describe('make uninstall', () => {
     expect(everythingIn(target)).to.deep.equal(before);
   });
 
-  it('leaves a file of somebody else below lib/rdpipe, with its directory', () => {
+  it('keeps a file that it did not install below lib/rdpipe, with its directory', () => {
     make('install', ...where);
     writeFileSync(join(target, 'opt/rd/lib/rdpipe/build/other'), '');
     make('uninstall', ...where);
@@ -190,7 +197,7 @@ describe('make uninstall', () => {
     expect(copy).to.deep.equal(['rdpipe', 'rdpipe/build', 'rdpipe/build/other']);
   });
 
-  it('removes what another version installed, also before this one is', () => {
+  it('removes files of another version, also before this one is installed', () => {
     make('install', ...where);
     const list = join(target, 'opt/rd/lib/rdpipe/installed');
     writeFileSync(list, `${readFileSync(list, 'utf8')}bin/rdpipe-of-old\n`);
@@ -199,7 +206,7 @@ describe('make uninstall', () => {
     expect(readdirSync(join(target, 'opt/rd/bin')).sort()).to.deep.equal(PROGRAMS);
   });
 
-  it('says that nothing is there', () => {
+  it('reports that nothing is installed', () => {
     const { status, stderr } = runProgram('make', ['uninstall', ...where], { cwd: ROOT });
     expect(stderr).to.match(/^no rdpipe is installed below .*\/opt\/rd\n/);
     expect(status).to.equal(2);
@@ -220,13 +227,13 @@ describe('make install without a build', () => {
 describe('the directory of the sources in TypeScript', () => {
   const directory = join(ROOT, 'packages/rdpipe');
 
-  it('is no package: its programs would be missing', () => {
+  it('is not a package: its programs would be missing', () => {
     const { status, stderr } = runProgram('npm', ['pack', '--dry-run'], { cwd: directory });
     expect(stderr).to.contain('this directory lacks the programs: npm run dist makes the package for npm');
     expect(status).to.equal(1);
   });
 
-  it('is private, so that npm publishes none', () => {
+  it('is private, so that npm does not publish it', () => {
     expect(JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')).private).to.equal(true);
   });
 });

@@ -22,7 +22,7 @@ describe('the static build', () => {
     expect(link()).to.deep.equal({ status: 0, stderr: '' });
   });
 
-  it('prints what the linker says of a function that is called', () => {
+  it("prints the linker's warning about a function that is called", () => {
     const stderr = linkWith(
       '#include <pwd.h>\nstruct passwd *of_users(void); struct passwd *of_users(void) { return getpwuid(0); }',
     );
@@ -32,7 +32,7 @@ describe('the static build', () => {
     expect(stderr).not.to.contain('libcrypto');
   });
 
-  it('fails, and says why, where a function is missing', () => {
+  it('fails, with the reason, if a function is missing', () => {
     expect(linkWith('void missing(void); void calls(void); void calls(void) { missing(); }')).to.contain('undefined');
   });
 

@@ -35,7 +35,7 @@ describe('network namespaces of the tests', () => {
     });
   }
 
-  it('are removed when their dead owner had the number of the process that starts', () => {
+  it('are removed when their dead owner had the pid of the starting process', () => {
     const name = add(`${ownNamespaces('networks')}-x`);
     ip('-n', name, 'link', 'add', 'old', 'type', 'bridge');
     makeNamespace(name);
@@ -54,7 +54,7 @@ describe('network namespaces of the tests', () => {
     }
   });
 
-  it('are not taken for those of a lab that lasts', () => {
+  it('are not confused with those of a permanent lab', () => {
     const lasting = add(`rdpipe-lab-checkout-${pidOfTheDead()}`);
     withCables(() => expect(namespaces()).to.contain(lasting));
   });

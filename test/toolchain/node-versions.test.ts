@@ -38,9 +38,9 @@ describe('the node of bin/rdpipe', () => {
     expect(status).to.equal(0);
   });
 
-  it('is refused in one line where RDPIPE_NODE names none', () => {
+  it('is refused in one line if RDPIPE_NODE names none', () => {
     const { status, stderr } = run('rdpipe', { RDPIPE_NODE: '/nowhere/node' });
-    expect(stderr).to.equal("rdpipe: RDPIPE_NODE=/nowhere/node is no program: name node's path\n");
+    expect(stderr).to.equal('rdpipe: RDPIPE_NODE=/nowhere/node is not a program (set it to the path of node)\n');
     expect(status).to.equal(125);
   });
 
@@ -50,7 +50,7 @@ describe('the node of bin/rdpipe', () => {
     ['18.19.0', false],
     ['24.0.0', false],
   ] as const) {
-    it(`is ${isOld ? 'refused in one line' : 'taken'} where it is ${version}`, () => {
+    it(`is ${isOld ? 'refused in one line' : 'accepted'} if it is ${version}`, () => {
       const pretend = join(directory, 'pretend.cjs');
       const versions = `{ ...process.versions, node: '${version}' }`;
       writeFileSync(pretend, `Object.defineProperty(process, 'versions', { value: ${versions} });\n`);

@@ -40,7 +40,7 @@ describe('parts of the suite', () => {
     }
   });
 
-  it('are affected by changes of what they test', async () => {
+  it('are affected by changes of the code that they test', async () => {
     const { PARTS } = await load<Parts>('parts');
     const { partsOf } = await load<Changed>('changed');
     expect(partsOf('docs/rdma.md')).to.deep.equal([]);
@@ -61,7 +61,7 @@ describe('parts of the suite', () => {
     }
   });
 
-  it('name what a run leaves: a directory, and a process by its environment or its words', async () => {
+  it('name leftovers of a run: a directory, and a process found by its environment or its command line', async () => {
     const { foundNow } = await load<Leftovers>('leftovers');
     const directory = mkdtempSync(join(tmpdir(), 'rdpipe-left-'));
     const asleep = [
@@ -84,7 +84,7 @@ describe('the report of a failure', () => {
   const directory = mkdtempSync(join(tmpdir(), 'rdpipe-report-'));
   after(() => rmSync(directory, { recursive: true }));
 
-  it('has the file, the words, the seed and the line that runs the test alone', async () => {
+  it('has the file, the title, the seed and the command that runs only this test', async () => {
     const file = join(directory, 'it.test.ts');
     writeFileSync(file, `it("isn't so", () => { throw new Error('five is four'); });\n`);
     const counts = join(directory, 'counts.json');

@@ -10,7 +10,7 @@ const MOST_BYTES = 150_000;
 const LOOK = { columns: 80, title: 'A terminal', holdMs: 1000 };
 
 describe('the recording of a terminal', () => {
-  it('shows each row for as long as it stands there, and the last screen without motion', () => {
+  it('shows each row as long as it was visible, and the last screen without motion', () => {
     const svg = terminalSvg(
       [
         { atMs: 0, screen: '$ \nsame' },
@@ -32,7 +32,7 @@ describe('the recording of a terminal', () => {
     expect(svg).to.contain('<tspan class="c1 b">rdpipe:</tspan> gone</text>');
   });
 
-  it('is small, and shows what README promises', () => {
+  it('is small, and matches README', () => {
     const file = join(ROOT, 'docs/images/demo.svg');
     expect(statSync(file).size).to.be.below(MOST_BYTES);
     expect(readFileSync(file, 'utf8'))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regressions that show in the sources and how they are built; and docs/testing.md names the test of each regression.
+// Regressions that the sources and the build show; and docs/notes/regressions.md names the test of each regression.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -29,9 +29,9 @@ describe('the native programs', () => {
   });
 });
 
-describe('docs/testing.md', () => {
+describe('docs/notes/regressions.md', () => {
   it(`names the tests of all ${FAILURES} failures of earlier tools`, () => {
-    const rows = [...read('docs/testing.md').matchAll(/^\| (\d+) \| .* \| (.*) \|$/gm)];
+    const rows = [...read('docs/notes/regressions.md').matchAll(/^\| (\d+) \| .* \| (.*) \|$/gm)];
     expect(rows.map(([, number]) => Number(number))).to.deep.equal(
       Array.from({ length: FAILURES }, (_, index) => index + 1),
     );

@@ -1,43 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// SECURITY.md says of each claim which tests show it, and these are there.
+// docs/testing.md names the tests that show the promises of each section of docs/threat-model.md, and they exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../support/root.ts';
 
-/** In place of tests: there is nothing to show. */
-const BY_CHOICE = '(a choice)';
 const DIRECTORIES = ['test', ...readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/test`)];
 
-describe('SECURITY.md names tests that are there', () => {
-  const [, ...sections] = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8').split(/^## /m);
+describe('docs/testing.md names existing tests, for docs/threat-model.md', () => {
+  const [, map = ''] = read('docs/testing.md').split('\n## Promises and their tests\n');
+  const rows = [...map.matchAll(/^\| \[(.+?)\]\(threat-model\.md#(.+?)\) \| (.+) \| (.+) \|$/gm)];
 
-  for (const section of sections) {
-    const [title = '', ...lines] = section.trimEnd().split('\n');
-    const [head, ...rows] = lines.filter((line) => line.startsWith('| '));
-
+  for (const [title = ''] of [...read('docs/threat-model.md').matchAll(/(?<=^## ).+$/gm)]) {
     it(title, () => {
-      if (head === undefined) {
-        const shownBy = section.trimEnd().split('\n\n').at(-1)?.replaceAll('\n', ' ') ?? '';
-        expect(shownBy).to.match(/^Shown by `/);
-        expectTests(shownBy);
-        return;
+      const own = rows.filter(([, section]) => section === title);
+      expect(own).to.not.have.length(0);
+      for (const [row, , anchor, , tests = ''] of own) {
+        expect(anchor).to.equal(title.toLowerCase().replaceAll(' ', '-'));
+        expectTests(tests, row);
       }
-      expect(lastCellOf(head)).to.equal('shown by');
-      for (const row of rows) if (lastCellOf(row) !== BY_CHOICE) expectTests(lastCellOf(row), row);
     });
   }
+
+  it('and for no other section', () => {
+    const titles = new Set([...read('docs/threat-model.md').matchAll(/(?<=^## ).+$/gm)].map(([title]) => title));
+    expect(rows.filter(([, section = '']) => !titles.has(section)).map(([row]) => row)).to.deep.equal([]);
+    expect(rows).to.have.length(map.match(/^\| (?!section )/gm)?.length ?? 0);
+  });
 });
 
-function expectTests(text: string, claim = text): void {
-  const names = [...text.matchAll(/`([\w/-]+)`/g)].map((match) => match[1] ?? '').filter(isTest);
+function expectTests(text: string, claim: string): void {
+  const names = [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
   expect(names, claim).to.not.have.length(0);
   for (const name of names) expect(isThere(name), `${name}, of: ${claim}`).to.equal(true);
-}
-
-/** Else it is a word of another kind, such as a program. */
-function isTest(name: string): boolean {
-  return name.includes('/') || name.endsWith('_test');
 }
 
 function isThere(name: string): boolean {
@@ -45,6 +40,6 @@ function isThere(name: string): boolean {
   return DIRECTORIES.some((directory) => existsSync(join(ROOT, directory, file)));
 }
 
-function lastCellOf(row: string): string {
-  return row.split('|').at(-2)?.trim() ?? '';
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
 }

@@ -18,24 +18,24 @@ const LOGS = [
   ['npm error code ENOTFOUND\nnpm error syscall getaddrinfo', 'the npm registry cannot be reached'],
   ['npm ERR! code ECONNREFUSED', 'the npm registry cannot be reached'],
   [' WARN  GET https://registry.npmjs.org/tsx error (EAI_AGAIN). Will retry', 'the npm registry cannot be reached'],
-  ['npm error code UNABLE_TO_VERIFY_LEAF_SIGNATURE', "the npm registry's certificate is not known here"],
+  ['npm error code UNABLE_TO_VERIFY_LEAF_SIGNATURE', "the npm registry's certificate is not trusted"],
   ['fatal error: error writing to /tmp/ccA.s: No space left on device', 'the disk is full'],
   ['npm error code ENOSPC', 'the disk is full'],
   ['E: Unable to locate package libssl-dev', 'apt-get cannot load the packages'],
-  ['E: Could not get lock /var/lib/dpkg/lock-frontend.', 'another program installs packages just now'],
-  ["Error: EACCES: permission denied, mkdir '/srv/rdpipe/build'", 'this user may not write where it has to'],
+  ['E: Could not get lock /var/lib/dpkg/lock-frontend.', 'another program is installing packages'],
+  ["Error: EACCES: permission denied, mkdir '/srv/rdpipe/build'", 'permission denied; the checkout must belong to you'],
 ] as const;
 
 describe('the set-up', () => {
   for (const [log, reason] of LOGS)
-    it(`knows the reason in: ${log.split('\n')[0]}`, () => expect(reasonOf(log, { isFull: false })).to.contain(reason));
+    it(`finds the reason in: ${log.split('\n')[0]}`, () => expect(reasonOf(log, { isFull: false })).to.contain(reason));
 
-  it('takes no word of a source for a reason', () => {
+  it('does not treat words of a source as a reason', () => {
     for (const line of ['dialer.c:7:3: error: ETIMEDOUT undeclared', '  9 |   case ENOSPC:', 'if (error == EACCES)'])
       expect(reasonOf(line, { isFull: false })).to.equal(undefined);
   });
 
-  it('sees a full disk also without a line of it in the log', () =>
+  it('detects a full disk also without a line in the log', () =>
     expect(reasonOf('', { isFull: true })).to.contain('the disk is full'));
 });
 
@@ -56,7 +56,7 @@ describe('make', () => {
     expect(status).to.equal(2);
   });
 
-  it('names in one line what only the static link lacks, before it compiles', () => {
+  it('names libraries missing only for the static link in one line, before it compiles', () => {
     describeLibraries(directory, '-lz -lnowhere');
     const env = { PKG_CONFIG_LIBDIR: directory };
     const { status, stdout, stderr } = runProgram(pathOf('make'), ['OUT=build/never', 'STATIC=1'], { cwd: ROOT, env });
@@ -81,7 +81,7 @@ describe('make', () => {
   }
 });
 
-describe("the set-up's look at this system", () => {
+describe("the set-up's examination of this system", () => {
   let directory: string;
 
   beforeEach(() => {
@@ -95,13 +95,13 @@ describe("the set-up's look at this system", () => {
     expect(stdout, stderr).to.equal("[ 'libnowhere.a' ]\n");
   });
 
-  it('leaves out a package for tests that the system has not, and says so', () => {
+  it('omits a test package that the system does not have, and reports it', () => {
     standIn('apt-get', 'echo /var/lib/apt/lists/x_Packages');
     standIn('apt-cache', 'if [ "$2" = git ]; then echo "  Candidate: 1:2"; else echo "  Candidate: (none)"; fi');
     const path = { PATH: `${directory}:${process.env.PATH}` };
     const { stdout, stderr } = call("offered(['chromium', 'git', 'libssl-dev'])", path);
     expect(stdout).to.equal("[ 'git', 'libssl-dev' ]\n");
-    expect(stderr).to.match(/^setup: not among the packages of this system.*: chromium\n$/);
+    expect(stderr).to.match(/^setup: not available on this system.*: chromium\n$/);
   });
 
   function call(expression: string, env: NodeJS.ProcessEnv) {

@@ -44,7 +44,7 @@ describe('the workflows', () => {
     for (const name of ['ci.yml', 'release.yml']) expect(lines(read(name)), name).to.include('.ci/run');
   });
 
-  it('run it on each system that README names, with each node that is kept up', () => {
+  it('run it on each system that README names, with each maintained version of node', () => {
     const { jobs } = read('ci.yml');
     const runs = Object.values(jobs).filter((job) => job.steps.some(({ run = '' }) => run.endsWith('.ci/run')));
     expect(runs.flatMap(systemsOf).sort()).to.deep.equal(['debian:12', 'debian:13', 'ubuntu-24.04']);
@@ -55,7 +55,7 @@ describe('the workflows', () => {
     }
   });
 
-  it('attach to a tag what npm run dist made, and only if the tag is the version', () => {
+  it('attach the output of npm run dist to a tag, and only if the tag is the version', () => {
     const { build, draft } = read('release.yml').jobs;
     const commands = build?.steps.map(({ run = '' }) => run) ?? [];
     const check = commands.findIndex((run) => run.includes('GITHUB_REF_NAME') && run.includes('exit 1'));
@@ -70,14 +70,14 @@ function checks(name: string): void {
   const jobs = Object.entries(workflow.jobs);
   const steps = jobs.flatMap(([, job]) => job.steps);
 
-  it('is understood by the reader of GitHub', async () => {
+  it("is understood by GitHub's parser", async () => {
     const { context, value } = parseWorkflow({ name, content }, new NoOperationTraceWriter());
     expect(context.errors.getErrors().map(({ message }) => message)).to.deep.equal([]);
     if (value === undefined) throw new Error(`${name} is empty`);
     expect((await convertWorkflowTemplate(context, value)).errors ?? []).to.deep.equal([]);
   });
 
-  it('never runs code of strangers with rights', () => {
+  it('never runs code of outside contributors with privileges', () => {
     expect(Object.keys(workflow.on)).not.to.include.oneOf(['pull_request_target', 'workflow_run', 'issue_comment']);
     for (const line of lines(workflow)) expect(line).not.to.match(/\$\{\{/);
   });
@@ -93,7 +93,7 @@ function checks(name: string): void {
         expect(own.map(({ uses = '' }) => uses).join(' '), job).not.to.contain('checkout');
   });
 
-  it('takes actions by their commit, and says their version', () => {
+  it('pins actions by their commit, and notes their version', () => {
     const used = [...content.matchAll(/uses: (.*)$/gm)].map(([, action = '']) => action);
     expect(used).to.have.length(steps.filter(({ uses }) => uses !== undefined).length);
     for (const action of used) expect(action).to.match(/^actions\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
@@ -101,7 +101,7 @@ function checks(name: string): void {
       if (uses.includes('checkout')) expect(settings).to.include({ 'persist-credentials': false });
   });
 
-  it('ends each job some time', () => {
+  it('limits the time of each job', () => {
     for (const [job, { 'timeout-minutes': minutes }] of jobs) expect(minutes, job).to.be.a('number');
   });
 

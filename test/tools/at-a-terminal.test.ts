@@ -48,7 +48,7 @@ function tests(lab: Lab): void {
       await eventually(() => expect(lab.processes('sleep')).to.deep.equal([]));
     }));
 
-  it('to the shell, when the command ends without reading, and into a loop around it with -n', () =>
+  it('to the shell, when the command ends without reading, and into a surrounding loop with -n', () =>
     onTerminal(async (terminal) => {
       expect(await terminal.run('rdssh h1 "echo hi; exit 3"')).to.deep.equal({ status: 3, lines: ['hi'] });
       expect(await terminal.run('rdssh -n h1 cat; rdssh h1 "seq 5" | head -1')).to.deep.equal({

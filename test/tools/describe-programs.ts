@@ -15,7 +15,7 @@ export function describePrograms(all: readonly Use[], { mib }: Sizes, longestMs?
   describe('rdssh is the ssh of', function () {
     if (longestMs !== undefined) this.timeout(patience(longestMs));
     const lab = useLab(longestMs === undefined ? {} : { longestMs });
-    describe('programs of others', () => tests(lab, all, mib));
+    describe('other programs', () => tests(lab, all, mib));
   });
 }
 

@@ -12,7 +12,7 @@ export function describeSyncoid(): void {
   describe('rdssh under the name of ssh is the ssh of', () => {
     const shimmed = 'ForceCommand PATH=$HOME/bin:$PATH exec sh -c "$SSH_ORIGINAL_COMMAND"';
     const lab = useLab({ hosts: [{ name: 'pools', server: [shimmed] }] });
-    describe('programs that take no other name', () => tests(lab));
+    describe('programs that accept no other name', () => tests(lab));
   });
 }
 
@@ -28,7 +28,7 @@ function tests(lab: Lab): void {
   afterEach(() => lab.endKeptConnections());
   after(() => zfs?.close());
 
-  it('syncoid, whole and incremental', async () => {
+  it('syncoid, full and incremental', async () => {
     const { from, to } = zfs;
     const log = join(lab.directory, 'ssh.log');
     putFirst(lab, log);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses as the agent and people name them, and what a resolver answers: to sockets' form and back to words.
+// Addresses from the agent, from users and from a resolver: parsed into socket addresses and formatted as text.
 #include "base/address.h"
 #include "fuzz.h"
 
@@ -42,7 +42,7 @@ static void check_words(const struct rd_socket_address *socket_address) {
   rd_socket_address_text(&other, words);
 }
 
-// The resolver, in place of the C library's: what it answers is the rest of the input.
+// Replaces the C library's resolver: the rest of the input decides what it returns.
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **all) {
   (void)host, (void)service, (void)hints;
   struct addrinfo **last = all;

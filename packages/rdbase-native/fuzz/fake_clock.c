@@ -12,9 +12,9 @@
 #define BEGINNING_NS INT64_C(1000000000000)
 #define NS_A_MS 1000000
 #define NS_A_SECOND 1000000000
-#define STEP_NS 50000 // of a wait that something ended
+#define STEP_NS 50000 // duration of a wait that ended early
 
-static const struct fake_world *world; // NULL: the real one
+static const struct fake_world *world; // NULL: the system's clock
 static bool is_in_turn;
 static int64_t now_ns;
 static unsigned turns;
@@ -53,7 +53,7 @@ int ppoll(struct pollfd *polls, nfds_t count, const struct timespec *timeout, co
   return wait_in_world(polls, count, timeout == NULL ? -1 : timeout->tv_sec * NS_A_SECOND + timeout->tv_nsec);
 }
 
-// The others themselves never wait; and to look is not to wait.
+// A call from within the world's turn does not wait: it only checks the descriptors.
 static int wait_in_world(struct pollfd *polls, nfds_t count, int64_t timeout_ns) {
   if (is_in_turn) return look(polls, count);
   FUZZ_REQUIRE(++turns < world->turns_most);
@@ -61,7 +61,7 @@ static int wait_in_world(struct pollfd *polls, nfds_t count, int64_t timeout_ns)
   bool goes_on = timeout_ns == 0 || world->turn(world->context);
   is_in_turn = false;
   int ready = look(polls, count);
-  FUZZ_REQUIRE(ready > 0 || goes_on || timeout_ns >= 0); // it would wait for ever
+  FUZZ_REQUIRE(ready > 0 || goes_on || timeout_ns >= 0); // otherwise it would wait forever
   now_ns += ready == 0 && !goes_on && timeout_ns > STEP_NS ? timeout_ns : STEP_NS;
   return ready;
 }

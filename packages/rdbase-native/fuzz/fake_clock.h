@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock for one thread that never waits: clock_gettime(), poll() and ppoll() are this file's, in place of the C
-// library's. Each wait of the code under test is a turn of its simulated surroundings; a turn that changes nothing
-// advances the time.
+// A simulated clock for one thread, which never waits: this file defines clock_gettime(), poll() and ppoll() in place
+// of the C library. Each wait of the code under test is a turn of the simulated world; a turn that changes nothing
+// advances the clock.
 #ifndef RD_FAKE_CLOCK_H
 #define RD_FAKE_CLOCK_H
 
@@ -10,20 +10,21 @@
 #include <stdint.h>
 
 struct fake_world {
-  // Does the next thing that the rest of the world does. False: there is none left, so only time goes on.
+  // Does the next thing in the rest of the world. Returns false if nothing is left to do, so that only time passes.
   bool (*turn)(void *context);
-  // Whether a descriptor that is none of the system's is ready; NULL: there are no such.
+  // Returns the events of a descriptor that is not one of the system's; NULL: there are no such descriptors.
   short (*ready)(void *context, const struct pollfd *polled);
   void *context;
-  unsigned turns_most; // a run that takes more never ends: a finding
+  unsigned turns_most; // a run that takes more turns never ends: a finding
 };
 
-// The least number that stands for a descriptor of the world's own.
+// The lowest number used for the world's own descriptors.
 #define FAKE_FD 0x7fffff00
 
-// From now on, until fake_clock_stop(), time is the world's.
+// From now on, until fake_clock_stop(), time is simulated.
 void fake_clock_start(const struct fake_world *world);
 void fake_clock_stop(void);
+// Advances the simulated clock.
 void fake_clock_pass(int64_t ms);
 
 #endif

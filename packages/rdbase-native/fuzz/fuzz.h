@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fuzz targets: each is one LLVMFuzzerTestOneInput(), linked with libFuzzer (make FUZZ=1) or with replay.c, which
-// gives it the kept corpus.
+// Shared by the fuzz targets: each is one LLVMFuzzerTestOneInput(), linked with libFuzzer (make FUZZ=1) or with
+// replay.c, which runs the saved corpus.
 #ifndef RD_FUZZ_H
 #define RD_FUZZ_H
 
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// Must hold for every input: a finding when it does not.
+// Must hold for every input; a violation is a finding.
 #define FUZZ_REQUIRE(condition)                                                                                        \
   do {                                                                                                                 \
     if (!(condition)) {                                                                                                \
@@ -22,13 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
     }                                                                                                                  \
   } while (0)
 
-// The input, from which a target takes its decisions one after the other: zeros when it is used up.
+// The input, from which a target takes its decisions one after the other; yields zeros when it is used up.
 struct fuzz_input {
   const uint8_t *bytes;
   size_t left;
 };
 
-// At most `most` bytes, where they lie; *bytes may be past the end when the answer is 0.
+// Takes up to `most` bytes without copying them and returns their number; if it is 0, *bytes may be past the end.
 static inline size_t fuzz_take(struct fuzz_input *input, size_t most, const uint8_t **bytes) {
   size_t taken = most < input->left ? most : input->left;
   *bytes = input->bytes;

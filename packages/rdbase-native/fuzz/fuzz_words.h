@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command line out of a fuzzer's bytes: each word ends at a NUL or at a newline.
+// A command line made from a fuzzer's bytes: each word ends at a NUL or a newline.
 #ifndef RD_FUZZ_WORDS_H
 #define RD_FUZZ_WORDS_H
 
@@ -8,11 +8,11 @@
 #define FUZZ_WORDS_MAX 32
 
 struct fuzz_words {
-  char *words[FUZZ_WORDS_MAX + 1]; // argv: ended by NULL
+  char *words[FUZZ_WORDS_MAX + 1]; // argv; ends with NULL
   int count;
 };
 
-// One word in memory of its own, so that what is read behind it shows.
+// Copies one word into its own allocation, so that a read past its end is detected.
 static inline char *fuzz_words_copy(const void *bytes, size_t count) {
   char *word = malloc(count + 1);
   FUZZ_REQUIRE(word != NULL);
@@ -21,7 +21,7 @@ static inline char *fuzz_words_copy(const void *bytes, size_t count) {
   return word;
 }
 
-// `name` is the first. Free with fuzz_words_free().
+// Splits the input into words after the first one, `name`. Free with fuzz_words_free().
 static inline void fuzz_words_make(struct fuzz_words *words, const char *name, const uint8_t *bytes, size_t count) {
   *words = (struct fuzz_words){.count = 1};
   words->words[0] = fuzz_words_copy(name, strlen(name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays inputs without libFuzzer: each line of FILE.txt, any other FILE as it is.
+// Replays inputs without libFuzzer: each line of FILE.txt is one input, any other FILE is one input as a whole.
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "fuzz.h"
@@ -40,7 +40,7 @@ static unsigned replay_lines(const char *path) {
   return inputs;
 }
 
-// Exactly as long as the input: what is read past its end is a finding.
+// Copies the input to memory of exactly its length, so that a read past its end is a finding.
 static bool replay_line(char *line) {
   char *text = strchr(line, ':');
   size_t count;
@@ -52,7 +52,8 @@ static bool replay_line(char *line) {
   return true;
 }
 
-// In place: \\, \n and \xNN are one byte each (scripts/fuzz-corpus.ts writes them).
+// Unescapes in place: \\,
+// and \xNN are one byte each (scripts/fuzz-corpus.ts writes them).
 static bool unescape(char *text, size_t *count) {
   unsigned char *begin = (unsigned char *)text, *end = begin;
   for (; *text != '\n'; text++) {

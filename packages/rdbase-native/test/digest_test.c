@@ -34,7 +34,7 @@ static void known_values(void) {
   CHECK(strcmp(hex, "06b05ab6733a618578af5f94892f3950") == 0);
 }
 
-// However the stream is cut, and also when the value is asked for on the way.
+// The digest does not depend on how the stream is split, or on whether the value was requested in between.
 static void pieces_make_no_difference(void) {
   char text[5000], whole[33], pieces[33];
   for (size_t i = 0; i < sizeof text; i++) text[i] = (char)('a' + i * i % 26);
@@ -50,7 +50,7 @@ static void pieces_make_no_difference(void) {
   CHECK(strcmp(whole, pieces) != 0);
 }
 
-// The value is the one that the library's header computes without vectors of any kind.
+// The value is the same as the library's header computes without any vector instructions.
 static void vectors_make_no_difference(void) {
   enum { BYTES = 100000 };
   unsigned char *bytes = malloc(BYTES), value[RD_DIGEST_BYTES];

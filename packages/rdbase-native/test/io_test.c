@@ -21,7 +21,7 @@ static void *drain(void *argument) {
   return (void *)(wrong + (total == WRITTEN_BYTES ? 0 : 1));
 }
 
-// The pipe is made small and non-blocking, as somebody else may have made an inherited one.
+// The pipe is small and non-blocking, as another process may have made an inherited one.
 static void writes_all_of_it(void) {
   int fds[2];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0 && rd_set_nonblocking(fds[1]));
@@ -55,7 +55,7 @@ static void ignore_alarm(int number) {
 static void waiting_has_an_end(void) {
   int fds[2];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0);
-  // Interrupted every 10 ms: the limit holds all the same.
+  // Interrupted every 10 ms: the time limit still holds.
   struct sigaction action = {.sa_handler = ignore_alarm};
   struct itimerval often = {.it_interval = {.tv_usec = 10000}, .it_value = {.tv_usec = 10000}}, never = {0};
   REQUIRE(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
@@ -78,7 +78,7 @@ static void pipes_grow_where_they_may(void) {
   CHECK(after == RD_PIPE_BYTES || after == before);
   close(fds[0]);
   close(fds[1]);
-  rd_pipe_grow(-1); // nothing to grow, nothing to say
+  rd_pipe_grow(-1); // nothing to grow, no error
 }
 
 static int taken_from_a_scope(void) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where to be for a device, in machines as the kernel shows them.
+// Chooses the NUMA node for a device, on simulated machines with sysfs files.
 #include "base/numa.h"
 
 #include "base/io.h"
@@ -51,7 +51,7 @@ static void make_machine(void) {
   put("devices/system/node/node1/cpulist", "4-7,12-15\n");
   put("class/infiniband/mlx5_0/device/numa_node", "1\n");
   put("class/infiniband/mlx5_1/device/numa_node", "-1\n");
-  put("class/infiniband/mlx5_2/device/numa_node", "2\n"); // without such a node
+  put("class/infiniband/mlx5_2/device/numa_node", "2\n"); // a node that does not exist
   put("class/infiniband/odd/device/numa_node", "one\n");
   put("class/infiniband/rxe0/parent", "eth0\n");
   put("class/net/eth0/device/numa_node", "0\n");
@@ -85,7 +85,7 @@ static void place_for_a_device(void) {
   REQUIRE(rd_numa_choose(sys, "mlx5_0", &few, &place));
   expected = processors(4, 5);
   CHECK(place.node == 1 && CPU_EQUAL(&place.processors, &expected));
-  CHECK(!rd_numa_choose(sys, "mlx5_0", &others, &place)); // somebody wants it elsewhere
+  CHECK(!rd_numa_choose(sys, "mlx5_0", &others, &place)); // the process is restricted to other CPUs
   CHECK(!rd_numa_choose(sys, "mlx5_1", &all, &place));
   CHECK(!rd_numa_choose(sys, "mlx5_2", &all, &place));
 }
@@ -98,16 +98,16 @@ static void lists_as_they_come(void) {
     put("devices/system/node/node1/cpulist", useless[i]);
     CHECK(!rd_numa_choose(sys, "mlx5_0", &all, &place));
   }
-  put("devices/system/node/node1/cpulist", "5,1000000-4000000000\n"); // more than a set holds
+  put("devices/system/node/node1/cpulist", "5,1000000-4000000000\n"); // more than fits into a set
   CHECK(rd_numa_choose(sys, "mlx5_0", &all, &place) && CPU_COUNT(&place.processors) == 1);
   put("devices/system/node/node1/cpulist", "4-7\n");
   put("devices/system/node/online", "1\n");
-  CHECK(!rd_numa_choose(sys, "mlx5_0", &all, &place)); // one node: nothing to choose
+  CHECK(!rd_numa_choose(sys, "mlx5_0", &all, &place)); // only one node: nothing to choose
   put("devices/system/node/online", "0-1\n");
   CHECK(rd_numa_choose(sys, "mlx5_0", &all, &place));
 }
 
-// This machine's own: whatever it is, an unknown device leaves everything as it was.
+// On the real machine, whatever it is: an unknown device changes nothing.
 static void stays(void) {
   cpu_set_t before, after;
   int node;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An active port, as the kernel shows it.
+// Detects an active RDMA port from simulated sysfs files.
 #include "base/rdma_port.h"
 
 #include "base/io.h"

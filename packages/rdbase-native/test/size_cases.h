@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes and rates as people write them. rdpipe reads them alike: packages/rdpipe/test/parse/values.test.ts takes these
-// lines, too.
+// Sizes and rates as users type them. rdpipe parses them in the same way: packages/rdpipe/test/parse/values.test.ts
+// also uses these lines.
 #ifndef RD_SIZE_CASES_H
 #define RD_SIZE_CASES_H
 
-// In bytes and in bytes a second; -1: refused.
+// In bytes and in bytes per second; -1: invalid.
 static const struct {
   const char *text;
   double size, rate;
@@ -62,7 +62,7 @@ static const struct {
     {"1iB", -1, -1},
     {"1MBB", -1, -1},
     {"1MIB", -1, -1},
-    {"10Mb", -1, -1}, // megabits for some
+    {"10Mb", -1, -1}, // some people mean megabits
     {"10Mbps", -1, -1},
     {"10MBit", -1, -1},
     {"10Mbit/h", -1, -1},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes and rates by a message, each in its own units.
+// Sizes and rates as text, each in its own units.
 #include "base/size_text.h"
 
 #include "test.h"

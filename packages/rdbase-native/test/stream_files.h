@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source file and a sink file of a suite, in a directory of its own.
+// A source file and a sink file for a test suite, in a directory of their own.
 #ifndef RD_STREAM_FILES_H
 #define RD_STREAM_FILES_H
 
@@ -25,14 +25,14 @@ static inline void make_stream_files(const char *suite) {
   make_stream_files_in("/tmp", suite);
 }
 
-// Nothing else may be left in the directory.
+// Checks that nothing else is left in the directory.
 static inline void remove_stream_files(void) {
   unlink(source_path);
   unlink(sink_path);
   CHECK(rmdir(directory) == 0);
 }
 
-// Half of a mixed source can be compressed. The file is made once for all streams of a kind.
+// In a mixed source half of the bytes can be compressed. The file is written once for all streams of a kind.
 static inline void write_bytes(size_t bytes, bool mixed) {
   static size_t written_bytes = SIZE_MAX;
   static bool written_mixed;

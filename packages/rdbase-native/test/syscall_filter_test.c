@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filter of system calls, run by an interpreter: so it is tested for each processor, also where a kernel takes
-// none.
+// The system call filter, run by an interpreter: so it is tested for every architecture, even if this kernel does not
+// support filters.
 #include "sandbox/syscall_filter.h"
 
 #include "test.h"
@@ -23,7 +23,7 @@
 #define FOREIGN AUDIT_ARCH_AARCH64
 #elif defined __aarch64__
 #define OWN AUDIT_ARCH_AARCH64
-#define FOREIGN AUDIT_ARCH_ARM // programs of 32 bits have other numbers
+#define FOREIGN AUDIT_ARCH_ARM // 32-bit programs have other numbers
 #else
 #define OWN 0u
 #define FOREIGN AUDIT_ARCH_X86_64
@@ -33,13 +33,13 @@
 #define KILL SECCOMP_RET_KILL_PROCESS
 #define REFUSE (SECCOMP_RET_ERRNO | EPERM)
 #define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
-#define A_THREAD 0x3d0f00u    // pthread_create()'s flags of clone(2)
-#define A_PROCESS 0x01200011u // fork()'s
+#define A_THREAD 0x3d0f00u    // the flags of pthread_create() for clone(2)
+#define A_PROCESS 0x01200011u // those of fork()
 
 static struct sock_filter code[RD_SYSCALL_FILTER_MAX];
 static size_t count;
 
-// The kernel's answer to this call. A filter that the kernel would not take ends the suite.
+// Returns the kernel's answer to this call. Fails on a filter that the kernel would not accept.
 static uint32_t answer(const struct seccomp_data *data) {
   uint32_t value = 0;
   for (size_t at = 0; at < count; at++) {
@@ -64,10 +64,10 @@ static uint32_t answer(const struct seccomp_data *data) {
     case BPF_RET | BPF_K:
       return step->k;
     default:
-      REQUIRE(step->code == 0); // none that the filter uses
+      REQUIRE(step->code == 0); // not an instruction that the filter uses
     }
   }
-  REQUIRE(count == 0); // it has no end
+  REQUIRE(count == 0); // the filter has no end
   return 0;
 }
 
@@ -97,7 +97,7 @@ static void write_for(const struct rd_syscall_profile *profile) {
 }
 
 static void test_every_program(void) {
-  // On arm64 the C library has only these where it also has older ones on x86.
+  // On arm64 the C library has only these calls; on x86 it also has older ones.
   static const int newer[] = {
       SYS_read,
       SYS_write,

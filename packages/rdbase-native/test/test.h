@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of the C suites. A suite is one program: checks, then `return test_end("name");`.
+// Checks for the C test suites. A suite is one program: checks, then `return test_end("name");`.
 #ifndef RD_TEST_H
 #define RD_TEST_H
 
@@ -17,9 +17,9 @@ static inline int test_wait_ms(void) {
   return (int)(60000 * (factor != NULL && *factor != '\0' ? strtod(factor, NULL) : 1));
 }
 
-// Counts; a failure is printed, and the suite goes on.
+// Counts a check and prints a failure; the suite continues.
 #define CHECK(condition) test_check((condition), #condition, __FILE__, __LINE__)
-// For what the rest of the suite cannot do without: a failure ends it.
+// For conditions that the rest of the suite depends on: a failure ends the suite.
 #define REQUIRE(condition)                                                                                             \
   do {                                                                                                                 \
     if (!CHECK(condition)) exit(1);                                                                                    \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of peers, made safe for a terminal.
+// Makes text from peers safe for a terminal.
 #include "base/text.h"
 #include "base/text_unsafe.h"
 #include "test.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The payload of a peer's compressed frame, for a slot of some size; and what we make of the same bytes ourselves.
+// The payload of a peer's compressed frame, for slots of various sizes; also compresses the same bytes and decompresses
+// them again.
 #include "base/cleanup.h"
 #include "codec/block.h"
 #include "fuzz.h"
@@ -19,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-// In memory that is as large as it may be used, so that a byte behind it is seen.
+// Decompresses into memory of exactly the allowed size, so that a write past its end is detected.
 static void unpack(const uint8_t *payload, size_t bytes, size_t slot_bytes) {
   struct rd_error error = {.code = RD_CODE_OK};
   size_t count = 0;

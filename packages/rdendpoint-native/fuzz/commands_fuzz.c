@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's messages to rdsend and rdrecv: bytes on a socket, in pieces, become lines, JSON and commands.
+// The agent's messages to rdsend and rdrecv: bytes arrive on a socket, in pieces, and become lines, JSON and commands.
 #include "agent/commands.h"
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-// False: the program would end now.
+// Returns false if the program would end now.
 static bool take_lines(struct rd_json_lines *lines) {
   struct rd_error error;
   json_t *message = NULL;
@@ -58,7 +58,8 @@ static void decode(json_t *message) {
   rd_transport_destroy(command.transport);
 }
 
-// The program owns the descriptor of `adopt` from then on: so it gets none of the fuzzer, but a socket made for it.
+// The program takes ownership of the descriptor of `adopt`. So that it does not get one of the fuzzer's, this replaces
+// the number by that of a new socket.
 static void give_descriptor(json_t *message) {
   const char *name = json_string_value(json_object_get(message, "op"));
   const json_t *fd = json_object_get(message, "fd");
@@ -75,7 +76,7 @@ static void check(const struct rd_command *command) {
     FUZZ_REQUIRE(strnlen(command->addresses[i].host, sizeof command->addresses[i].host) <
                  sizeof command->addresses[i].host);
   FUZZ_REQUIRE((command->transport != NULL) == (command->type == RD_COMMAND_ADOPT));
-  if (command->type == RD_COMMAND_READER) FUZZ_REQUIRE(command->pid > 1); // what would be killed with its group
+  if (command->type == RD_COMMAND_READER) FUZZ_REQUIRE(command->pid > 1); // the process group that would be killed
   if (command->type == RD_COMMAND_RELAY) FUZZ_REQUIRE(command->memory_fd >= 3 && command->bell_fd >= 3);
   if (command->type != RD_COMMAND_OPEN && command->type != RD_COMMAND_REJOIN) return;
   FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_LEAST_BYTES && settings->buffer_bytes <= RD_BUFFER_MAX_BYTES);

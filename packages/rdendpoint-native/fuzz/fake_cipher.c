@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fake cipher in place of libcrypto's, which hides nothing: what is sealed stays as it is, and the tag is a sum over
-// the key, the nonce and all bytes. A target can make frames as a holder of the key does, and what was changed on its
-// way is still refused, at the price of a sum.
+// A fake cipher in place of libcrypto's, which hides nothing: sealing leaves the bytes unchanged, and the tag is a sum
+// over the key, the nonce and all bytes. So a target can create frames like a peer that holds the key, and a frame that
+// was changed in transit is still refused, at the cost of a sum.
 #include "fuzz.h"
 
 #include <openssl/evp.h>
@@ -74,7 +74,7 @@ int EVP_CIPHER_CTX_ctrl(EVP_CIPHER_CTX *context, int type, int bytes, void *tag)
   return 1;
 }
 
-// Without `out` the bytes are only summed, as a header is.
+// Without `out` the bytes are only added to the sum, as for a header.
 static int take(EVP_CIPHER_CTX *context, unsigned char *out, int *out_bytes, const unsigned char *in, int in_bytes) {
   context->sum = add(context->sum, in, (size_t)in_bytes);
   if (out != NULL && in_bytes > 0) memmove(out, in, (size_t)in_bytes);

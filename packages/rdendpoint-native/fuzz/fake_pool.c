@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool without threads, for one thread: a job that its owner may do at once is done at once; another one when the
-// owner waits or asks the second time, so that it sees work that is not done yet.
+// A pool without threads, for one thread: a job that its owner may run at once is run at once; any other job runs when
+// it is asked for a second time, so that the owner also sees jobs that are not done yet.
 #include "codec/pool.h"
 
 #include "fuzz.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counts of buffers that an RDMA peer tells with every SEND, between SENDs of our own.
+// The buffer counts that an RDMA peer sends with every SEND, mixed with SENDs of this end.
 #include "fuzz.h"
 #include "transport/verbs/flow.h"
 #include "wire/wire.h"
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   while (input.left > 0) {
     const uint8_t *bytes;
     struct rd_verbs_preamble preamble;
-    // A few SENDs of ours, as far as the peer's buffers go.
+    // Sends a few SENDs, as far as the peer has buffers.
     for (unsigned sends = fuzz_u8(&input); sends > 0 && rd_verbs_flow_has_buffer(&flow, true); sends--) {
       FUZZ_REQUIRE(rd_verbs_flow_room_bytes(&flow) >= RD_HEADER_BYTES);
       FUZZ_REQUIRE(rd_verbs_flow_room_bytes(&flow) <= RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES);

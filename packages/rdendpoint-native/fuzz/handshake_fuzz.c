@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handshake, in either role and at either end, against a true peer whose messages the input changes, cuts, drops,
-// repeats and mixes with its own. The peer may hold another key, stand at the wrong end, or say anything in its HELLO.
+// The handshake, in either role and at either end, with a real peer whose messages the input changes, cuts, drops,
+// repeats and mixes with its own. The peer may hold another key, have the wrong role, or send anything in its HELLO.
 #include "base/protocol_version.h"
 #include "crypto/handshake.h"
 #include "fuzz.h"
@@ -80,7 +80,7 @@ static struct rd_hello any_hello(struct fuzz_input *input) {
   };
 }
 
-// Until one of them is through or has had enough.
+// Runs until one of them completes the handshake or fails.
 static void pump(struct rd_handshake *mine, struct rd_handshake *peer, struct fuzz_input *input) {
   struct message message;
   for (unsigned i = 0; i < MESSAGES_MAX && !rd_handshake_complete(mine); i++) {
@@ -92,11 +92,11 @@ static void pump(struct rd_handshake *mine, struct rd_handshake *peer, struct fu
   }
 }
 
-// False: it is over.
+// Returns false if the handshake is over.
 static bool receive(struct rd_handshake *handshake, const struct message *message) {
   struct rd_error error;
   if (message->count == 0 || rd_handshake_complete(handshake)) return true;
-  // In memory of its own length.
+  // Copied to memory of exactly its length.
   unsigned char *copy = malloc(message->count);
   FUZZ_REQUIRE(copy != NULL);
   memcpy(copy, message->bytes, message->count);
@@ -107,7 +107,7 @@ static bool receive(struct rd_handshake *handshake, const struct message *messag
   return good;
 }
 
-// Does to the message what the input says; what it has to be given before it may be heard here. False: it is over.
+// Changes the message as the input requires, or sends something else first. Returns false if the handshake is over.
 static bool meddle(struct fuzz_input *input, struct message *message, struct rd_handshake *mine) {
   enum deed deed = (enum deed)(fuzz_u8(input) % DEEDS);
   size_t at = deed == DELIVER || message->count == 0 ? 0 : fuzz_u16(input) % message->count;
@@ -136,7 +136,7 @@ static bool meddle(struct fuzz_input *input, struct message *message, struct rd_
   return true;
 }
 
-// The agreement follows the peer's HELLO, and each end opens what the other seals.
+// The agreement follows from the peer's HELLO, and each end can open what the other seals.
 static void check_agreement(struct rd_handshake *mine, struct rd_handshake *peer, enum rd_role role,
                             const struct rd_hello *said) {
   struct rd_agreement ours, its;

@@ -13,13 +13,13 @@
 #define TURNS_MAX 5000u
 #define WIND_UP_TURNS 200u
 
-// How a connection breaks, and the next one is made.
+// How a connection breaks, and how the next one is made. Bits.
 enum breach {
-  BREACH_FINAL = 1,   // there is none
-  BREACH_RAW = 2,     // the first words are the input's business
-  BREACH_BESIDE = 4,  // the old connection stays until the new one is there
-  BREACH_LATE = 8,    // some time passes
-  BREACH_REFUSED = 16 // a dial is refused before
+  BREACH_FINAL = 1,   // there is no next connection
+  BREACH_RAW = 2,     // the input decides about the first frames
+  BREACH_BESIDE = 4,  // the old connection stays until the new one exists
+  BREACH_LATE = 8,    // time passes in between
+  BREACH_REFUSED = 16 // a dial is refused first
 };
 
 struct rd_establisher {
@@ -35,7 +35,7 @@ static struct rd_seal *make_seal(const struct loop_harness *end, enum rd_role se
 static short ready(void *context, const struct pollfd *polled);
 
 static struct loop_harness *the_end;
-static int arrived_fd = -1; // a connection that rd_establisher_take() will give
+static int arrived_fd = -1; // a connection for rd_establisher_take() to return
 static bool is_refused;
 
 void loop_harness_init(struct loop_harness *end, enum rd_code (*loop)(struct rd_control *), enum rd_role role) {
@@ -83,7 +83,7 @@ bool loop_harness_is_slow(void) {
   return the_end->is_slow;
 }
 
-// After the input is used up the target ends the stream well, and then no new connection comes.
+// When the input is used up, the target ends the stream properly; after that no new connection comes.
 static bool turn(void *context) {
   struct loop_harness *end = context;
   struct phony_peer *peer = &end->peer;
@@ -136,7 +136,7 @@ static void break_connection(struct loop_harness *end) {
   if (old_fd >= 0) close(old_fd);
 }
 
-// As if both had just proved the key.
+// Connects as if both ends had just proved the key.
 static void meet(struct loop_harness *end) {
   struct phony_peer *peer = &end->peer;
   int ends[2];
@@ -182,7 +182,7 @@ static short ready(void *context, const struct pollfd *polled) {
   return polled->fd == FAKE_WORK_FD ? POLLIN : end->ready(end, polled);
 }
 
-// The wire takes a message whole or not at all.
+// The wire accepts a complete message or nothing.
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
   if (the_end != NULL && the_end->stalled > 0) {
     errno = EAGAIN;
@@ -191,7 +191,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
   return syscall(SYS_sendmsg, fd, message, flags);
 }
 
-// In place of establisher.c: every connection is authenticated already.
+// Replaces establisher.c: every connection is already authenticated.
 struct rd_establisher *rd_establisher_create(const struct rd_establisher_config *config) {
   struct rd_establisher *establisher = malloc(sizeof *establisher);
   FUZZ_REQUIRE(establisher != NULL);

@@ -11,30 +11,30 @@
 #include <sys/socket.h>
 
 #define HANDSHAKE_MS 5000
-#define PATIENCE_MS 20 // for what may come or not
+#define PATIENCE_MS 20 // for something that may or may not come
 #define LEAVE_MS 5000
 #define LENGTH_BYTES 4u
 #define PERIOD_BYTES (64u << 10)
 #define MESSAGE_MAX_BYTES (RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES)
 
-// How a frame differs from what an honest peer would say.
+// How a frame differs from one of an honest peer. Bits.
 enum tweak {
   TWEAK_OFFSET = 1,
   TWEAK_PAYLOAD = 2,
   TWEAK_EPOCH = 4,
-  TWEAK_SEAL = 8, // protected otherwise than it must be
+  TWEAK_SEAL = 8, // with another protection than it must have
   TWEAK_SEQUENCE = 16,
-  TWEAK_BIT = 32, // one bit changes on the way
+  TWEAK_BIT = 32, // one bit changes in transit
   TWEAK_STREAM = 64,
-  TWEAK_LENGTH = 128, // the message is longer or shorter than what is in it
+  TWEAK_LENGTH = 128, // the message is longer or shorter than its contents
 };
 
-// Beside the type of a frame.
+// Bits in the byte that chooses a frame: its type, and whether it is compressed or has other flags.
 enum { TYPE_PACKED = 0x40, TYPE_FLAGS = 0x80, TYPE = 0x3f };
 
 struct draft {
   struct rd_frame frame;
-  bool is_packed; // the payload goes compressed, where it shrinks
+  bool is_packed; // the payload is sent compressed if that makes it smaller
   unsigned char payload[RD_SLOT_MAX_BYTES];
   size_t bytes;
 };
@@ -70,7 +70,7 @@ static void take_digest(struct phony_peer *peer, uint64_t bytes);
 static void take_data(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
                       size_t bytes);
 
-// Of the one peer that there is at a time.
+// Buffers of the peer; there is only one at a time.
 static unsigned char incoming[MESSAGE_MAX_BYTES], outgoing[LENGTH_BYTES + MESSAGE_MAX_BYTES];
 static unsigned char stream[PHONY_STREAM_MAX_BYTES];
 static struct draft the_draft;
@@ -153,7 +153,7 @@ void phony_peer_leave(struct phony_peer *peer) {
   peer->mute = true;
   shutdown(peer->fd, SHUT_WR);
   while (peer->joined && !peer->deaf && rd_wait_fd(peer->fd, POLLIN, LEAVE_MS) > 0) (void)phony_peer_hear(peer, 0, 0);
-  // It ends when it hears nothing more: soon.
+  // It ends soon if it receives nothing more.
   FUZZ_REQUIRE(!peer->joined || peer->deaf);
 }
 
@@ -171,7 +171,7 @@ bool phony_are(uint64_t position, size_t count, const unsigned char *bytes) {
   return true;
 }
 
-// As many as lie side by side: they come again after PERIOD_BYTES.
+// Returns as many contiguous bytes as there are; the stream repeats after PERIOD_BYTES.
 static size_t phony_some(uint64_t position, size_t most, unsigned char *out) {
   static unsigned char period[PERIOD_BYTES];
   if (period[1] == 0)
@@ -229,7 +229,8 @@ static void tweak_draft(struct draft *draft, unsigned tweaks, struct fuzz_input 
   if (tweaks & TWEAK_OFFSET) {
     uint8_t near = fuzz_u8(input);
     draft->frame.offset = near == 0 ? fuzz_u64(input) : draft->frame.offset + (uint64_t)(int64_t)(int8_t)near;
-    // The bytes of that position: a loop that accepts them at another one writes wrong bytes, which the check finds.
+    // The bytes of that position: a loop that accepts them at another position writes wrong bytes, which the check
+    // finds.
     if (draft->frame.type == RD_FRAME_DATA) phony_bytes(draft->frame.offset, draft->bytes, draft->payload);
   }
   if (tweaks & TWEAK_EPOCH) draft->frame.epoch = fuzz_u32(input);
@@ -268,7 +269,7 @@ static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tw
   (void)send_bytes(peer, outgoing, LENGTH_BYTES + bytes);
 }
 
-// A payload that does not shrink stays as it is.
+// Compresses the payload; leaves it as it is if it does not shrink.
 static size_t pack_draft(struct draft *draft, unsigned char **body) {
   static struct rd_packer *packer;
   static unsigned char packed[RD_SLOT_MAX_BYTES];
@@ -282,7 +283,7 @@ static size_t pack_draft(struct draft *draft, unsigned char **body) {
   return bytes;
 }
 
-// Whatever the loop takes for DATA after this, its bytes are those of the position that it is said for.
+// Returns true if all that the loop could take for DATA after this frame has the bytes of its position.
 static bool is_known(const struct phony_peer *peer, const struct draft *draft, unsigned tweaks) {
   if (draft->frame.type == RD_FRAME_DATA && tweaks & TWEAK_PAYLOAD) return false;
   bool is_changed = tweaks & (TWEAK_SEAL | TWEAK_BIT | TWEAK_LENGTH) || draft->frame.flags != 0;
@@ -294,7 +295,7 @@ static enum rd_protection protection_of(const struct phony_peer *peer, enum rd_f
   return type == RD_FRAME_DATA ? peer->protection : RD_PROTECTION_SEAL;
 }
 
-// Before it is sent: its effect may be there at once.
+// Call before sending: the effect may be visible at once.
 static void note_said(struct phony_peer *peer, const struct draft *draft, bool intact) {
   if (!intact || !is_proper(peer, draft)) peer->misbehaved = true;
   bool is_stream = draft->frame.type == RD_FRAME_DATA || draft->frame.type == RD_FRAME_END;
@@ -326,7 +327,7 @@ static void note_said(struct phony_peer *peer, const struct draft *draft, bool i
   }
 }
 
-// Wherever to: the loop may take it, though no honest receiver would say so.
+// Goes back to any offset: the loop may accept it, although no honest receiver would send it.
 static void go_back(struct phony_peer *peer, uint64_t offset) {
   if (!peer->resume_owed || offset > PHONY_STREAM_MAX_BYTES) return;
   peer->resume_owed = peer->heard_end = false;
@@ -334,8 +335,8 @@ static void go_back(struct phony_peer *peer, uint64_t offset) {
   take_digest(peer, offset);
 }
 
-// Might an honest peer have said so now? ABORT is no misbehaviour, but nothing
-// can come after it.
+// Returns true if an honest peer might have sent this frame now. ABORT does not count as misbehaviour, but nothing may
+// follow it.
 static bool is_proper(const struct phony_peer *peer, const struct draft *draft) {
   const struct rd_frame *frame = &draft->frame;
   if (frame->stream != 0 || frame->epoch != peer->agreement.mine.epoch) return false;
@@ -356,7 +357,7 @@ static bool is_senders(const struct phony_peer *peer, const struct draft *draft)
   return right && (!peer->ended || peer->said_bytes == peer->end_bytes);
 }
 
-// The stream is what it was, once its end was said.
+// Once END was sent, the stream may not change.
 static bool can_follow(const struct phony_peer *peer, const struct draft *draft) {
   uint64_t most = peer->ended ? peer->end_bytes : PHONY_STREAM_MAX_BYTES;
   if (draft->bytes == 0 || draft->bytes > peer->agreement.peer.slot_bytes) return false;
@@ -381,8 +382,7 @@ static bool has_credit(const struct phony_peer *peer) {
   return peer->said_frames - peer->acked_frames < peer->agreement.peer.slots;
 }
 
-// False: the loop takes no more. One that waits for room is given little time
-// for it.
+// Returns false if the loop accepts no more. A loop whose socket is full gets only a short time.
 static bool send_bytes(struct phony_peer *peer, const void *bytes, size_t count) {
   const unsigned char *at = bytes;
   while (count > 0 && !peer->mute) {
@@ -422,7 +422,7 @@ static bool send_handshake(struct phony_peer *peer, struct rd_handshake *handsha
   return true;
 }
 
-// Its length; 0: none came. A message that begins comes whole, or the loop is gone.
+// Returns the message's length; 0: none came; -1: the loop is gone. A message that has begun arrives completely.
 static ssize_t receive_message(struct phony_peer *peer, int most_ms) {
   unsigned char length[LENGTH_BYTES];
   if (rd_wait_fd(peer->fd, POLLIN, most_ms) <= 0) return 0;
@@ -445,7 +445,7 @@ static bool receive_bytes(struct phony_peer *peer, unsigned char *bytes, size_t 
   return count == 0;
 }
 
-// A loop under test never sends what cannot be decoded or opened.
+// Requires that a loop under test never sends a frame that cannot be decoded or opened.
 static unsigned take_message(struct phony_peer *peer, size_t bytes) {
   struct rd_frame frame;
   struct rd_error error;
@@ -460,7 +460,7 @@ static unsigned take_message(struct phony_peer *peer, size_t bytes) {
     FUZZ_REQUIRE(rd_seal_open(peer->agreement.incoming, incoming, bytes, &frame, &payload, &payload_bytes, &error));
   if (is_packed) unpack(peer, &payload, &payload_bytes);
   bool is_keepalive = frame.type == RD_FRAME_PING || frame.type == RD_FRAME_PONG;
-  FUZZ_REQUIRE(!peer->heard_abort || is_keepalive); // the last word
+  FUZZ_REQUIRE(!peer->heard_abort || is_keepalive); // nothing may follow ABORT
   take_payload(peer, &frame, payload, payload_bytes);
   return frame.type;
 }
@@ -520,12 +520,12 @@ static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, 
     take_resume(peer, frame->offset);
     break;
   case RD_FRAME_HANDSHAKE:
-    FUZZ_REQUIRE(frame->type != RD_FRAME_HANDSHAKE); // no loop sends it now
+    FUZZ_REQUIRE(frame->type != RD_FRAME_HANDSHAKE); // a loop does not send it now
   }
 }
 
-// It holds no more than was said. When it does not hold what was said amiss, that is forgotten; what was said too
-// early, from where it then was to be, it may take from now on.
+// The loop cannot have more than was sent. If it does not have the bytes that were sent wrongly, those are forgotten.
+// Frames that were sent before RESUME, at the offset that it then has, may still be accepted.
 static void take_resume(struct phony_peer *peer, uint64_t offset) {
   FUZZ_REQUIRE(offset >= peer->acked_bytes && (offset <= peer->said_bytes || peer->misbehaved));
   peer->resume_owed = false;
@@ -533,11 +533,11 @@ static void take_resume(struct phony_peer *peer, uint64_t offset) {
   peer->misbehaved = peer->spoke_early;
   peer->overdrawn = false;
   peer->said_bytes = offset;
-  if (offset < peer->end_bytes) peer->ended = false; // nor does it hold the end
+  if (offset < peer->end_bytes) peer->ended = false; // then it does not have END either
   take_digest(peer, offset);
 }
 
-// Of the first bytes of the stream.
+// Restarts the digest with the first bytes of the stream.
 static void take_digest(struct phony_peer *peer, uint64_t bytes) {
   struct rd_error error;
   rd_digest_destroy(peer->digest);
@@ -557,7 +557,7 @@ static void take_data(struct phony_peer *peer, const struct rd_frame *frame, con
   rd_digest_update(peer->digest, payload, bytes);
   peer->heard_bytes += bytes;
   peer->heard_frames++;
-  // No more than was granted.
+  // Not more than was granted.
   const struct rd_hello *mine = &peer->agreement.mine;
   FUZZ_REQUIRE(peer->misbehaved || peer->heard_frames <= mine->slots + mine->small_slots + peer->granted_frames);
 }

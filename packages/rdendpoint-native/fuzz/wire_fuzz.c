@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One message of a peer: its header, then its payload as every type would read it.
+// One message of a peer: its header, then its payload decoded as each type.
 #include "base/text.h"
 #include "fuzz.h"
 #include "wire/wire.h"
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-// An accepted frame is the same when it is encoded again, and its payload has a length that its type can have.
+// Encoding an accepted frame again must give the same bytes, and its payload must have a length that its type allows.
 static void decode_frame(const uint8_t *data, size_t size) {
   struct rd_frame frame;
   struct rd_error error;
@@ -40,7 +40,7 @@ static void decode_payloads(const uint8_t *data, size_t size) {
   if (rd_ack_decode(data, size, &frames, &error)) FUZZ_REQUIRE(size == RD_ACK_BYTES);
   if (rd_hello_decode(data, size, &hello, &error)) FUZZ_REQUIRE(size == RD_HELLO_BYTES);
   if (!rd_abort_decode(data, size, &words, &error)) return;
-  // Fit for a terminal: cleaned once more it is the same.
+  // Safe for a terminal: cleaning it once more changes nothing.
   char cleaned[sizeof words.reason];
   memcpy(cleaned, words.reason, sizeof cleaned);
   rd_text_clean(cleaned, strlen(cleaned));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's messages as commands: what is right, and everything that is not.
+// The agent's messages as commands: valid ones, and everything that is not valid.
 #include "agent/commands.h"
 
 #include "test.h"
@@ -18,7 +18,7 @@
 
 static struct rd_command command;
 
-// NULL, or why it is refused.
+// Returns NULL, or the error message.
 static const char *refusal(const char *text) {
   static struct rd_error error;
   json_error_t where;
@@ -106,11 +106,11 @@ static void test_adopt(void) {
   snprintf(text, sizeof text, "{\"op\":\"adopt\",\"fd\":%d,\"dialer\":true}", fds[0]);
   CHECK(decode(text) && command.is_dialer && command.transport != NULL);
   rd_transport_destroy(command.transport);
-  CHECK(fcntl(fds[0], F_GETFD) < 0); // it was taken over
+  CHECK(fcntl(fds[0], F_GETFD) < 0); // ownership was taken
   close(fds[1]);
 }
 
-// The fields of a good `open`, and one more.
+// Returns a valid `open` message with one field added or replaced.
 static char *open_with(const char *name, json_t *value) {
   json_t *message = json_loads(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536}", 0, NULL);
   if (value != NULL)
@@ -156,7 +156,7 @@ static void test_each_field_of_open(void) {
       {"numa", {NULL, "true", "false"}, {"1", "null"}},
   };
   for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-    // NULL is a value only where it stands first.
+    // The first value may be NULL; a later NULL ends the list.
     for (size_t j = 0; j < 5 && (j == 0 || fields[i].good[j] != NULL); j++)
       check_open(fields[i].name, fields[i].good[j], true);
     for (size_t j = 0; j < 8 && (j == 0 || fields[i].bad[j] != NULL); j++)

@@ -57,7 +57,7 @@ static void not_worth_it(void) {
   CHECK(rd_pack(packer, plain, sizeof plain, packed, rd_pack_most_bytes(sizeof plain)) == 0);
   for (size_t count = 1; count < 30; count++)
     CHECK(rd_pack(packer, plain, count, packed, rd_pack_most_bytes(count)) == 0);
-  // And the memory is good for the next one.
+  // And the memory can be used for the next one.
   fill_with_words();
   CHECK(rd_pack(packer, plain, sizeof plain, packed, rd_pack_most_bytes(sizeof plain)) > 0);
   rd_packer_destroy(packer);
@@ -79,14 +79,14 @@ static void lies(void) {
   rd_put_u32(packed, 5000);
   for (size_t shorter = 0; shorter < bytes; shorter++) CHECK(!unpacks(unpacker, packed, shorter, PLAIN_BYTES, &count));
   CHECK(!unpacks(unpacker, packed, bytes + 1, PLAIN_BYTES, &count));
-  // Two frames, which together are as long as they say; and one that is to be skipped.
+  // Two frames with the right total length; then a frame that is to be skipped.
   size_t second = rd_pack(packer, plain, 2500, packed, sizeof packed);
   memcpy(packed + second, packed + RD_BLOCK_HEAD_BYTES, second - RD_BLOCK_HEAD_BYTES);
   rd_put_u32(packed, 5000);
   CHECK(!unpacks(unpacker, packed, 2 * second - RD_BLOCK_HEAD_BYTES, PLAIN_BYTES, &count));
   static const unsigned char skipped[] = {1, 0, 0, 0, 0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 7};
   CHECK(!unpacks(unpacker, skipped, sizeof skipped, PLAIN_BYTES, &count));
-  // Whatever bit is wrong, it is refused or stays within its bounds: there is no checksum but the hop's.
+  // With any bit wrong it is refused or stays within its bounds: there is no checksum except the hop's.
   bytes = rd_pack(packer, plain, 5000, packed, sizeof packed);
   for (size_t i = 0; i < bytes * 8; i++) {
     packed[i / 8] ^= (unsigned char)(1u << i % 8);
@@ -112,17 +112,17 @@ static unsigned tries_of(struct rd_compress_policy *shrinking, unsigned blocks, 
 static void trying_less(void) {
   struct rd_compress_policy shrinking = {0};
   CHECK(tries_of(&shrinking, 100, true) == 100);
-  CHECK(tries_of(&shrinking, 2, false) == 2); // two that do not shrink are no habit
+  CHECK(tries_of(&shrinking, 2, false) == 2); // two that do not shrink are not enough
   CHECK(tries_of(&shrinking, 100, true) == 100);
   unsigned tries = tries_of(&shrinking, 1000, false);
   CHECK(tries > 10 && tries < 30);
-  // For ever, though now and then.
+  // It keeps trying forever, but rarely.
   tries = tries_of(&shrinking, 65000, false);
   CHECK(tries >= 999 && tries <= 1001);
   // One that shrinks is enough to try again.
   tries = tries_of(&shrinking, 165, true);
   CHECK(tries > 100);
-  // Tries that are under way when it gives up count as well, and do no harm.
+  // Tries that were begun before it gave up count as well, and do no harm.
   for (unsigned i = 0; i < 1000; i++) rd_compress_policy_tried(&shrinking, false);
   CHECK(tries_of(&shrinking, 65, true) == 1);
 }

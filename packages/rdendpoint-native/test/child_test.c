@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of our own, and consumers of others': a number that another process may have by now is never signalled.
+// Commands of this program, and consumers started by others: a pid that may have been reused is never signalled.
 #include "cli/child.h"
 #include "hop/process_group.h"
 #include "test.h"
@@ -19,7 +19,7 @@ static bool is_zombie(pid_t pid) {
   return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-// The process that it leaves in its group says its pid.
+// The process that the command leaves in its group prints its pid.
 static pid_t run_and_leave_one(struct rd_child *child) {
   static char shell[] = "sh", option[] = "-c", script[] = "sleep 1000 & printf '%16d' $!; exit 3";
   static char *command[] = {shell, option, script, NULL};
@@ -44,7 +44,7 @@ static void test_leader_keeps_its_number(void) {
   CHECK(kill(left, 0) == 0);
   rd_child_signal(&child, SIGKILL);
   char byte;
-  CHECK(read(child.pipe_fd, &byte, 1) == 0); // the one that was left held the other end
+  CHECK(read(child.pipe_fd, &byte, 1) == 0); // the remaining process held the other end
   CHECK(is_zombie(child.pid));
   CHECK(waitpid(child.pid, NULL, 0) == child.pid);
   close(child.pipe_fd);
@@ -60,7 +60,7 @@ static void test_tells_the_signal(void) {
   close(child.pipe_fd);
 }
 
-// Also where the pipes of the child have that number.
+// Also works if the pipes of the child have that number.
 static void test_gets_settings(void) {
   static char shell[] = "sh", option[] = "-c", script[] = "cat <&3";
   static char *command[] = {shell, option, script, NULL};
@@ -68,7 +68,7 @@ static void test_gets_settings(void) {
   char text[8] = "";
   int settings = memfd_create("settings", MFD_CLOEXEC);
   REQUIRE(settings >= 0 && write(settings, "{}", 2) == 2 && lseek(settings, 0, SEEK_SET) == 0);
-  int moved = fcntl(settings, F_DUPFD_CLOEXEC, 64); // the lowest numbers are for the pipes
+  int moved = fcntl(settings, F_DUPFD_CLOEXEC, 64); // the lowest numbers are used for the pipes
   close(settings);
   REQUIRE(rd_child_fork(&child, command, true, moved, &error) && rd_child_run(&child, &error));
   CHECK(read(child.pipe_fd, text, sizeof text - 1) == 2 && strcmp(text, "{}") == 0);
@@ -97,14 +97,14 @@ static void test_kills_a_group(void) {
   rd_process_group_forget(&consumer);
 }
 
-// One that is gone before it was known is none; its number may be anybody's.
+// A process that was already reaped is not accepted: another process may have its pid.
 static void test_knows_none_that_was_reaped(void) {
   pid_t gone = fork();
   if (gone == 0) _exit(0);
   CHECK(waitpid(gone, NULL, 0) == gone);
   struct rd_process_group consumer = rd_process_group_of(gone);
   int self_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-  if (self_fd >= 0) CHECK(consumer.pid == 0 && consumer.pid_fd < 0); // an old kernel has no descriptors to know it by
+  if (self_fd >= 0) CHECK(consumer.pid == 0 && consumer.pid_fd < 0); // an old kernel has no descriptors to check it by
   if (self_fd >= 0) close(self_fd);
   rd_process_group_kill(&consumer, 0);
   rd_process_group_forget(&consumer);

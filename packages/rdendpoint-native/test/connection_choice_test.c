@@ -17,10 +17,10 @@
 struct side {
   enum rd_role role;
   struct rd_establisher *connect;
-  struct rd_address address; // of its listener
+  struct rd_address address; // where its listener is
   struct rd_connection *connection;
-  int failures; // attempts that were reported as failed
-  int rejected; // peers that were
+  int failures; // attempts reported as failed
+  int rejected; // peers reported as rejected
   struct rd_error failure;
 };
 
@@ -79,7 +79,7 @@ static void wait_for(struct side *side) {
   if (side->connect != NULL) poll(polls, rd_establisher_polls(side->connect, polls), 100);
 }
 
-// Services one and the other in turn: what one says is heard by the other at once.
+// Services the two ends in turn: each sees at once what the other sent.
 static void in_turn(struct side *first, struct side *second) {
   int64_t until_ms = rd_now_ms() + WAIT_MS;
   while ((first->connect != NULL || second->connect != NULL) && rd_now_ms() < until_ms) {
@@ -114,7 +114,7 @@ static unsigned open_descriptors(void) {
   return count;
 }
 
-// The two connections are two ends of one: the receiver's takes a frame that the sender's sent.
+// Checks that the two connections are the two ends of one: the receiver gets a frame that the sender sent.
 static void check_joined(struct side *sender, struct side *receiver) {
   struct rd_rx_frame rx_frame;
   int received = 0;
@@ -131,7 +131,7 @@ static void check_joined(struct side *sender, struct side *receiver) {
 
 typedef void in_some_order(struct side *first, struct side *second);
 
-// `sends` and `receives`: how many times either dials the other's listener.
+// `sends` and `receives`: how many times the sender and the receiver dial the other's listener.
 static void connect_once(in_some_order *run, bool sender_first, size_t sends, size_t receives) {
   struct side sender, receiver;
   unsigned before = open_descriptors();
@@ -154,14 +154,14 @@ static void connect_in_all_ways(void) {
   for (int first = 0; first < 2; first++) {
     connect_once(in_turn, first, 1, 1);
     connect_once(in_turn, first, 3, 2);
-    connect_once(in_turn, first, 1, 0); // an end that only listens need not dial
+    connect_once(in_turn, first, 1, 0); // an end that only listens does not have to dial
     connect_once(in_turn, first, 0, 1);
     connect_once(in_turn, first, 4, 0);
     connect_once(in_turn, first, 0, 4);
   }
 }
 
-// A receiver that has adopted one end; the other one.
+// Opens a receiver that has adopted one end of a socket pair; returns the other end.
 static struct rd_transport *adopt_one(struct side *receiver, int64_t connect_timeout_ms) {
   int fds[2];
   open_side(receiver, RD_ROLE_RECEIVER, connect_timeout_ms);
@@ -198,7 +198,7 @@ static void begin_with_bye(struct rd_connection *connection) {
   say(connection, RD_FRAME_BYE, 0, NULL, 0);
 }
 
-// A sender that holds the key and does not choose: it is a failure when there is no other peer.
+// A sender that holds the key and does not choose: this is a failure if there is no other peer.
 static void not_chosen(void (*instead)(struct rd_connection *), int64_t connect_timeout_ms, const char *words) {
   struct side receiver;
   pthread_t thread;
@@ -246,7 +246,7 @@ static void amid_others(void) {
   close_side(&receiver);
 }
 
-// A listener out of descriptors pauses, and accepts the peers that still wait when there are some again.
+// A listener without descriptors pauses; once there are some again it accepts the peers that are still waiting.
 static void out_of_descriptors(void) {
   struct side receiver;
   struct rlimit limit, none;

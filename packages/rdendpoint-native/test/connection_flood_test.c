@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flood of unauthenticated connections at a listener: how many it holds, which it drops, and that its peer gets
-// through. With an address of this machine as argument, over RDMA too: `connection_flood_test 10.0.0.1`.
+// through. With an address of this machine as argument, also over RDMA: `connection_flood_test 10.0.0.1`.
 #include "conn/establisher.h"
 #include "scripted_peer.h"
 #include "transport/tcp/connector.h"
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (64u << 10)
-#define HELD_MS 5000 // docs/protocol.md, section 1.2
+#define HELD_MS 5000 // docs/protocol/wire.md, section 1.2
 #define SILENT_PEERS_MAX (2u * RD_PENDING_MAX)
 
 static struct rd_error error;
@@ -63,7 +63,7 @@ static void service(struct end *end) {
   if (serviced > 0 && end->connection == NULL) CHECK(rd_establisher_take(end->connect, &end->connection, &error) == 1);
 }
 
-// The number of descriptors that it polls beside the listener itself.
+// Returns the number of descriptors that it polls besides the listener itself.
 static size_t held(const struct end *end) {
   struct pollfd polls[RD_ESTABLISHER_POLLS_MAX];
   return rd_establisher_polls(end->connect, polls) - 1;
@@ -88,7 +88,7 @@ static void silent_peer_leave(struct silent_peer *silent_peer) {
   rd_connector_destroy(silent_peer->connector);
 }
 
-// Until all of them are in, or were thrown out again.
+// Waits until all of them are accepted, or evicted again.
 static void silent_peers_connected(struct silent_peer *silent_peers, size_t count, struct end *end) {
   size_t in = 0;
   for (int64_t until_ms = rd_now_ms() + WAIT_MS; in < count && rd_now_ms() < until_ms;) {
@@ -112,7 +112,7 @@ static struct rd_transport *connect_to(struct end *end) {
   return peer.transport;
 }
 
-// The sender shakes hands, and chooses.
+// Completes the sender's handshake, and chooses the connection.
 static void get_through(struct rd_pending *pending, struct end *end) {
   int serviced = 0;
   struct rd_error why;
@@ -134,7 +134,7 @@ static void get_through(struct rd_pending *pending, struct end *end) {
 
 // Tests -------------------------------------------------------------------------------------------------------------
 
-// A peer whose first message proves the key is kept, whatever else connects.
+// A peer whose first message proves the key is kept, however many others connect.
 static void the_first_word(void) {
   struct end end;
   struct silent_peer silent_peers[SILENT_PEERS_MAX];
@@ -143,7 +143,7 @@ static void the_first_word(void) {
   struct rd_pending *pending = begin_to_shake(connect_to(&end), RD_ROLE_SENDER, (struct rd_hello){0});
   REQUIRE(rd_pending_service(pending, &error) == 0); // its first message
   do service(&end);
-  while (rd_wait_fd(rd_pending_poll(pending).fd, POLLIN, 10) != 1); // it is answered
+  while (rd_wait_fd(rd_pending_poll(pending).fd, POLLIN, 10) != 1); // it was answered
   for (size_t i = 0; i < SILENT_PEERS_MAX; i++) {
     silent_peer_connect(&silent_peers[i], &end);
     silent_peers_connected(&silent_peers[i], 1, &end);
@@ -154,7 +154,7 @@ static void the_first_word(void) {
   close_end(&end);
 }
 
-// However many connections are pending, those that were accepted are served.
+// Even if many connections are pending, those that were accepted are served.
 static void a_few_at_once(void) {
   struct end end;
   struct silent_peer silent_peers[40];
@@ -175,7 +175,7 @@ static void a_few_at_once(void) {
   close_end(&end);
 }
 
-// A dialer that its full listener evicted dials again.
+// A dialer that was evicted by a full listener dials again.
 static void evicted_while_dialling(unsigned times) {
   struct end end;
   struct rd_address address = {.host = "127.0.0.1"};
@@ -199,7 +199,7 @@ static void evicted_while_dialling(unsigned times) {
 
 // RDMA --------------------------------------------------------------------------------------------------------------
 
-// Of this process, both ends of a connection: what its devices hold in place.
+// Memory that devices hold in place for this process, which has both ends of a connection.
 static size_t pinned_kib(void) {
   char line[256];
   size_t kib = 0;
@@ -230,7 +230,7 @@ static void amid_silent_connectors(const char *host) {
   close_end(&end);
 }
 
-// A silent connection is held for a while, and reported.
+// A silent connection is held for a while, then reported.
 static void one_that_says_nothing(const char *host) {
   struct end end;
   struct silent_peer silent_peer;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two connections joined in memory whose DATA is compressed and sealed by threads: what overtakes it, what waits for
-// it, and what becomes of it when the connection goes.
+// Two connections joined in memory whose DATA is compressed and sealed by threads: which frames overtake DATA, which
+// wait for it, and what happens to DATA when the connection ends.
 #include "conn/connection.h"
 
 #include "base/io.h"
@@ -18,7 +18,7 @@ struct ends {
   struct rd_connection *sender, *receiver;
 };
 
-// Every third block is noise.
+// Every third block is random.
 static void fill_stream(void) {
   uint64_t state = 1;
   for (size_t i = 0; i < sizeof stream; i++) {
@@ -65,7 +65,7 @@ static int send_block(struct rd_connection *sender, unsigned block) {
   return rd_connection_send(sender, RD_FRAME_DATA, offset, stream + offset, BLOCK_BYTES, &error);
 }
 
-// END is not accepted before all DATA is on its way, and does not come out before all DATA has.
+// END is not accepted before all DATA is sent, and is not received before all DATA.
 static void end_comes_last(enum rd_protection protection, int level, unsigned jobs) {
   struct ends ends = join(protection, level, jobs);
   unsigned sent = 0, received = 0;
@@ -86,7 +86,7 @@ static void end_comes_last(enum rd_protection protection, int level, unsigned jo
       CHECK(rx_frame.header.offset == offset && rx_frame.bytes == BLOCK_BYTES);
       CHECK(memcmp(rx_frame.payload, stream + offset, BLOCK_BYTES) == 0);
       kept[received++] = rx_frame;
-      // As a writer that has two of them in hand.
+      // Like a writer that holds two of them.
       if (received > 2) rd_connection_give_back(ends.receiver, &kept[received - 3]);
     }
     REQUIRE(came >= 0);
@@ -95,19 +95,19 @@ static void end_comes_last(enum rd_protection protection, int level, unsigned jo
   part(&ends);
 }
 
-// Before what was sent earlier, and is in work. It shows only when the threads are slower than this one, which no try
-// guarantees.
+// PING overtakes DATA that was sent earlier and is in work. This is visible only if the threads are slower than this
+// one, which a single try cannot guarantee.
 static bool ping_overtakes(enum rd_protection protection) {
   struct ends ends = join(protection, 19, 1);
   struct rd_rx_frame rx_frame;
   for (unsigned block = 0; block < 3; block++) CHECK(send_block(ends.sender, block) == 1);
   bool in_work = !rd_connection_drained(ends.sender);
   rd_connection_choose(ends.sender);
-  int came = rd_connection_receive(ends.receiver, &rx_frame, &error); // PING is dealt with inside
+  int came = rd_connection_receive(ends.receiver, &rx_frame, &error); // handles PING itself
   REQUIRE(came >= 0 && rd_connection_flush(ends.receiver, &error));
   REQUIRE(rd_connection_receive(ends.sender, &rx_frame, &error) == 0);
   bool answered = in_work && came == 0 && rd_connection_rtt_us(ends.sender) > 0;
-  part(&ends); // with all in work
+  part(&ends); // with all frames in work
   return answered;
 }
 
@@ -118,7 +118,7 @@ static void keepalive_overtakes(enum rd_protection protection) {
   CHECK(answered);
 }
 
-// The last word: no DATA follows it.
+// ABORT is the last frame: no DATA follows it.
 static void abort_is_last(enum rd_protection protection) {
   struct ends ends = join(protection, 9, 2);
   struct rd_rx_frame rx_frame;
@@ -129,14 +129,14 @@ static void abort_is_last(enum rd_protection protection) {
   for (int came = 1; came > 0;) {
     came = rd_connection_receive(ends.receiver, &rx_frame, &error);
     if (came > 0) aborted = rx_frame.header.type == RD_FRAME_ABORT;
-    if (came == 0) came = 1; // in work
+    if (came == 0) came = 1; // still in work
     if (came > 0 && aborted) break;
   }
   CHECK(aborted);
   rd_connection_destroy(ends.receiver);
 }
 
-// As a loop that keeps what is being written: the connection goes, its memory stays.
+// Like a loop that keeps the bytes that are being written: the connection ends, its memory stays.
 static void disconnected_in_work(enum rd_protection protection, unsigned jobs) {
   struct ends ends = join(protection, 1, jobs);
   struct rd_rx_frame first = {0}, next;
@@ -157,7 +157,7 @@ static void disconnected_in_work(enum rd_protection protection, unsigned jobs) {
   part(&ends);
 }
 
-// Small DATA that is not given back leaves the slots to other frames, and what comes after it is received.
+// Small DATA that is not given back leaves the slots to other frames, and later frames are received.
 static void small_data_keeps_no_slot(enum rd_protection protection) {
   enum { LARGE = SLOTS / 2, ALL = SLOTS + SMALL_SLOTS };
   struct ends ends = join(protection, 0, 1);
@@ -187,7 +187,7 @@ static void small_data_keeps_no_slot(enum rd_protection protection) {
   CHECK(rd_connection_receive(ends.sender, &rx_frame, &error) == 0 && rd_connection_rtt_us(ends.sender) > 0);
   rd_connection_give_back(ends.receiver, &kept[1]);
   CHECK(!kept[0].is_small && kept[1].is_small);
-  // One for the slot that was given back, and then those that large frames did not use.
+  // One for the slot that was given back, then those that large frames did not use.
   unsigned more = 0;
   int came = 1;
   for (; came >= 0 && more <= ALL; more++) {

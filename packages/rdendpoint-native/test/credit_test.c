@@ -43,7 +43,7 @@ static void receiver_acknowledges_half(void) {
   CHECK(credit.returned == 4 && !rd_credit_due(&credit, true, 0));
 }
 
-// A few bytes that somebody waits for to answer them: they are acknowledged when there is time for it.
+// A few bytes that an application waits for in order to answer: their acknowledgement may come later.
 static void little_may_wait(void) {
   struct rd_credit credit;
   rd_credit_init(&credit, 8, 0);
@@ -56,14 +56,14 @@ static void little_may_wait(void) {
   CHECK(rd_credit_timeout_ms(&credit, 1040) == -1 && !rd_credit_due(&credit, true, 2000));
   rd_credit_consume(&credit, 4000, 2000);
   CHECK(!rd_credit_due(&credit, true, 2000));
-  rd_credit_consume(&credit, 96, 2000); // now it is much
+  rd_credit_consume(&credit, 96, 2000); // now it is enough
   CHECK(rd_credit_due(&credit, true, 2000) && rd_credit_timeout_ms(&credit, 2000) == 0);
   rd_credit_acknowledge(&credit);
   for (int i = 0; i < 4; i++) rd_credit_consume(&credit, 1, 3000);
   CHECK(rd_credit_due(&credit, false, 3000)); // half of the slots
 }
 
-// With one slot an ACK must be due at once, or the sender waits for ever.
+// With one slot an ACK must be due at once, otherwise the sender waits forever.
 static void a_single_slot_never_stalls(void) {
   struct rd_credit sender, receiver;
   rd_credit_init(&sender, 1, 0);
@@ -79,14 +79,14 @@ static void a_single_slot_never_stalls(void) {
   }
 }
 
-// They are beside the slots, and only what is small fits them; where they are used up it takes a slot, too.
+// These are in addition to the slots, and only small frames fit; when they are used up, a small frame takes a slot.
 static void small_frames_have_slots_of_their_own(void) {
   struct rd_credit credit;
   rd_credit_init(&credit, 2, 3);
   for (int i = 0; i < 3; i++) rd_credit_spend(&credit, RD_SMALL_BYTES); // frames 1 to 3
   rd_credit_spend(&credit, RD_SMALL_BYTES + 1);                         // 4
   CHECK(rd_credit_available(&credit));
-  rd_credit_spend(&credit, 1); // 5, in a slot
+  rd_credit_spend(&credit, 1); // 5, in an ordinary slot
   CHECK(!rd_credit_available(&credit));
   CHECK(rd_credit_take(&credit, 3, &error) && !rd_credit_available(&credit));
   CHECK(rd_credit_take(&credit, 4, &error) && rd_credit_available(&credit));
@@ -99,7 +99,7 @@ static void small_frames_have_slots_of_their_own(void) {
   CHECK(!rd_credit_available(&credit) && rd_credit_take(&credit, 10, &error) && rd_credit_available(&credit));
 }
 
-// Whatever a peer grants: no more than there is room to remember.
+// Whatever a peer grants, it is limited to the number that can be remembered.
 static void small_slots_are_bounded(void) {
   struct rd_credit credit;
   rd_credit_init(&credit, 1, UINT32_MAX);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dialling several addresses at once. Where there is no RDMA device the RDMA attempt is refused at once, elsewhere by
-// the device: in both cases no process listens there for it.
+// Dials several addresses at once. Without an RDMA device the RDMA attempt is refused at once, otherwise by the device:
+// in both cases no process listens there.
 #include "conn/dialer.h"
 
 #include "base/io.h"
@@ -98,7 +98,7 @@ static void test_counts(void) {
   CHECK(dialer.count == 0 && !rd_dialer_under_way(&dialer));
 }
 
-// A listener that cannot be leaves the other one as it is.
+// A listener that cannot be opened does not affect the other one.
 static void test_two_listeners(void) {
   static const unsigned char key[RD_KEY_BYTES];
   struct rd_establisher_config config = {.identity = {.key = key, .run = "test"},

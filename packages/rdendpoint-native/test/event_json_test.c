@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as the agent, and a script, read them (docs/protocol.md, sections 2.2 and 3).
+// Events as JSON, as the agent and scripts read them (docs/protocol, sections 2.2 and 3).
 #include "agent/event_json.h"
 
 #include "test.h"

@@ -34,7 +34,7 @@ static void keeps_the_last_buffer_for_counts(void) {
   CHECK(spend_all(&flow, false) == 1);
 }
 
-// The other end takes one end's announcement in.
+// Passes one end's announcement to the other end.
 static void tell(struct rd_verbs_flow *from, struct rd_verbs_flow *to) {
   struct rd_verbs_preamble preamble;
   rd_verbs_flow_announce(from, 0, &preamble);
@@ -72,7 +72,7 @@ static void due_when_half_are_unannounced(void) {
   CHECK(!rd_verbs_flow_is_due(&flow, RD_VERBS_SMALL_BUFFERS));
 }
 
-// Two ends that send as much as they may, one SEND at a time; the counts wrap around on the way.
+// Two ends that send as much as they may, one SEND at a time; the counts wrap around meanwhile.
 static void counts_wrap_around(void) {
   struct rd_verbs_flow ends[2];
   for (int i = 0; i < 2; i++) {
@@ -106,12 +106,12 @@ static bool takes(uint32_t small, uint32_t large, uint32_t bytes) {
 static void refuses_impossible_counts(void) {
   struct rd_verbs_flow flow;
   CHECK(takes(RD_VERBS_SMALL_BUFFERS, 4, LARGE_BYTES) && takes(RD_VERBS_SMALL_BUFFERS, 60, LARGE_BYTES));
-  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, 3, LARGE_BYTES));                              // it goes back
+  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, 3, LARGE_BYTES));                              // the count decreases
   CHECK(!takes(RD_VERBS_SMALL_BUFFERS + 1, 5, LARGE_BYTES));                          // small ones after large ones
-  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, 5, LARGE_BYTES + 1));                          // of another size
-  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, RD_VERBS_LARGE_BUFFERS_MAX + 1, LARGE_BYTES)); // more than can be
+  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, 5, LARGE_BYTES + 1));                          // another size
+  CHECK(!takes(RD_VERBS_SMALL_BUFFERS, RD_VERBS_LARGE_BUFFERS_MAX + 1, LARGE_BYTES)); // more than allowed
   const struct rd_verbs_preamble wrong[] = {
-      {.small_posted = RD_VERBS_SMALL_BUFFERS + 1}, // none of the first was used
+      {.small_posted = RD_VERBS_SMALL_BUFFERS + 1}, // none of the first ones was used
       {.small_posted = RD_VERBS_SMALL_BUFFERS, .large_posted = 1, .large_bytes = RD_HEADER_BYTES - 1},
       {.small_posted = RD_VERBS_SMALL_BUFFERS, .large_posted = 1, .large_bytes = 2 * RD_SLOT_MAX_BYTES},
       {.small_posted = RD_VERBS_SMALL_BUFFERS, .large_bytes = LARGE_BYTES}, // a size, but no buffer

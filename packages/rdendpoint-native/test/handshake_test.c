@@ -47,7 +47,7 @@ static void feed(struct end *end, const unsigned char *bytes, size_t count) {
   if (!end->failed) end->failed = !rd_handshake_input(end->handshake, bytes, count, &end->error);
 }
 
-// Carries everything that waits at `from` over in pieces of at most `piece_bytes`. False when there was nothing.
+// Moves all output of `from` to `to`, in pieces of at most `piece_bytes`. Returns false if there was none.
 static bool carry(struct end *from, struct end *to, size_t piece_bytes) {
   unsigned char piece[PIECE_BYTES];
   bool carried = false;
@@ -104,13 +104,13 @@ static void the_right_key(bool sender_dials, size_t piece_bytes) {
   CHECK(strcmp(sent.cipher_name, "none") == 0);
   CHECK(frames_pass(sent.outgoing, received.incoming));
   CHECK(frames_pass(received.outgoing, sent.incoming));
-  CHECK(!frames_pass(sent.outgoing, sent.incoming)); // a key for each direction
+  CHECK(!frames_pass(sent.outgoing, sent.incoming)); // each direction has its own key
   destroy_agreement(&sent);
   destroy_agreement(&received);
   destroy_ends(&sender, &receiver);
 }
 
-// The stronger wish of both, by the cipher that the sender likes for it.
+// The stronger choice of both ends applies, with the cipher that the sender prefers for it.
 static void what_the_hellos_say(enum rd_protection wish, enum rd_protection other_wish, bool chacha) {
   static const char *const names[][2] = {
       {"none", "none"}, {"aes-256-gmac", "poly1305"}, {"aes-256-gcm", "chacha20-poly1305"}};
@@ -120,7 +120,7 @@ static void what_the_hellos_say(enum rd_protection wish, enum rd_protection othe
   to.wants = other_wish;
   from.wants_chacha = stronger == RD_PROTECTION_SEAL ? chacha : !chacha;
   from.wants_chacha_mac = stronger == RD_PROTECTION_SEAL ? !chacha : chacha;
-  to.wants_chacha = to.wants_chacha_mac = !chacha; // only the sender's wish counts
+  to.wants_chacha = to.wants_chacha_mac = !chacha; // only the sender's preference counts
   struct end sender = make_end(right_key, "-", 0, RD_ROLE_SENDER, true, &from);
   struct end receiver = make_end(right_key, "-", 0, RD_ROLE_RECEIVER, false, &to);
   struct rd_agreement sent, received;
@@ -136,13 +136,13 @@ static void what_the_hellos_say(enum rd_protection wish, enum rd_protection othe
   destroy_ends(&sender, &receiver);
 }
 
-// Compression is agreed where the sender offers it and the receiver can take it.
+// Compression is agreed if the sender offers it and the receiver supports it.
 static void compression_agreed(bool offered, bool takes) {
   struct rd_hello from = sender_hello, to = receiver_hello;
   from.compresses = offered;
   from.features = RD_FEATURE_ZSTD;
   to.features = takes ? RD_FEATURE_ZSTD : 0;
-  to.compresses = true; // a receiver's word for nothing
+  to.compresses = true; // ignored from a receiver
   struct end sender = make_end(right_key, "-", 0, RD_ROLE_SENDER, true, &from);
   struct end receiver = make_end(right_key, "-", 0, RD_ROLE_RECEIVER, false, &to);
   struct rd_agreement sent, received;
@@ -155,7 +155,7 @@ static void compression_agreed(bool offered, bool takes) {
   destroy_ends(&sender, &receiver);
 }
 
-// A receiver that listens hears in time that DATA will be worked at.
+// A receiver that listens knows in time that DATA will be compressed or sealed.
 static void granted(bool compresses, enum rd_protection wants, bool adapts, uint32_t slots) {
   struct rd_hello from = sender_hello, to = receiver_hello;
   from.compresses = compresses;
@@ -194,7 +194,7 @@ static void another_hop(void) {
   destroy_ends(&sender, &receiver);
 }
 
-// Two ends of the same role: a connection that came back to where it began.
+// Two ends of the same role: a connection that was reflected to its own end.
 static void reflected(void) {
   struct end is_dialer = make_sender(right_key, true), listener = make_sender(right_key, false);
   run_handshake(&is_dialer, &listener, PIECE_BYTES);
@@ -240,7 +240,7 @@ static void impossible_hellos(void) {
   hello = receiver_hello;
   hello.epoch = 2;
   impossible_hello(&sender_hello, &hello, RD_CODE_DATA_DAMAGED);
-  // No other connection could have a newer one.
+  // No other connection could have a higher epoch.
   hello = sender_hello;
   hello.epoch = UINT32_MAX;
   impossible_hello(&hello, &receiver_hello, RD_CODE_DATA_DAMAGED);
@@ -268,12 +268,12 @@ static void garbage(void) {
     feed(&listener, (const unsigned char *)other_protocols[i], length);
     CHECK(is_dialer.failed && listener.failed);
     CHECK(is_dialer.error.code == (i == 3 ? RD_CODE_KEY_REFUSED : RD_CODE_DATA_DAMAGED));
-    CHECK(!rd_handshake_input(listener.handshake, (const unsigned char *)"x", 1, &listener.error)); // stays failed
+    CHECK(!rd_handshake_input(listener.handshake, (const unsigned char *)"x", 1, &listener.error)); // remains failed
     destroy_ends(&is_dialer, &listener);
   }
 }
 
-// Holds back one end's bytes from `limit` on, and then changes one of them.
+// Withholds one end's bytes from `limit` on, and in the second round changes one of them.
 static void cut_and_changed(size_t limit) {
   for (int changed = 0; changed < 2; changed++) {
     struct end is_dialer = make_sender(right_key, true), listener = make_receiver(right_key, false);
@@ -304,7 +304,7 @@ static void more_after_the_end(void) {
   destroy_ends(&sender, &receiver);
 }
 
-// Behind the HELLO of either end.
+// Extra bytes after the HELLO of either end.
 static void more_than_a_hello(bool of_listener) {
   struct end is_dialer = make_sender(right_key, true), listener = make_receiver(right_key, false);
   struct end *teller = of_listener ? &listener : &is_dialer, *hearer = of_listener ? &is_dialer : &listener;
@@ -329,7 +329,7 @@ static void sign(X509 *certificate, EVP_PKEY *key) {
   REQUIRE(X509_sign(certificate, key, EVP_sha256()) > 0);
 }
 
-// A listener that holds no key but would show a certificate: it is refused, whatever key signed the certificate.
+// A listener that does not have the key but presents a certificate is refused, whatever key signed the certificate.
 static void a_certificate_in_place_of_the_key(void) {
   SSL_CTX *context = SSL_CTX_new(TLS_server_method());
   EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
@@ -349,7 +349,7 @@ static void a_certificate_in_place_of_the_key(void) {
   BIO_write(incoming, piece, (int)count);
   SSL_do_handshake(tls_server);
   int answer = BIO_read(outgoing, piece, sizeof piece);
-  REQUIRE(answer > 300); // a whole flight, with the certificate
+  REQUIRE(answer > 300); // a complete flight, with the certificate
   feed(&is_dialer, piece, (size_t)answer);
   CHECK(refused(&is_dialer));
   rd_handshake_destroy(is_dialer.handshake);
@@ -365,7 +365,7 @@ static void typed_keys(void) {
   struct rd_error error;
   CHECK(rd_hex_encode(right_key, sizeof right_key, text, sizeof text));
   CHECK(rd_key_from_text(text, key, &error) && memcmp(key, right_key, sizeof key) == 0);
-  text[63] = 'x'; // no longer a number
+  text[63] = 'x'; // not hexadecimal any more
   CHECK(rd_key_from_text(text, key, &error));
   CHECK(rd_key_from_text("secret", same, &error) && memcmp(key, same, sizeof key) != 0);
   CHECK(rd_hex_encode(same, sizeof same, text, sizeof text));

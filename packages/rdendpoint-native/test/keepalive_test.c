@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When PING and PONG are owed, what is measured, and when a peer has stalled.
+// When PING and PONG are due, which round trips are measured, and when a peer has stalled.
 #include "conn/keepalive.h"
 
 #include "test.h"
@@ -18,7 +18,7 @@ static bool take(enum rd_frame_type type, uint64_t number, int64_t now_ns) {
   return rd_keepalive_take(&keepalive, &frame, now_ns);
 }
 
-// The pings of a sender's beginning go out one after the other; the shortest round trip is kept.
+// A sender's first PINGs are sent one after the other; the shortest round trip is kept.
 static void test_measuring(void) {
   static const int64_t trips_us[] = {300, 120, 90, 200};
   int64_t now_ns = 0;
@@ -55,7 +55,7 @@ static void test_silence(void) {
   CHECK(rd_keepalive_timeout_ms(&keepalive, 0) == RD_PING_AFTER_MS && rd_keepalive_tick(&keepalive, 999) &&
         !keepalive.ping_pending);
   CHECK(rd_keepalive_tick(&keepalive, 1000) && keepalive.ping_pending);
-  CHECK(rd_keepalive_timeout_ms(&keepalive, 1000) == RD_PING_AFTER_MS); // as long as it cannot be sent
+  CHECK(rd_keepalive_timeout_ms(&keepalive, 1000) == RD_PING_AFTER_MS); // while it cannot be sent
   rd_keepalive_pinged(&keepalive, 1000 * MS);
   CHECK(rd_keepalive_tick(&keepalive, 1500) && !keepalive.ping_pending &&
         rd_keepalive_timeout_ms(&keepalive, 1500) == 500);
@@ -65,7 +65,7 @@ static void test_silence(void) {
   CHECK(!take(RD_FRAME_DATA, 0, 5000 * MS) && rd_keepalive_tick(&keepalive, 5001));
 }
 
-// A silence while this process was stopped is no sign that the peer is lost.
+// Silence while this process was stopped does not mean that the peer is lost.
 static void test_own_stop(void) {
   start();
   CHECK(rd_keepalive_tick(&keepalive, 60000) && rd_keepalive_tick(&keepalive, 61000) && keepalive.ping_pending);

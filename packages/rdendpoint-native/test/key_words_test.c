@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys by a message: what each bit does, and what is seen of a mistake.
+// Keys as words: the effect of each bit, and which typing mistakes are found.
 #include "crypto/key_words.h"
 
 #include "test.h"
@@ -16,7 +16,7 @@ static void encode(const unsigned char *bits, char out[RD_KEY_WORDS_BYTES]) {
   CHECK(strlen(out) == RD_KEY_WORDS_BYTES - 1);
 }
 
-// Words of the proquint proposal.
+// Examples from the proquint proposal.
 static void known_words(void) {
   static const unsigned char bits[] = {127, 0, 0, 1, 63, 84, 220, 193, 63, 118, 7, 35, 140, 98, 193, 141};
   char text[RD_KEY_WORDS_BYTES];
@@ -28,7 +28,7 @@ static int compare_words(const void *one, const void *other) {
   return strcmp(one, other);
 }
 
-// So a key has as many words as it has bits for, at each of its eight places.
+// Every value gives another word, at each of the eight places.
 static void every_word_is_another(void) {
   for (unsigned place = 0; place < RD_KEY_WORDS; place++) {
     for (unsigned i = 0; i < WORDS_THERE_ARE; i++) {
@@ -61,7 +61,7 @@ static void decode(const char *text, unsigned char bits[RD_KEY_WORDS_BITS_BYTES]
   }
 }
 
-// All 128 bits are in the text; and two keys that are made differ in some 64 of them.
+// All 128 bits are in the text; and two generated keys differ in about 64 of them.
 static void made_keys_hold_their_bits(void) {
   unsigned char ever_set[RD_KEY_WORDS_BITS_BYTES] = {0}, ever_clear[RD_KEY_WORDS_BITS_BYTES] = {0};
   for (unsigned i = 0; i < 200; i++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a hop's peer is alive, silent or stalled, and how long a broken connection may be made again.
+// When a hop's peer is alive, silent or stalled, and for how long a broken connection may be replaced.
 #include "hop/liveness.h"
 
 #include "test.h"
 
 #define STALL_MS 30000
 #define CONNECTED_MS 1000 // on the clock
-#define PASS_MS 250       // between two passes of a loop that has nothing to do
+#define PASS_MS 250       // between two passes of an idle loop
 
 static struct rd_liveness liveness;
 static int64_t now_ms;
@@ -19,7 +19,7 @@ static void start(void) {
   rd_liveness_connected(&liveness, true, now_ms);
 }
 
-// Passes until `until_ms`, of a loop that heard from its peer `silent_ms` before each.
+// Passes until `until_ms`, in a loop that received something from its peer `silent_ms` before each pass.
 static enum rd_peer_life pass_until(int64_t until_ms, int64_t silent_ms, uint32_t rtt_us) {
   enum rd_peer_life life = RD_PEER_ALIVE;
   for (; now_ms <= until_ms && life != RD_PEER_STALLED; now_ms += PASS_MS) {
@@ -41,7 +41,7 @@ static void test_silence(void) {
   CHECK(check(CONNECTED_MS, CONNECTED_MS, 0) == RD_PEER_ALIVE);
   CHECK(check(CONNECTED_MS + RD_SILENT_MS - 1, CONNECTED_MS, 0) == RD_PEER_ALIVE);
   CHECK(check(CONNECTED_MS + RD_SILENT_MS, CONNECTED_MS, 0) == RD_PEER_SILENT);
-  // A round trip of 2 s: its PING may take four of them.
+  // At a round trip of 2 s, a PING may take four round trips.
   CHECK(check(CONNECTED_MS + RD_SILENT_MS, CONNECTED_MS, 2000000) == RD_PEER_ALIVE);
   CHECK(check(CONNECTED_MS + RD_SILENT_MS + 7999, CONNECTED_MS, 2000000) == RD_PEER_ALIVE);
   CHECK(check(CONNECTED_MS + RD_SILENT_MS + 8000, CONNECTED_MS, 2000000) == RD_PEER_SILENT);
@@ -57,14 +57,14 @@ static void test_refused_beside_a_silent_one(void) {
   CHECK(check(5100 + RD_SILENT_MS, CONNECTED_MS, 0) == RD_PEER_SILENT);
 }
 
-// PONGs on a connection that lasts are life, although no data moves: the output may take none.
+// PONGs on a connection that lasts are signs of life, even if no data moves: the output may accept none.
 static void test_idle_for_an_hour(void) {
   start();
   CHECK(pass_until(3600000, 500, 100) == RD_PEER_ALIVE);
   CHECK(rd_liveness_lifeless_ms(&liveness, now_ms) <= 1000);
 }
 
-// Connections that complete the handshake, carry no data, and break before they have lasted.
+// Connections that complete the handshake, carry no data, and break soon after.
 static void test_handshakes_without_data(void) {
   enum rd_peer_life life = RD_PEER_ALIVE;
   start();
@@ -81,7 +81,7 @@ static void test_handshakes_without_data(void) {
   CHECK(rd_liveness_lifeless_ms(&liveness, now_ms) == STALL_MS + RD_SILENT_MS);
 }
 
-// As before, but one byte moved by each.
+// The same, but each moved one byte.
 static void test_short_connections_with_data(void) {
   start();
   while (now_ms < 10 * STALL_MS) {
@@ -93,19 +93,19 @@ static void test_short_connections_with_data(void) {
   }
 }
 
-// This process was stopped for an hour: the peer is as alive as it was before.
+// This process was stopped for an hour: the peer is as alive as before.
 static void test_own_stop(void) {
   start();
   CHECK(pass_until(CONNECTED_MS + 1000, 0, 100) == RD_PEER_ALIVE);
   now_ms += 3600000;
   CHECK(rd_liveness_pass(&liveness, now_ms));
   CHECK(rd_liveness_lifeless_ms(&liveness, now_ms) <= 1000);
-  CHECK(check(now_ms, now_ms, 100) == RD_PEER_ALIVE); // its connection counts as just heard from
+  CHECK(check(now_ms, now_ms, 100) == RD_PEER_ALIVE); // as if the connection had just received something
   CHECK(!rd_liveness_pass(&liveness, now_ms + RD_STOPPED_AFTER_MS));
   CHECK(rd_liveness_pass(&liveness, now_ms + 2 * RD_STOPPED_AFTER_MS + 1));
 }
 
-// The peer may use all of its time for another connection, although this process was stopped meanwhile.
+// The peer may use all of its time for another connection, even if this process was stopped meanwhile.
 static void test_own_stop_while_reconnecting(void) {
   start();
   rd_liveness_broken(&liveness, true, now_ms);
@@ -121,17 +121,17 @@ static void test_reconnecting_in_time(void) {
   rd_liveness_broken(&liveness, false, 24000);
   CHECK(rd_liveness_may_reconnect(&liveness, 20000 + STALL_MS - 1));
   CHECK(!rd_liveness_may_reconnect(&liveness, 20000 + STALL_MS));
-  // The peer closed it: it has a few seconds.
+  // The peer closed it: the peer has a few seconds.
   rd_liveness_broken(&liveness, true, 24000);
   CHECK(rd_liveness_may_reconnect(&liveness, 24000 + RD_CLOSED_RECONNECT_MS - 1));
   CHECK(!rd_liveness_may_reconnect(&liveness, 24000 + RD_CLOSED_RECONNECT_MS));
-  // That is no longer than the stall timeout.
+  // But not longer than the stall timeout.
   rd_liveness_broken(&liveness, true, 20000 + STALL_MS - 1000);
   CHECK(rd_liveness_may_reconnect(&liveness, 20000 + STALL_MS - 1));
   CHECK(!rd_liveness_may_reconnect(&liveness, 20000 + STALL_MS));
 }
 
-// The hop's second connection: data moves again before the first look.
+// The hop's second connection: data moves again before the first check.
 static void test_life_after_reconnecting(void) {
   start();
   rd_liveness_broken(&liveness, false, 25000);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ends joined in memory, with faults on request. For tests: it copies, and takes its lock for everything.
+// A transport between two ends in memory, with faults on request. Only for tests: it copies, and takes its lock for
+// everything.
 #include "memory_transport.h"
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -19,26 +20,26 @@ struct copy {
   unsigned char data[];
 };
 
-// The state that only the thread of this end touches.
+// State that only the thread of this end uses.
 struct mem {
   struct rd_transport base;
   struct pair *pair;
   unsigned side;
   struct rd_slots slots;
-  struct iovec parts[PARTS_MAX]; // accepted, not yet on the way
+  struct iovec parts[PARTS_MAX]; // accepted, not yet delivered
   int count;
   uint64_t released;
   unsigned sends;
-  size_t used_bytes; // of the memory that it may use
+  size_t used_bytes; // of the memory limit
 };
 
-// The messages on their way to one end, and why that end may want to be woken. Under the lock.
+// The messages on their way to one end, and why that end may have to be woken. Protected by the lock.
 struct inbox {
   struct copy *first, **last;
   unsigned count;
-  bool has_slot;   // its owner can take a message
-  bool waits_room; // its owner has a message for the other inbox
-  bool refused;    // its owner's last message did not fit: it tries again
+  bool has_slot;   // the owner can accept a message
+  bool waits_room; // the owner has a message for the other inbox
+  bool refused;    // the owner's last message did not fit: it tries again
   int wake_fd;
   bool woken;
 };
@@ -48,8 +49,8 @@ struct pair {
   struct rd_mem_faults faults;
   struct mem ends[2];
   struct inbox inboxes[2];
-  unsigned messages; // that end 0 has put on the way
-  unsigned alive;    // ends not destroyed yet
+  unsigned messages; // number of messages sent by end 0
+  unsigned alive;    // number of ends not yet destroyed
   bool lost;
 };
 
@@ -175,7 +176,7 @@ static int mem_poll_fd(const struct rd_transport *transport) {
   return own_inbox(mem_of(transport))->wake_fd;
 }
 
-// The eventfd is readable whenever there is something to do, also something to send.
+// The eventfd is readable whenever there is something to do, even if that is to send.
 static short mem_poll_events(const struct rd_transport *transport) {
   (void)transport;
   return POLLIN;
@@ -198,7 +199,7 @@ static enum rd_outcome mem_send(struct rd_transport *transport, const struct iov
   return RD_OUTCOME_DONE;
 }
 
-// A refusal wakes its owner at once, as a socket that is writable again would.
+// A refusal wakes the owner at once, like a socket that is writable again.
 static bool refuses(struct mem *mem) {
   unsigned every = mem->side == 0 ? mem->pair->faults.refuse_every : 0;
   if (every == 0 || ++mem->sends % every != 0) return false;
@@ -225,7 +226,7 @@ static bool mem_flush(struct rd_transport *transport, struct rd_error *error) {
   return !lost;
 }
 
-// NULL without memory: the message then stays where it is and is tried again.
+// NULL if there is no memory: the message then stays queued and is tried again.
 static struct copy *copy_parts(const struct iovec *parts, int count) {
   size_t bytes = 0;
   for (int i = 0; i < count; i++) bytes += parts[i].iov_len;
@@ -258,7 +259,7 @@ static uint64_t mem_released(const struct rd_transport *transport) {
   return mem_of(transport)->released;
 }
 
-// The eventfd tells of everything.
+// The eventfd reports everything anyway.
 static void mem_expect_releases(struct rd_transport *transport, bool expected) {
   (void)transport, (void)expected;
 }

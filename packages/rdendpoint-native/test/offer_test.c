@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window that a receiver grants by its HELLO: plain frames are large, those of a chain or of a codec small.
+// The window that a receiver grants in its HELLO: large for plain frames, small in a chain or with a codec.
 #include "conn/offer.h"
 
 #include "memory_transport.h"
@@ -26,7 +26,7 @@ static void test_windows(void) {
   check_grant((struct rd_hello_params){.encrypt = RD_ENCRYPT_NEVER, .chain = true}, 32, 256u << 10);
 }
 
-// The window of the first connection is that of all.
+// All connections have the window of the first one.
 static void test_later_connections(void) {
   struct rd_window first = {.slots = 5, .slot_bytes = 4096};
   check_grant((struct rd_hello_params){.encrypt = RD_ENCRYPT_NEVER, .chain = true, .window = first}, 5, 4096);

@@ -20,7 +20,7 @@ struct thing {
   struct context *by;
 };
 
-// Takes as long as it likes.
+// A job of variable duration.
 static void reckon(struct rd_pool_job *job, void *context) {
   struct thing *thing = (struct thing *)(void *)job;
   thing->sum = thing->number;
@@ -44,7 +44,7 @@ static struct thing *wait_for_one(struct rd_pool *pool) {
   return (struct thing *)(void *)job;
 }
 
-// Jobs come back in order, each once, whichever thread does them, and however long each takes.
+// Jobs come back in order, each once, whichever thread runs them and however long each takes.
 static void in_order(unsigned threads, bool at_once) {
   static struct thing things[JOBS];
   struct context context[THREADS + 1];
@@ -71,7 +71,7 @@ static void in_order(unsigned threads, bool at_once) {
   if (threads > 0 && !at_once) CHECK(context[threads].done == 0);
 }
 
-// By its owner, if nothing is before it.
+// The owner runs the job if no other is pending.
 static void at_once(void) {
   struct context context[THREADS + 1];
   struct rd_pool *pool = make(2, context);
@@ -87,7 +87,7 @@ static void at_once(void) {
   rd_pool_destroy(pool);
 }
 
-// With everything in it: what is begun is ended, and nothing is touched after that.
+// Destroyed with jobs in it: jobs that have begun are finished, and nothing is touched afterwards.
 static void destroyed_in_work(void) {
   for (unsigned round = 0; round < 50; round++) {
     struct context context[THREADS + 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame as the flags in its header say: sealed, or with RD_FLAG_MACED in clear and with a MAC, by a seal's next turn.
+// Builds a frame protected according to its header's flags, sealed or with a MAC, using a seal's next turn.
 #ifndef RD_PROTECTED_FRAME_H
 #define RD_PROTECTED_FRAME_H
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// Writes the whole message, of RD_HEADER_BYTES + `bytes` + RD_TAG_BYTES.
+// Writes the complete message of RD_HEADER_BYTES + `bytes` + RD_TAG_BYTES.
 static inline bool protect_frame(struct rd_seal *seal, struct rd_frame *frame, const void *payload, size_t bytes,
                                  unsigned char *message, struct rd_error *error) {
   unsigned char *body = message + RD_HEADER_BYTES;

@@ -31,17 +31,17 @@ static void one_thread(void) {
   CHECK(rd_ring_peek(ring, 100, 10, &bytes) == 0 && rd_ring_peek(ring, 101, 10, &bytes) == 0);
   rd_ring_release(ring, 50);
   CHECK(rd_ring_peek(ring, 49, 10, &bytes) == 0 && rd_ring_peek(ring, 50, 10, &bytes) == 10);
-  rd_ring_release(ring, 20);   // does not go back
-  rd_ring_release(ring, 1000); // nor beyond what was filled
+  rd_ring_release(ring, 20);   // does not decrease
+  rd_ring_release(ring, 1000); // nor exceed the filled bytes
   CHECK(rd_ring_peek(ring, 50, 100, &bytes) == 50);
   CHECK(rd_ring_reserve(ring, SIZE_MAX, &space) == capacity - 100);
   rd_ring_fill(ring, capacity - 100);
-  CHECK(rd_ring_reserve(ring, 80, &space) == 50); // at the beginning again, up to what is not released
+  CHECK(rd_ring_reserve(ring, 80, &space) == 50); // from the beginning again, up to the bytes that are not released
   rd_ring_fill(ring, 50);
   CHECK(rd_ring_peek(ring, 50, SIZE_MAX, &bytes) == capacity - 50);
   CHECK(rd_ring_peek(ring, capacity, SIZE_MAX, &bytes) == 50);
   rd_ring_stop(ring);
-  CHECK(rd_ring_reserve(ring, 1, &space) == 0); // full and stopped: no waiting
+  CHECK(rd_ring_reserve(ring, 1, &space) == 0); // full and stopped: does not wait
   CHECK(rd_ring_peek(ring, capacity, SIZE_MAX, &bytes) == 50);
   rd_ring_destroy(ring);
   rd_ring_destroy(NULL);
@@ -77,7 +77,7 @@ static void two_threads(void) {
     size_t count = rd_ring_peek(ring, offset, 5000, &bytes);
     for (size_t i = 0; i < count; i++) wrong += bytes[i] != byte_at(offset + i);
     offset += count;
-    rd_ring_release(ring, offset > 10000 ? offset - 10000 : 0); // what is not acknowledged stays
+    rd_ring_release(ring, offset > 10000 ? offset - 10000 : 0); // bytes that are not acknowledged stay
     if (count == 0) {
       rd_ring_release(ring, offset);
       sched_yield();

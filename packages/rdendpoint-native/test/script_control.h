@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop in a thread of its own, commanded by a script: commands are given at once, a failed dial is answered by an
-// abort, and the end by a release.
+// A loop in its own thread, controlled by a script: commands are given at once, a failed dial is answered with an
+// abort, and the end with a release.
 #ifndef RD_SCRIPT_CONTROL_H
 #define RD_SCRIPT_CONTROL_H
 
@@ -19,16 +19,16 @@ struct script {
   struct rd_control control;
   struct rd_command *commands;
   unsigned command_count, next;
-  atomic_uint visible; // of the commands, to the loop
-  bool has_thread;     // then a command is visible when script_wake() is called: it is filled in after script_add()
-  int wake_fd;         // readable once there is a command that the loop did not wait for
+  atomic_uint visible; // number of commands that the loop can see
+  bool has_thread;     // then a command added with script_add() is visible to the loop only after script_wake()
+  int wake_fd;         // readable when there is a command that the loop did not wait for
   bool release;
-  atomic_bool aborts; // also for other threads to set
+  atomic_bool aborts; // other threads may set it
   enum rd_code (*loop)(struct rd_control *);
   pthread_t thread;
-  // As the loop reported it.
+  // As reported by the loop.
   atomic_bool finished;
-  atomic_uint port; // on which it listens; 0: it does not yet
+  atomic_uint port; // on which it listens; 0: not yet
   atomic_bool connected;
   unsigned broken, resumed, closed;
   atomic_bool parted;
@@ -46,7 +46,7 @@ static inline struct pollfd script_poll(const struct rd_control *control) {
 static inline bool script_next(struct rd_control *control, struct rd_command *command) {
   struct script *script = (struct script *)control;
   eventfd_t ignored;
-  (void)eventfd_read(script->wake_fd, &ignored); // first: what is set after it wakes the loop again
+  (void)eventfd_read(script->wake_fd, &ignored); // first, so that anything set later wakes the loop again
   if (script->release || script->aborts) {
     *command =
         (struct rd_command){.type = script->release ? RD_COMMAND_RELEASE : RD_COMMAND_ABORT, .code = RD_CODE_ABORTED};
@@ -100,7 +100,7 @@ static inline void script_init(struct script *script, enum rd_code (*loop)(struc
   REQUIRE(script->commands != NULL && script->wake_fd >= 0);
 }
 
-// The next command of the script, to be filled in.
+// Adds a command to the script, which the caller fills in.
 static inline struct rd_command *script_add(struct script *script, enum rd_command_type type) {
   REQUIRE(script->command_count < SCRIPT_ORDERS_MAX);
   struct rd_command *command = &script->commands[script->command_count++];
@@ -116,7 +116,7 @@ static inline void *script_run(void *context) {
   return NULL;
 }
 
-// The loop takes the commands that were added meanwhile.
+// Makes the commands that were added visible to the loop.
 static inline void script_wake(struct script *script) {
   script->visible = script->command_count;
   CHECK(eventfd_write(script->wake_fd, 1) == 0);

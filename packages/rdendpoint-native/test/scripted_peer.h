@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer that holds the key and sends what a suite has it send.
+// A peer that holds the key and sends whatever a test suite wants.
 #ifndef RD_SCRIPTED_PEER_H
 #define RD_SCRIPTED_PEER_H
 
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-// As --encrypt calls it.
+// By their names in --encrypt.
 static const char *const protection_words[] = {"never", "auth", "always"};
 
 static inline struct rd_identity scripted_peer_identity(void) {
@@ -20,7 +20,7 @@ static inline struct rd_identity scripted_peer_identity(void) {
   return (struct rd_identity){.key = key, .run = "test", .hop = 1};
 }
 
-// A sender dials.
+// Begins the handshake; a sender is the dialer.
 static inline struct rd_pending *begin_to_shake(struct rd_transport *transport, enum rd_role role,
                                                 struct rd_hello mine) {
   struct rd_error error;
@@ -33,7 +33,7 @@ static inline struct rd_pending *begin_to_shake(struct rd_transport *transport, 
   return pending;
 }
 
-// The connection, of a pending connection that is done with; a sender has yet to choose it.
+// Takes the connection of a pending connection whose handshake is done; a sender still has to choose it.
 static inline struct rd_connection *take_connection(struct rd_pending *pending) {
   struct rd_error error;
   struct rd_transport *transport;
@@ -64,7 +64,7 @@ static inline void say(struct rd_connection *connection, enum rd_frame_type type
   int sent;
   struct rd_error ignored;
   while ((sent = rd_connection_send(connection, type, offset, payload, bytes, &ignored)) == 0) continue;
-  // The other end may have had enough already.
+  // The other end may have closed already.
   if (sent > 0) (void)rd_connection_flush(connection, &ignored);
 }
 

@@ -10,7 +10,7 @@
 enum { TEXT_BYTES = 100, MESSAGE_BYTES = RD_HEADER_BYTES + TEXT_BYTES + RD_TAG_BYTES };
 static const unsigned char key_and_iv[44] = "thirty-two bytes of key, and then an iv too";
 static struct rd_error error;
-// Of the frames from here on: 0 for sealed ones, or RD_FLAG_MACED.
+// Flags of the frames from here on: 0 for sealed ones, or RD_FLAG_MACED.
 static uint8_t flags;
 
 static struct rd_seal *make(bool chacha, uint64_t ratchet_frames) {
@@ -89,7 +89,7 @@ static void every_byte_counts(bool chacha) {
   rd_seal_destroy(out);
 }
 
-// The frame is whole, and what it says of itself is not true.
+// The frame is intact, but its flags are wrong.
 static void flags_count(bool chacha) {
   static const uint8_t others[] = {RD_FLAG_SEALED, RD_FLAG_MACED, RD_FLAG_COMPRESSED, 0};
   struct rd_seal *out = make(chacha, 0);
@@ -136,7 +136,7 @@ static void order_counts(void) {
   rd_seal_destroy(in);
 }
 
-// DATA may be sealed by threads, later than what is sent before it: other frames are counted apart, under other nonces.
+// Threads may seal DATA later than frames sent after it: other frames are counted separately, with other nonces.
 static void other_frames_overtake(bool chacha) {
   struct rd_seal *out = make(chacha, 0), *in = make(chacha, 0);
   struct rd_sealer *sealer = rd_sealer_create(out, &error);
@@ -156,7 +156,7 @@ static void other_frames_overtake(bool chacha) {
   CHECK(rd_frame_decode(message, ping_bytes, &decoded, &error));
   CHECK(rd_seal_open(in, message, ping_bytes, &decoded, &payload, &bytes, &error) && bytes == 0);
   for (int i = 0; i < 2; i++) CHECK(opens(in, messages[i], sizeof messages[i]));
-  // The same text as the first of its count, under the same key.
+  // The same text as the first frame of its count, under the same key.
   ping = (struct rd_frame){.type = RD_FRAME_ABORT};
   struct rd_seal *fresh = make(chacha, 0);
   CHECK(rd_seal_seal(fresh, &ping, text, sizeof text, message, message + RD_HEADER_BYTES, &error));
@@ -196,8 +196,8 @@ static void keys_are_renewed(bool chacha) {
   rd_seal_destroy(never);
 }
 
-// One frame of each cipher, sealed or with a MAC as `flags` say, so that a change of nonce, associated data or ratchet
-// does not go unnoticed.
+// Known frames, one for each cipher, sealed or with a MAC according to `flags`, so that a change of nonce, associated
+// data or ratchet is noticed.
 static void known_frames(const char *const tags[2]) {
   for (int chacha = 0; chacha < 2; chacha++) {
     struct rd_seal *out = make(chacha == 1, 1);

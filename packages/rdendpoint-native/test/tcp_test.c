@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of stream sockets alone: bytes that come in any pieces, lengths, addresses, listening and dialling.
+// Properties of stream sockets only: bytes that arrive in any pieces, lengths, addresses, listening and dialing.
 #include "base/address.h"
 #include "base/bytes.h"
 #include "base/io.h"
@@ -19,7 +19,7 @@
 
 static struct rd_error error;
 
-// A transport whose other end is a bare socket.
+// Creates a transport whose other end is a bare socket.
 static struct rd_transport *adopt_one(int *bare) {
   int fds[2];
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
@@ -56,7 +56,8 @@ static void byte_by_byte(void) {
   rd_transport_destroy(transport);
 }
 
-// Small messages come many at a time, and go on from what is here already once there is a slot for it.
+// Many small messages arrive at a time; when slots are free again, receiving continues with the bytes that are already
+// here.
 static void many_at_once(void) {
   enum { MESSAGES = 1000, BYTES = 30 };
   static unsigned char bytes[MESSAGES * (4 + BYTES)];
@@ -84,7 +85,7 @@ static void many_at_once(void) {
   rd_transport_destroy(transport);
 }
 
-// The descriptor is not asked again before receive() has given 0.
+// The descriptor is not read again before receive() has returned AGAIN.
 static void quiet(void) {
   struct rd_message message;
   int bare;
@@ -98,7 +99,7 @@ static void quiet(void) {
   rd_transport_destroy(transport);
 }
 
-// Memory for data is set up while a part of the next message has come: `part` bytes of length and message.
+// Memory for data is set up after a part of the next message has arrived: `part` bytes of length and message.
 static void armed_amid_a_message(size_t part) {
   int bare;
   struct rd_transport *transport = adopt_one(&bare);
@@ -168,7 +169,7 @@ static struct rd_transport *take(struct rd_connector *connector) {
   return result == 1 ? transport : NULL;
 }
 
-// Dials `host` at a listener that is bound to `bind_host`; the peer's name is then `peer` and the port.
+// Dials `host` at a listener bound to `bind_host`; expects the peer's name to be `peer` and the port.
 static void dial_reaches(const char *bind_host, const char *host, const char *peer) {
   struct rd_address address = {0};
   struct rd_connector *listener = rd_tcp_listen(bind_host, 0, 0, &address.port, &error);
@@ -247,7 +248,7 @@ static void ports(void) {
   CHECK(rd_tcp_listen("127.0.0.1", first, first, &second, &error) == NULL && error.code == RD_CODE_CANNOT_CONNECT);
   rd_connector_destroy(two);
   rd_connector_destroy(one);
-  two = rd_tcp_listen("127.0.0.1", first, first, &second, &error); // free again, also to this end's address
+  two = rd_tcp_listen("127.0.0.1", first, first, &second, &error); // free again, even at this end's address
   CHECK(two != NULL && second == first);
   rd_connector_destroy(two);
 }
@@ -269,14 +270,14 @@ static void addresses(void) {
   CHECK(!has_words("fe80::1%nonexistent0", 1, ""));
   char long_path[300] = "/";
   memset(long_path + 1, 'x', sizeof long_path - 2);
-  CHECK(!has_words(long_path, 0, "") && strstr(error.message, "too long") != NULL); // without a search for such a name
+  CHECK(!has_words(long_path, 0, "") && strstr(error.message, "too long") != NULL); // without looking up such a name
 }
 
 #ifndef RD_STATIC
 static struct sockaddr_in name_addresses[2];
 static struct addrinfo name_list[2];
 
-// In place of the system's resolver: one name, whose first address refuses.
+// Replaces the system's resolver: one name, whose first address refuses.
 int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **list) {
   if (strcmp(name, "two.addresses") != 0) return EAI_NONAME;
   for (int i = 0; i < 2; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promises of every transport (transport.h), run unchanged over each of them. With an address of this machine as
-// argument, over RDMA too: `transport_test 10.0.0.1`.
+// The contract of every transport (transport.h), tested unchanged over each backend. With an address of this machine as
+// argument, also over RDMA: `transport_test 10.0.0.1`.
 #include "transport/transport.h"
 
 #include "base/bytes.h"
@@ -19,7 +19,7 @@
 
 enum { SLOTS = 3 };
 
-// A way to get two joined ends.
+// A method to create two joined ends.
 struct backend {
   const char *name;
   void (*join)(struct rd_transport *ends[2]);
@@ -67,7 +67,7 @@ static void join_tcp(struct rd_transport *ends[2]) {
 
 static struct rd_address rdma_address = {.rdma = true};
 
-// Both ends in one thread: the listener must take what the dial asks for before the dial can be over.
+// Both ends are in one thread: the listener must accept the request before the dial can complete.
 static void join_rdma(struct rd_transport *ends[2]) {
   struct rd_connector *listener = rd_verbs_listen(rdma_address.host, 0, 0, false, &rdma_address.port, &error);
   REQUIRE(listener != NULL);
@@ -98,7 +98,7 @@ static void wait_for(const struct rd_transport *end) {
   REQUIRE(rd_wait_fd(end->ops->poll_fd(end), end->ops->poll_events(end), WAIT_MS) == 1);
 }
 
-// Message `number`, whose length is known by its own header.
+// Fills in message `number`; its header has its length.
 static void fill_message(unsigned char *message, uint32_t number, size_t bytes) {
   memset(message, (int)(number % 251), bytes);
   rd_put_u32(message, number);
@@ -113,7 +113,7 @@ static bool is_message(const struct rd_message *message, uint32_t number, size_t
   return true;
 }
 
-// In up to four parts, some of them of no length.
+// Splits it into up to four parts, some of them empty.
 static int split(unsigned char *message, size_t bytes, struct iovec parts[4]) {
   size_t middle = RD_HEADER_BYTES + (bytes - RD_HEADER_BYTES) / 2;
   parts[0] = (struct iovec){message, RD_HEADER_BYTES};
@@ -160,7 +160,7 @@ static void send_whole(struct rd_transport *end, unsigned char *message, size_t 
   CHECK(end->ops->released(end) == released + 1);
 }
 
-// Sizes around every boundary that matters: the header, a page, the socket buffers, the largest payload with its tag.
+// Sizes around every relevant boundary: the header, a page, the socket buffers, the largest payload with its tag.
 static const size_t sizes[] = {
     24,        25,     40,      4095,    4096,    4097,
     4096 + 24, 16384,  65535,   65536,   65537,   200000,
@@ -176,7 +176,7 @@ static void *send_all_sizes(void *argument) {
     size_t bytes = sizes[number % SIZES];
     fill_message(memory, number, bytes);
     send_whole(end, memory, bytes);
-    memset(memory, 0xff, bytes); // released: the transport may not look at it again
+    memset(memory, 0xff, bytes); // released: the transport may not read it again
   }
   free(memory);
   return NULL;
@@ -206,7 +206,7 @@ static void both_directions(const struct backend *backend) {
 
 enum { PRESSURE_BYTES = 1 << 20, PRESSURE_MAX = 64 };
 
-// Sends messages of `memory` until none is accepted any more though everything was flushed; how many were accepted.
+// Sends messages from `memory` until none is accepted although everything was flushed; returns how many were accepted.
 static uint32_t fill_up(struct rd_transport *end, unsigned char *memory) {
   uint32_t accepted = 0;
   for (int refusals = 0; refusals < 3 && accepted < PRESSURE_MAX; refusals++) {
@@ -255,7 +255,7 @@ static void backpressure(const struct backend *backend) {
   destroy(ends);
 }
 
-// The sender goes while a message of its is on the way in part or not at all.
+// The sender disappears when one of its messages was sent in part or not at all.
 static void closed_amid_messages(const struct backend *backend) {
   struct rd_transport *ends[2];
   struct rd_message message;
@@ -281,7 +281,7 @@ static void closed_amid_messages(const struct backend *backend) {
   rd_transport_destroy(ends[1]);
 }
 
-// Flushed messages arrive though their sender has gone.
+// Flushed messages arrive although their sender is gone.
 static void closed_after_messages(const struct backend *backend) {
   struct rd_transport *ends[2];
   struct rd_message message;
@@ -300,8 +300,8 @@ static void closed_after_messages(const struct backend *backend) {
   rd_transport_destroy(ends[1]);
 }
 
-// An end that begins to expect releases gets them, whether they are over by then or not; and a message that comes after
-// the descriptor was quiet is not missed.
+// An end that begins to expect releases gets them, whether or not they happened before; and a message that arrives
+// after the descriptor was quiet is not missed.
 static void releases_when_expected(const struct backend *backend) {
   enum { TIMES = 20 };
   struct rd_transport *ends[2];
@@ -389,7 +389,7 @@ static void before_arming(const struct backend *backend) {
   CHECK(!ends[1]->ops->arm(ends[1], SLOTS, 100000, &error) && error.code == RD_CODE_INTERNAL);
   give_back(ends[1], &message);
   fill_message(later, 2, sizeof later);
-  send_whole(ends[0], later, sizeof later); // already for the memory that comes now
+  send_whole(ends[0], later, sizeof later); // already for the memory that is allocated next
   arm(ends[1], SLOTS, 100000);
   message = receive_waiting(ends[1]);
   CHECK(is_message(&message, 2, sizeof later));
@@ -439,7 +439,7 @@ static void conformance(const struct backend *backend) {
   bad_sends(backend);
 }
 
-// Sends `count` messages from ends[0] one after the other; how many arrived whole.
+// Sends `count` messages from ends[0] one after the other; returns how many arrived intact.
 static unsigned arrives_with(const struct rd_mem_faults *faults, unsigned count) {
   struct rd_transport *ends[2];
   struct rd_message message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The credit that a receiver grants, and how its window is made to fit the memory that a device may use.
+// The credit that a receiver grants, and how its window is reduced to the memory that a device may use.
 #include "wire/window.h"
 
 #include "base/pages.h"
@@ -57,7 +57,7 @@ static void test_no_limit(void) {
 static void test_fewer_slots(void) {
   struct rd_window window = rd_window_of(64 * MIB, false);
   CHECK(rd_window_fit(&window, 32 * MIB, &error));
-  // And four beside them, a page more each.
+  // Four slots are needed besides these, and each slot takes an extra page.
   CHECK(window.slot_bytes == MIB && window.slots == (32 * MIB - rd_page_bytes()) / (MIB + rd_page_bytes()) - 4);
 }
 
@@ -68,7 +68,7 @@ static void test_smaller_slots(void) {
   CHECK(window.slot_bytes >= MIB / 2 - 2 * rd_page_bytes() && window.slot_bytes < MIB / 2);
 }
 
-// Whatever the limit: what was fitted fits, and only what is too small for two slots is refused.
+// For any limit: a fitted window fits, and a limit is refused only if it is too small for two slots.
 static void test_every_limit(void) {
   static const size_t buffers[] = {LEAST_BYTES, 100001, 8 * MIB, 1u << 30};
   for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {

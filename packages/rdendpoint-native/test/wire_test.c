@@ -10,7 +10,7 @@
 
 static struct rd_error error;
 
-// The refusal was as damage, with this message.
+// Returns true if the last error is damaged data with this message.
 static bool damaged(const char *words) {
   return error.code == RD_CODE_DATA_DAMAGED && strcmp(error.message, words) == 0;
 }
@@ -95,11 +95,11 @@ static void frame_refusals(void) {
   CHECK(!rd_frame_decode(message, RD_HEADER_BYTES + 1, &frame, &error));
   CHECK(damaged("the peer sent a malformed frame of type 2"));
   message[3] = 0;
-  message[16] = 1; // a sequence, though not sealed
+  message[16] = 1; // a sequence, although not sealed
   CHECK(!rd_frame_decode(message, RD_HEADER_BYTES + 1, &frame, &error));
 }
 
-// Whatever is accepted says exactly what its bytes say.
+// Encoding an accepted frame again gives the same bytes.
 static void random_frames(void) {
   unsigned char message[RD_HEADER_BYTES], same[RD_HEADER_BYTES];
   struct rd_frame frame;
@@ -180,7 +180,7 @@ static void hellos(void) {
   CHECK(!same.wants_chacha_mac);
   bytes[6] = 16;
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants_chacha_mac && !same.wants_chacha);
-  bytes[6] = 9; // more is wanted than less
+  bytes[6] = 9; // both protections are wanted: the stronger one counts
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants == RD_PROTECTION_SEAL);
   hello = (struct rd_hello){.version = 1, .wants = RD_PROTECTION_MAC, .wants_chacha_mac = true};
   rd_hello_encode(&hello, bytes);
@@ -204,7 +204,7 @@ static void foreign_text(void) {
                   "31m",
                   "??31m"));                                        // a control character beyond ASCII
   CHECK(cleans_to("\xc0\xaf\xe0\x80\xaf", "?????"));                // overlong
-  CHECK(cleans_to("\xed\xa0\x80\xf4\x90\x80\x80\xff", "????????")); // a surrogate, beyond Unicode, never a byte
+  CHECK(cleans_to("\xed\xa0\x80\xf4\x90\x80\x80\xff", "????????")); // a surrogate, too large, never valid
   CHECK(cleans_to("end \xe4\xb8", "end ??"));                       // cut off
 }
 

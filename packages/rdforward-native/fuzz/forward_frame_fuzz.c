@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder of a forward stream: any bytes are records, wait for more, or end the run.
+// Fuzzes the decoder of a forward stream: any bytes are records, are incomplete, or end the run.
 #include "forward/frame.h"
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole multiplexer: a peer's bytes in pieces, and connections that come, answer and end between them.
+// Fuzzes the complete multiplexer with a peer's bytes in pieces, while connections open and end.
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "forward/frame.h"
@@ -17,7 +17,7 @@
 
 enum { CLIENTS = 8, YIELDS_MAX = 200, PIECES_MAX = 64, RAW, FRAME, CONNECT, ANSWER, CLOSE, KINDS };
 
-// The other end, and the programs that connect here and are dialled.
+// The other end, and the programs that connect here and are dialed.
 struct world {
   struct fuzz_input input;
   int in_fd, out_fd; // the far sides of the multiplexer's pipes
@@ -25,7 +25,7 @@ struct world {
   atomic_bool is_over;
 };
 
-static struct rd_forward_listener listener, server; // what it listens on, and what it dials
+static struct rd_forward_listener listener, server; // the address that it listens on, and the one that it dials
 static struct rd_place places[2];
 
 static void begin(void);
@@ -120,7 +120,7 @@ static void do_piece(struct world *world) {
     close(fd);
 }
 
-// One that has a record's form: few bytes that are drawn at random have it.
+// Sends a correctly formed record, which few random bytes are.
 static void send_frame(struct world *world) {
   unsigned char record[RD_FORWARD_HEAD_BYTES + 256];
   const uint8_t *bytes;
@@ -141,7 +141,7 @@ static void take_connection(struct world *world, int fd) {
   world->clients[place] = fd;
 }
 
-// Until the multiplexer has read what was sent, or a moment has passed; takes what it sends and dials.
+// Waits until the multiplexer has read the sent bytes, or briefly; takes the bytes that it sends and accepts its dials.
 static void settle(struct world *world) {
   unsigned char sink[4096];
   int waiting = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window of a connection: more is refused, it grows for a fast reader within the budget, and shrinks for a slow one
+// Tests of a connection's window: refuses more, grows for a fast reader, shrinks for a slow one.
 #include "forward/allowance.h"
 
 #include "test.h"
@@ -12,7 +12,7 @@ static void begin(uint32_t its_budget) {
   budget = its_budget;
 }
 
-// A sender that uses all that it may, and a reader that takes it after `ms`. Returns the grant.
+// Simulates a sender that uses all that it may, and a reader that takes it after `ms`. Returns the grant.
 static uint32_t fill_and_take(int64_t *now_ms, int64_t ms) {
   uint32_t bytes = allowance.granted;
   CHECK(rd_allowance_arrived(&allowance, bytes));
@@ -46,7 +46,7 @@ static void test_budget(void) {
   CHECK(budget == 3 * RD_ALLOWANCE_MIN);
 }
 
-// A window that was made smaller while more was granted: nothing is granted until that has come.
+// If a window was reduced while more was granted, nothing is granted until that has arrived.
 static void test_never_beyond_the_window(void) {
   int64_t now_ms = 0;
   begin(RD_ALLOWANCE_BUDGET);
@@ -59,7 +59,7 @@ static void test_never_beyond_the_window(void) {
     uint32_t grant = rd_allowance_taken(&allowance, taken, now_ms += (seed >> 20) % 3000, &budget);
     CHECK(allowance.granted + allowance.waiting == before + grant);
     CHECK(grant == 0 || before + grant <= allowance.window);
-    CHECK(allowance.granted + allowance.waiting > 0); // a sender is never left without hope
+    CHECK(allowance.granted + allowance.waiting > 0); // a sender can always expect a grant
   }
 }
 

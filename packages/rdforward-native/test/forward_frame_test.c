@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of a forward stream: what was encoded comes back, and all else is refused
+// Tests of a forward's records: encoded records are decoded again, and everything else is refused.
 #include "base/bytes.h"
 #include "forward/frame.h"
 
@@ -41,7 +41,7 @@ static void test_data(void) {
   CHECK(frame.stream == UINT64_MAX && frame.text == bytes + RD_FORWARD_HEAD_BYTES);
 }
 
-// Before the payload came: a length that is wrong is never waited for.
+// Refused before the payload has arrived: the decoder never waits for a wrong length.
 static void test_wrong_forms(void) {
   static const struct {
     uint32_t bytes, type;

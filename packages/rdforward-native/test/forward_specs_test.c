@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What -L and -R say: the forms that ssh takes, and no others
+// Tests of the arguments of -L and -R: the forms that ssh accepts, and no others.
 #include "forward/specs.h"
 
 #include "test.h"
@@ -9,7 +9,7 @@
 
 static struct rd_error error;
 
-// As `listen address|port|target address|port`.
+// `meaning` has the form `listen address|port|target address|port`.
 static bool means(const char *text, bool is_remote, const char *meaning) {
   struct rd_specs specs = {0};
   char got[400] = "refused";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of several inputs become one output: pieces of lines, long ones, and ends of inputs, in any order.
-// Every byte of an input but for the ends of its lines tells by its low bits which input it is of, as does the label.
-// So the output can be taken apart: each line is of one input, and each input's lines are there, whole and in order.
+// Fuzzes the merging of several inputs: pieces of lines, long ones, and ends of inputs, in any order.
+// The low bits of every byte, except for ends of lines, and the label identify the input. So the output can be taken
+// apart: each line belongs to one input, and each input's lines are complete and in order.
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "fuzz.h"
@@ -15,9 +15,9 @@
 #include <sys/mman.h>
 
 #define INPUTS 4u
-#define FIRST_FD 500 // above those that the fuzzer has
+#define FIRST_FD 500 // above the fuzzer's own descriptors
 #define PIECES_MAX 200u
-#define RUN_BYTES 60000u // less than a pipe holds
+#define RUN_BYTES 60000u // fits in a pipe
 #define WRITTEN_MAX_BYTES (3u << 20)
 #define YIELDS_MAX 200
 
@@ -26,7 +26,7 @@ struct buffer {
   size_t count, capacity;
 };
 
-// The inputs of a merge, and the outputs that they must give.
+// The inputs of a merge, and the expected outputs.
 struct world {
   struct fuzz_input input;
   int in_fds[INPUTS];
@@ -93,7 +93,8 @@ static void *feed(void *context) {
   return NULL;
 }
 
-// An input whose lines wait for another's takes only what its pipe holds: the rest of a piece never was.
+// An input whose lines wait for another input's only takes as much as its pipe can hold: the rest of the piece is
+// dropped.
 static void feed_piece(struct world *world, char *text) {
   uint8_t how = fuzz_u8(&world->input);
   unsigned number = how % INPUTS;
@@ -131,7 +132,7 @@ static void expect_end(struct world *world, unsigned number) {
   rd_cleanup_fd(&world->in_fds[number]);
 }
 
-// Until the piece was read, or a moment has passed.
+// Waits until the piece was read, or briefly.
 static void settle(struct world *world, int fd) {
   int waiting = 1;
   for (int i = 0; i < YIELDS_MAX && waiting > 0 && !atomic_load(&world->is_over); i++) {
@@ -158,7 +159,7 @@ static void check(struct world *world, int out_fd) {
   munmap(bytes, all);
 }
 
-// An empty line without a label may be of any input.
+// An empty line without a label may belong to any input.
 static void check_lines(struct world *world, const char *bytes, size_t count) {
   size_t places[INPUTS] = {0};
   for (const char *line = bytes, *end = bytes + count; line < end; line = take_line(line, end)) {
@@ -174,7 +175,7 @@ static void check_lines(struct world *world, const char *bytes, size_t count) {
     for (size_t at = places[i]; at < world->expected[i].count; at++) FUZZ_REQUIRE(world->expected[i].bytes[at] == '\n');
 }
 
-// Past its end, or past the last byte.
+// Returns the position after the end of the line, or after the last byte.
 static const char *take_line(const char *bytes, const char *end) {
   const char *newline = memchr(bytes, '\n', (size_t)(end - bytes));
   return newline != NULL ? newline + 1 : end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines are found wherever their bytes were cut, and memory is bounded.
+// Tests that lines are found wherever their bytes were split, and that memory is bounded.
 #include "gather/line_buffer.h"
 
 #include "test.h"

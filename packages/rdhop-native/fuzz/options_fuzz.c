@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of rdsend and rdrecv: the input's NUL-terminated words.
+// Fuzzes the command line of rdsend and rdrecv with the NUL-terminated words of the input.
 #include "fuzz.h"
 #include "fuzz_words.h"
 #include "receiver_options.h"
@@ -37,7 +37,7 @@ static void check_settings(const struct rd_options *options) {
   FUZZ_REQUIRE(options->mode != RD_MODE_STANDALONE || has_key || options->role == RD_ROLE_RECEIVER);
 }
 
-// Some word is a "-", or nothing but as many stars as the key has characters.
+// Checks that some word is a "-", or consists of as many stars as the key has characters.
 static void check_key_is_wiped(const struct fuzz_words *words, const struct rd_options *options) {
   size_t length = strlen(options->key_text);
   bool wiped = length == 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole sessions of rdrecv's loop with a sender that holds the key and does
-// what the input says. Whatever it does, a file is there only when all of the
-// stream came and its END was right.
+// Fuzzes complete sessions of rdrecv's loop with a sender that holds the key.
+// The sender does what the input says. For any input, a file exists only if all of the stream arrived and END was
+// correct.
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/protocol_version.h"

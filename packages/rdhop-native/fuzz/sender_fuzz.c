@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole sessions of rdsend's loop with a receiver that holds the key and does
-// what the input says. Whatever it does, the stream is as the source is, END
-// comes only after the producer's good end, and success only after DONE.
+// Fuzzes complete sessions of rdsend's loop with a receiver that holds the key.
+// The receiver does what the input says. For any input, the stream equals the source, END comes only after the
+// producer's good end, and success only after DONE.
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/protocol_version.h"
@@ -9,7 +9,7 @@
 
 #include <fcntl.h>
 
-#define SOURCE_MAX_BYTES 60000u // less than a pipe holds
+#define SOURCE_MAX_BYTES 60000u // fits in a pipe
 #define END_MS 5000
 
 enum source { SOURCE_FILE, SOURCE_PIPE, SOURCE_OPEN_PIPE, SOURCE_NONE };
@@ -61,7 +61,7 @@ static bool is_possible(const struct rd_hello *hello) {
          hello->slot_bytes <= RD_SLOT_MAX_BYTES;
 }
 
-// A pipe's ends, as far as they stay open.
+// Creates the source; for a pipe the ends that stay open are returned.
 static void prepare_source(struct script *script, enum source source, size_t bytes, int *read_fd, int *write_fd) {
   int ends[2] = {-1, -1};
   if (source == SOURCE_NONE) return;
@@ -83,7 +83,7 @@ static void fill(int fd, size_t bytes) {
   FUZZ_REQUIRE(fd >= 0 && rd_write_all(fd, text, bytes));
 }
 
-// An honest receiver hears END in the end, when it acknowledges what comes.
+// An honest receiver gets END in the end, if it acknowledges the received data.
 static void pump(struct session *session, struct fuzz_input *input, bool can_end) {
   struct phony_peer *peer = &session->peer;
   session_act(session, input);

@@ -18,15 +18,15 @@
 
 #define ACTS_MAX 200u
 #define MEET_MS 3000
-#define LOOK_MS 5 // whether the loop is still there
+#define LOOK_MS 5 // interval of checks whether the loop still runs
 #define RESUME_MS 5000
 
-// How a connection breaks, and the next one is made.
+// How a connection breaks, and how the next one is made.
 enum breach {
-  BREACH_RESET = 1,     // without an end in order
-  BREACH_ANY_EPOCH = 2, // which may not be above those before it
-  BREACH_RAW = 4,       // the first words are the input's business
-  BREACH_BESIDE = 8,    // the old connection stays until the new one is there
+  BREACH_RESET = 1,     // without an orderly end
+  BREACH_ANY_EPOCH = 2, // the epoch may be equal to or lower than earlier ones
+  BREACH_RAW = 4,       // the first frames are left to the input
+  BREACH_BESIDE = 8,    // the old connection stays open until the new one exists
 };
 
 static void remove_directory(void);
@@ -120,7 +120,7 @@ static void break_connection(struct session *session, struct fuzz_input *input) 
   bool adopted = session->way == SESSION_ADOPTS_SERVER || session->way == SESSION_ADOPTS_CLIENT;
   if (breach & BREACH_RESET) (void)setsockopt(peer->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   session->hello.epoch = breach & BREACH_ANY_EPOCH ? fuzz_u32(input) : peer->agreement.mine.epoch + 1;
-  // A loop that dials does so when the old connection is gone.
+  // A loop that dials does so only when the old connection is gone.
   bool beside = breach & BREACH_BESIDE && session->way == SESSION_LISTENS;
   RD_AUTO_CLOSE int old_fd = -1;
   if (beside) old_fd = fcntl(peer->fd, F_DUPFD_CLOEXEC, 3);
@@ -130,7 +130,7 @@ static void break_connection(struct session *session, struct fuzz_input *input) 
   if (join(session) && !(breach & BREACH_RAW)) greet(peer);
 }
 
-// A connected socket; -1: the loop is not there any more.
+// Returns a connected socket, or -1 if the loop has ended.
 static int meet(const struct session *session) {
   return session->way == SESSION_DIALS ? accept_loop(session) : connect_to_loop(&session->script);
 }
@@ -158,7 +158,7 @@ static bool join(struct session *session) {
   return session->peer.fd >= 0 && phony_peer_join(&session->peer, dialer, &session->hello);
 }
 
-// The first words of an honest peer.
+// Sends the first frames of an honest peer.
 static void greet(struct phony_peer *peer) {
   if (peer->role == RD_ROLE_RECEIVER)
     phony_peer_say(peer, RD_FRAME_RESUME, 0);
@@ -167,7 +167,7 @@ static void greet(struct phony_peer *peer) {
   if (peer->role == RD_ROLE_SENDER) (void)phony_peer_hear(peer, RD_FRAME_RESUME, RESUME_MS);
 }
 
-// A loop that would dial again finds no listener, and one that listens gets an ABORT.
+// Ends the loop: a dialing loop finds no listener, and a listening one gets an ABORT.
 void session_end(struct session *session) {
   struct script *script = &session->script;
   if (session->way == SESSION_DIALS) unlink(((const struct rd_command *)&script->commands[1])->addresses[0].host);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole session of a loop against a phony peer, over one connection after
-// another.
+// A complete session of a loop against a phony peer, over one connection after another.
 #ifndef RD_FUZZ_SESSION_H
 #define RD_FUZZ_SESSION_H
 
@@ -9,28 +8,26 @@
 
 #define SESSION_BUFFER_BYTES (64u << 10)
 
-// How the loop comes to its connections: it is given its only one, as TLS
-// server or client, or dials or listens.
+// How the loop gets its connections: it is given its only one, as TLS server or client, or it dials or listens.
 enum session_way { SESSION_ADOPTS_SERVER, SESSION_ADOPTS_CLIENT, SESSION_DIALS, SESSION_LISTENS };
 
 struct session {
   struct script script;
   struct phony_peer peer;
   enum session_way way;
-  struct rd_hello hello; // the peer's; its epoch is the newest
-  int listen_fd;         // SESSION_DIALS: where the loop dials
+  struct rd_hello hello; // the peer's; its epoch is the latest
+  int listen_fd;         // SESSION_DIALS: the address that the loop dials
 };
 
-// A directory in memory, empty at first, that is gone with the process.
+// Returns a directory in memory, empty at first, that disappears with the process.
 const char *session_directory(void);
 
-// The script opens the loop and connects it. The caller adds commands, and then
-// starts the script.
+// Begins a script that opens the loop and connects it. The caller adds commands and then starts the script.
 void session_begin(struct session *session, enum rd_role role, enum rd_encrypt encrypt, enum session_way way);
 
-// The peer's first connection, with its `hello`. False: it came to nothing.
+// Makes the peer's first connection, with its `hello`. Returns false if the connection failed.
 bool session_join(struct session *session);
-// Acts as the input says until it is used up, or the session over.
+// Acts as the input says until it is used up, or the session is over.
 void session_act(struct session *session, struct fuzz_input *input);
 // The peer sends nothing more, and receives until the loop ends.
 void session_end(struct session *session);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer without the key sends the input to rdsend's or rdrecv's loop, in pieces: it changes nothing.
+// Fuzzes rdsend's or rdrecv's loop with a peer without the key: its input must not change anything.
 #include "base/io.h"
 #include "session.h"
 
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-// Until the loop closes.
+// Reads until the loop closes the connection.
 static void hear_out(int fd) {
   unsigned char bytes[4096];
   ssize_t got;

@@ -26,22 +26,22 @@ static const struct program programs[] = {{"rdsend", rd_send_main},
                                           {RD_GATHER_NAME, rd_gather_main},
                                           {RD_SSH_NAME, rd_ssh_main}};
 
-// By the name of the program, else by its first word, which is then taken for the name: packages that cannot hold links
-// have the program once.
+// Selects the program by the name of the executable, otherwise by the first word, which then becomes the name: packages
+// that cannot contain links have the executable only once.
 int main(int argc, char **argv) {
   for (int shift = 0; shift < 2 && shift < argc; shift++) {
     const struct program *program = find_program(argv[shift]);
     if (program == NULL) continue;
-    prctl(PR_SET_NAME, program->name); // ps shows it
+    prctl(PR_SET_NAME, program->name); // for ps
     return program->main(argc - shift, argv + shift);
   }
-  // A host to which the program was copied is asked whether it runs there.
+  // rdpipe runs this on a host to check that a copied program can run there.
   if (argc == 2 && strcmp(argv[1], "--version") == 0) return puts("rdhop " RD_VERSION) < 0 || fflush(stdout) != 0;
   fputs("Usage: rdhop rdsend|rdrecv|rdforward ... (see man rdsend, man rdrecv)\n", stderr);
   return 2;
 }
 
-// NULL: none.
+// Returns NULL if there is no such program.
 static const struct program *find_program(const char *word) {
   const char *slash = strrchr(word, '/');
   for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A middle between two ends of a hop that breaks connections after so many bytes, one way or another.
+// A proxy between two ends of a hop that breaks connections after a number of bytes.
 #ifndef RD_BREAKING_PROXY_H
 #define RD_BREAKING_PROXY_H
 
@@ -18,19 +18,19 @@
 #include <unistd.h>
 
 enum breaking {
-  BREAK_CLOSE,          // in order, both sides
-  BREAK_RESET,          // both sides
+  BREAK_CLOSE,          // in an orderly manner, on both sides
+  BREAK_RESET,          // on both sides
   BREAK_CLOSE_DIALER,   // only that side sees it
   BREAK_RESET_LISTENER, // only that side sees it
-  BREAK_SILENCE,        // neither side sees it: nothing passes any more
+  BREAK_SILENCE,        // neither side sees it: no more data passes
 };
 
 struct proxy {
   enum breaking breaking;
-  size_t every_bytes; // of both directions together
-  unsigned breaks;    // at most; then everything passes
-  bool dies;          // after the last break it listens no more
-  uint16_t port;      // to dial
+  size_t every_bytes; // counts both directions together
+  unsigned breaks;    // maximum; after that everything passes
+  bool dies;          // stops listening after the last break
+  uint16_t port;      // the port to dial
   uint16_t to_port;   // on 127.0.0.1
   atomic_uint broken; // so far
   atomic_bool stop;
@@ -50,7 +50,7 @@ static inline void proxy_close(int fd, bool reset) {
   close(fd);
 }
 
-// It writes all that it has read: the proxy itself loses nothing. False: one side is gone.
+// Writes all that it has read, so that the proxy itself loses nothing. Returns false if one side is gone.
 static inline bool proxy_pass(struct proxy *proxy, int from, int to, size_t *left_bytes) {
   unsigned char bytes[16384];
   size_t most = sizeof bytes < *left_bytes ? sizeof bytes : *left_bytes;
@@ -62,12 +62,12 @@ static inline bool proxy_pass(struct proxy *proxy, int from, int to, size_t *lef
   return true;
 }
 
-// Until the other ends are done with it, or the test is.
+// Waits until the other ends have closed the connection, or the test ends.
 static inline void proxy_wait_for_end(struct proxy *proxy, int fd) {
   unsigned char byte;
   while (!proxy->stop && (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0 || errno == EAGAIN)) {
     struct pollfd polls[] = {{.fd = proxy->listener_fd, .events = POLLIN}};
-    if (poll(polls, 1, 20) > 0) return; // a new connection matters more
+    if (poll(polls, 1, 20) > 0) return; // a new connection takes precedence
   }
 }
 
@@ -121,7 +121,7 @@ static inline void *proxy_run(void *context) {
   return NULL;
 }
 
-// Fills in the port.
+// Listens and fills in the port.
 static inline void proxy_open(struct proxy *proxy) {
   struct sockaddr_in address = proxy_address(0);
   socklen_t bytes = sizeof address;

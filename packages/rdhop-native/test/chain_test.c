@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of hosts over memory: each passes on what it receives, and one that is lost is replaced by its neighbours.
+// Tests of a chain of hosts over memory: the stream is passed on, and a lost host is bypassed.
 #include "base/relay_memory.h"
 #include "memory_transport.h"
 #include "recv_loop.h"
@@ -12,26 +12,26 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#define HOSTS 3u // that receive
+#define HOSTS 3u // hosts that receive
 
 struct chain {
   enum rd_encrypt encrypt;
   size_t buffer_bytes, bytes;
   bool is_signed;
-  unsigned forged; // the number of the host that verifies by another key; 0: none
-  unsigned closes; // the number of the host whose consumer is gone; 0: none
-  unsigned breaks; // the number of the host to which and from which the connections break; 0: none
-  unsigned after;  // so many messages
+  unsigned forged; // the host that verifies with another key, by number; 0: none
+  unsigned closes; // the host whose consumer is gone, by number; 0: none
+  unsigned breaks; // the host to and from which the connections break, by number; 0: none
+  unsigned after;  // number of messages before that
 };
 
-// A host that receives; `send` passes on, but for the last one.
+// A host that receives; `send` passes on the stream, except on the last host.
 struct host {
   struct script recv, send;
   char path[96];
   int pipe[2];
 };
 
-static struct host hosts[HOSTS + 1]; // [0] sends alone
+static struct host hosts[HOSTS + 1]; // [0] only sends
 static unsigned char seed[RD_SIGNING_KEY_BYTES], public_key[RD_SIGNING_KEY_BYTES];
 
 static void make_keys(void) {
@@ -117,7 +117,7 @@ static void start(const struct chain *chain) {
     if (i > 0) script_start(&hosts[i].recv);
     if (i < HOSTS) script_start(&hosts[i].send);
   }
-  // As rdpipe does: no data before every hop is connected.
+  // Like rdpipe, sends no data before every hop is connected.
   for (unsigned i = 0; i < HOSTS; i++) {
     await(&hosts[i].send.connected, &hosts[i].send);
     await(&hosts[i + 1].recv.connected, &hosts[i + 1].recv);
@@ -161,7 +161,7 @@ static void test_whole(void) {
             .encrypt = encrypts[way], .buffer_bytes = buffers[j], .bytes = sizes[i], .is_signed = way > 0});
 }
 
-// Its consumer has gone; the others get everything.
+// The consumer of one host is gone; the other hosts get everything.
 static void test_closed(void) {
   for (unsigned host = 1; host <= HOSTS; host++) {
     struct chain chain = {.buffer_bytes = 64 << 10, .bytes = 3000000, .closes = host};
@@ -169,7 +169,7 @@ static void test_closed(void) {
       carry(&chain);
       continue;
     }
-    start(&chain); // the last one tells the one before it, which goes on alone
+    start(&chain); // the last host notifies the one before it, which continues without it
     join_all();
     CHECK(hosts[HOSTS].recv.code == RD_CODE_CLOSED && hosts[HOSTS - 1].send.code == RD_CODE_CLOSED);
     CHECK(hosts[HOSTS].recv.closed == 1);
@@ -178,7 +178,7 @@ static void test_closed(void) {
   }
 }
 
-// The first host that cannot verify the signature names the cause, and nothing of it is renamed.
+// The first host that cannot verify the signature reports the cause, and no file is renamed.
 static void test_forged(void) {
   struct chain chain = {.buffer_bytes = 64 << 10, .bytes = 1000000, .is_signed = true, .forged = HOSTS};
   start(&chain);
@@ -193,7 +193,7 @@ static void test_forged(void) {
   CHECK(access(hosts[HOSTS].path, F_OK) != 0);
 }
 
-// A host is lost at each message in turn: the one before it and the one behind it are joined, and the stream goes on.
+// A host is lost at each message in turn: the hosts before and after it are joined, and the stream continues.
 static void test_lost(enum rd_encrypt encrypt, unsigned lost) {
   for (unsigned after = 12; after <= 60; after += 3) {
     struct chain chain = {

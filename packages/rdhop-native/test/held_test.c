@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An rdrecv is to ask before the first byte, and gets the same command again while it writes: it goes on, and sleeps
-// while there is nothing to do.
+// Tests an rdrecv that must ask before the first byte.
+// If it gets the same command again while it writes, it continues, and sleeps while there is nothing to do.
 #include "memory_transport.h"
 #include "recv_loop.h"
 #include "script_control.h"
@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-#define COUNTERS 7u // so many quarters of a second: what is held is held for one
+#define COUNTERS 7u // number of quarters of a second: held data is held for one second
 
 static struct script receiver;
 static int output[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holes of files: a source's are passed over, and where a sink's stream has long runs of zeros it gets some; whatever
-// the frames are, on a disk and in memory, and never in what was there before.
+// Tests of holes in files: a source's holes are skipped, and long runs of zeros become holes in a sink.
+// For any frames, on a disk and in memory, and never in the content that was there before.
 #include "sink/sink.h"
 #include "source/source.h"
 
@@ -24,11 +24,11 @@
 #define MOST_BYTES (24 * MIB)
 #define PARTS_MAX 8
 
-// A file: parts of data and of zeros by turns, data first.
+// A file: alternating runs of data and zeros, data first.
 struct shape {
   const char *name;
   size_t parts[PARTS_MAX];
-  size_t data_bytes; // at most on the disk
+  size_t data_bytes; // maximum on the disk
 };
 
 static const struct shape shapes[] = {
@@ -48,7 +48,7 @@ static const struct shape shapes[] = {
 static struct rd_error error;
 static atomic_bool stop;
 static unsigned char *bytes;
-static bool has_holes; // the file system of the suite's files
+static bool has_holes; // whether the file system of the suite's files supports holes
 
 static size_t make_bytes(const struct shape *shape) {
   size_t total = 0;
@@ -73,7 +73,7 @@ static bool write_frames(struct rd_sink *sink, size_t total, size_t frame_bytes)
   return true;
 }
 
-// The file is what is in `before`, then the stream.
+// Checks that the file contains `before`, then the stream.
 static void check_file(const char *name, const char *before, size_t total) {
   int fd = open(sink_path, O_RDONLY | O_CLOEXEC);
   unsigned char *seen = malloc(MOST_BYTES);
@@ -112,7 +112,7 @@ static void put_file(const char *path, const char *text) {
   close(fd);
 }
 
-// Holes begin where the file ended, at a block or not.
+// Holes begin at the old end of the file, which may be within a block.
 static void test_appended(const char *before) {
   for (size_t s = 0; s < SHAPES; s++) {
     size_t total = make_bytes(&shapes[s]);
@@ -122,12 +122,12 @@ static void test_appended(const char *before) {
     CHECK(write_frames(sink, total, MIB) && rd_sink_commit(sink, &error));
     rd_sink_destroy(sink);
     check_file(shapes[s].name, before, total);
-    size_t edges = 2 * 4 * KIB; // what was there, and a part of a block at the end
+    size_t edges = 2 * 4 * KIB; // the old content, and a part of a block at the end
     if (strlen(before) % (4 * KIB) == 0) check_room(&shapes[s], shapes[s].data_bytes + edges);
   }
 }
 
-// Bytes that another process appends at the same time stay.
+// Bytes that another process appends at the same time are kept.
 static void test_appended_by_two(void) {
   put_file(sink_path, "old");
   memset(bytes, 0, MIB);
@@ -144,7 +144,7 @@ static void test_appended_by_two(void) {
   check_file("by two", "old", 200 * KIB + 6 + MIB + 3);
 }
 
-// Zeros that are appended are seen at once, and cut off again.
+// Appended zeros are visible immediately, and are cut off again.
 static void test_abandoned(void) {
   put_file(sink_path, "old");
   memset(bytes, 0, MIB);
@@ -155,7 +155,7 @@ static void test_abandoned(void) {
   check_file("abandoned", "old", 0);
 }
 
-// The bytes that are there are not zero.
+// The existing bytes are not zero.
 static void test_in_place(void) {
   int fd = open(sink_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   memset(bytes, 'x', 2 * MIB);
@@ -169,7 +169,7 @@ static void test_in_place(void) {
   check_file("in place", "", 2 * MIB);
 }
 
-// A hole takes no room, but a file may not be longer than its limit.
+// A hole takes no space, but a file may not be longer than its limit.
 static void test_limit(void) {
   pid_t limited = fork();
   if (limited == 0) {
@@ -218,9 +218,9 @@ static void test_sources(void) {
     }
 }
 
-// A hole of which nothing is read does not get into memory either.
+// Not even a skipped hole in a small file gets into memory.
 static void test_hole_is_not_read(void) {
-  static const struct shape small = {"small", {0, 2 * MIB, 1}, 0}; // too small to be read past the cache
+  static const struct shape small = {"small", {0, 2 * MIB, 1}, 0}; // too small to be read without the cache
   size_t total = make_bytes(&small);
   make_sparse_source(&small);
   check_source(&small, total, MIB);
@@ -229,7 +229,7 @@ static void test_hole_is_not_read(void) {
   close(fd);
 }
 
-// It becomes longer and shorter while it is read.
+// The file becomes longer and shorter while it is read.
 static void test_changing_source(void) {
   static const struct shape hole = {"changing", {0, 8 * MIB}, 0};
   make_bytes(&hole);
@@ -249,7 +249,7 @@ static void test_changing_source(void) {
   rd_source_destroy(source);
 }
 
-// A file system that writes in order only, and cannot take back.
+// Simulates a file system that only writes in order, and cannot truncate.
 static void forget_holes(void) {
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -305,7 +305,7 @@ int main(void) {
   REQUIRE(bytes != NULL);
   make_stream_files("holes");
   test_all();
-  make_stream_files_in("/dev/shm", "holes"); // a file system of memory
+  make_stream_files_in("/dev/shm", "holes"); // a file system in memory
   test_all();
   free(bytes);
   return test_end("holes");

@@ -7,20 +7,20 @@
 #include "protected_frame.h"
 #include "scripted_peer.h"
 
-#define HOSTILE_SLOTS 4u // that it grants, and that whom it talks to grants with a buffer of 64 KiB
+#define HOSTILE_SLOTS 4u // slots that it grants, and that the program under test grants with a buffer of 64 KiB
 #define HOSTILE_SLOT_BYTES 16384u
 #define HOSTILE_PAYLOAD_MAX (RD_SLOT_MAX_BYTES + 1u)
 
 struct hostile {
   struct rd_transport *transport;
   struct rd_agreement agreement;
-  bool over; // the other end has gone
+  bool over; // the other end is gone
 };
 
-// Does the HELLO of one that sends offer compression?
+// Whether the HELLO of a sender offers compression.
 static bool hostile_compresses = true;
 
-// Shakes hands as it should, for the connection of this epoch.
+// Completes a correct handshake for the connection of this epoch.
 static inline struct hostile hostile_meet_again(struct rd_transport *transport, enum rd_role role, bool is_dialer,
                                                 enum rd_protection wants, uint32_t epoch) {
   struct rd_identity identity = scripted_peer_identity();
@@ -49,7 +49,7 @@ static inline struct hostile hostile_meet(struct rd_transport *transport, enum r
   return hostile_meet_again(transport, role, is_dialer, wants, 1);
 }
 
-// Shakes hands with this HELLO until it came to nothing.
+// Attempts the handshake with this HELLO until it fails.
 static inline void shake_in_vain(struct rd_transport *transport, enum rd_role role, bool is_dialer,
                                  struct rd_hello hello) {
   struct rd_error error;
@@ -61,7 +61,7 @@ static inline void shake_in_vain(struct rd_transport *transport, enum rd_role ro
   while (serviced == 0) {
     serviced = rd_pending_service(pending, &error);
     struct pollfd poll_for = rd_pending_poll(pending);
-    // Our end may like what it hears. A receiver then waits to be chosen, and a sender's peer has gone.
+    // This end may accept the handshake. A receiver then waits to be chosen, and a sender's peer closes the connection.
     if (serviced == 0) rd_wait_fd(poll_for.fd, poll_for.events, 100);
   }
   rd_pending_destroy(pending);
@@ -73,7 +73,7 @@ static inline void hostile_leave(struct hostile *hostile) {
   rd_seal_destroy(hostile->agreement.incoming);
 }
 
-// A whole message as it is.
+// Sends a complete message unchanged.
 static inline void hostile_send(struct hostile *hostile, unsigned char *message, size_t bytes) {
   const struct rd_transport_ops *ops = hostile->transport->ops;
   struct iovec part = {message, bytes};
@@ -88,8 +88,8 @@ static inline void hostile_send(struct hostile *hostile, unsigned char *message,
   }
 }
 
-// The whole message of any header. Protected, it takes the next place in the sequence, and the flag is set; its length
-// is returned.
+// Builds the message for any header. If protected, it takes the next number of the sequence and gets the flag. Returns
+// its length.
 static inline size_t hostile_make(struct hostile *hostile, struct rd_frame frame, enum rd_protection protection,
                                   const void *payload, size_t bytes, unsigned char *message) {
   struct rd_error error;
@@ -109,7 +109,7 @@ static inline void hostile_say_frame(struct hostile *hostile, struct rd_frame fr
   hostile_send(hostile, message, hostile_make(hostile, frame, protection, payload, bytes, message));
 }
 
-// As a peer that keeps the rules says it.
+// Sends a frame as a correct peer would.
 static inline void hostile_say(struct hostile *hostile, enum rd_frame_type type, uint64_t offset, const void *payload,
                                size_t bytes) {
   enum rd_protection protection = type == RD_FRAME_DATA ? hostile->agreement.protection : RD_PROTECTION_SEAL;
@@ -117,7 +117,7 @@ static inline void hostile_say(struct hostile *hostile, enum rd_frame_type type,
                     protection, payload, bytes);
 }
 
-// The next message that comes, as it came; 0: the other end has gone.
+// Stores the next received message unchanged. Returns its length; 0: the other end is gone.
 static inline size_t hostile_overhear(struct hostile *hostile, unsigned char *copy, size_t most_bytes) {
   const struct rd_transport_ops *ops = hostile->transport->ops;
   struct rd_error error;
@@ -135,7 +135,7 @@ static inline size_t hostile_overhear(struct hostile *hostile, unsigned char *co
   return message.bytes;
 }
 
-// Opens a message in place.
+// Decrypts a message in place.
 static inline void hostile_open(struct hostile *hostile, unsigned char *message, size_t message_bytes,
                                 struct rd_frame *frame, unsigned char **payload, size_t *bytes) {
   struct rd_error error;
@@ -146,8 +146,8 @@ static inline void hostile_open(struct hostile *hostile, unsigned char *message,
   REQUIRE(rd_seal_open(hostile->agreement.incoming, message, message_bytes, frame, payload, bytes, &error));
 }
 
-// The next frame of this type, past others: its header, and its payload in `payload` (NULL: not wanted). False: the
-// other end has gone.
+// Receives the next frame of this type and skips others: stores its header, and its payload in `payload` (NULL: not
+// wanted). Returns false if the other end is gone.
 static inline bool hostile_hear(struct hostile *hostile, enum rd_frame_type type, struct rd_frame *frame,
                                 unsigned char *payload, size_t *payload_bytes) {
   static unsigned char message[RD_HEADER_BYTES + HOSTILE_PAYLOAD_MAX + RD_TAG_BYTES];

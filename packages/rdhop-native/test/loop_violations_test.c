@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each loop against protocol violations of a peer that holds the key: it ends with an error, and commits nothing.
+// Tests of each loop against protocol violations of a peer that holds the key.
+// The loop ends with an error, and commits nothing.
 #include "memory_transport.h"
 #include "protocol_violations.h"
 #include "recv_loop.h"
@@ -44,7 +45,7 @@ static void check_violation(const struct violation *violation, enum rd_role role
       hostile_meet(ends[1], target_sends ? RD_ROLE_RECEIVER : RD_ROLE_SENDER, !target_sends, wants);
   if (!target_sends) say_empty(&hostile, RD_FRAME_PING);
   violation->commit(&hostile);
-  // It says why before it goes.
+  // It reports the reason before it closes the connection.
   bool right = CHECK(hostile_hear(&hostile, RD_FRAME_ABORT, &frame, payload, &bytes)) &&
                CHECK(rd_abort_decode(payload, bytes, &said, &error));
   hostile_leave(&hostile);
@@ -58,7 +59,7 @@ static void check_violations(const struct violation *violations, size_t count, e
   for (size_t i = 0; i < 3 * count; i++) check_violation(&violations[i / 3], role, (enum rd_protection)(i % 3));
 }
 
-// A consumer gets the frames before the one that somebody changed, and not a byte of that one.
+// A consumer gets the frames before the one that was changed, and not a single byte of that one.
 static void nothing_of_it_is_written(enum rd_protection wants, size_t bytes, size_t changed_at) {
   static unsigned char payload[HOSTILE_SLOT_BYTES], message[RD_HEADER_BYTES + HOSTILE_SLOT_BYTES + RD_TAG_BYTES];
   struct rd_transport *ends[2];
@@ -82,7 +83,7 @@ static void nothing_of_it_is_written(enum rd_protection wants, size_t bytes, siz
   CHECK(target.code == RD_CODE_DATA_DAMAGED && !target.ended);
   close(output[1]);
   char said[64];
-  CHECK(read(output[0], said, sizeof said) <= 4); // it may end before it wrote what was right
+  CHECK(read(output[0], said, sizeof said) <= 4); // it may end before it has written the correct bytes
   close(output[0]);
 }
 
@@ -91,7 +92,7 @@ static void changed_frames(void) {
   for (enum rd_protection wants = RD_PROTECTION_MAC; wants <= RD_PROTECTION_SEAL; wants++)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
       nothing_of_it_is_written(wants, sizes[i], RD_HEADER_BYTES);                               // the payload
-      nothing_of_it_is_written(wants, sizes[i], RD_HEADER_BYTES + sizes[i] - 1);                // its end
+      nothing_of_it_is_written(wants, sizes[i], RD_HEADER_BYTES + sizes[i] - 1);                // its last byte
       nothing_of_it_is_written(wants, sizes[i], RD_HEADER_BYTES + sizes[i] + RD_TAG_BYTES - 1); // the tag
     }
 }

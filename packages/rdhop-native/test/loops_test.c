@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sending and the receiving loop against each other over memory: every stream arrives whole or not at all, whatever
-// the transport does.
+// Tests of the sending and the receiving loop against each other over memory.
+// Every stream arrives completely or not at all, whatever the transport does.
 #include "memory_transport.h"
 #include "recv_loop.h"
 #include "script_control.h"
@@ -12,20 +12,20 @@ struct stream {
   size_t buffer_bytes;
   size_t bytes;
   struct rd_mem_faults faults;
-  bool faults_back; // on the way from the receiver
+  bool faults_back; // in the direction from the receiver
 };
 
 static const enum rd_encrypt encrypts[] = {RD_ENCRYPT_NEVER, RD_ENCRYPT_AUTH, RD_ENCRYPT_ALWAYS};
 #define ENCRYPTS (sizeof encrypts / sizeof encrypts[0])
 
-// Of the streams from here on.
+// Settings of the streams that follow.
 static int compress_level;
 static unsigned jobs;
 
 struct outcome {
   enum rd_code sent, received;
-  bool arrived; // the sink holds the stream
-  bool exists;  // there is a sink
+  bool arrived; // the sink contains the stream
+  bool exists;  // the sink exists
 };
 
 static void command(struct script *script, const struct stream *stream, struct rd_transport *transport,
@@ -97,7 +97,8 @@ static void test_starvation(void) {
       }
 }
 
-// A device that may lock little: what is sent from and received into fits it, or there is no connection, and words.
+// A device that may lock little memory: the buffers for sending and receiving fit, or there is no connection but an
+// error message.
 static void test_little_memory(void) {
   static const size_t limits[] = {9 << 20, 6 << 20, 1 << 20, 200 << 10, 150 << 10};
   for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
@@ -109,8 +110,8 @@ static void test_little_memory(void) {
   CHECK(outcome.sent != RD_CODE_OK && outcome.received != RD_CODE_OK && !outcome.exists);
 }
 
-// A fault at each message in turn. Either it was never reached, or neither end takes the stream for whole, and there is
-// no file. One case is left to chance by its nature: when only the receiver's last message is lost, its file is there.
+// A fault at each message in turn. Either the message was never reached, or neither end takes the stream for complete
+// and there is no file. One case cannot be decided: if only the receiver's last message is lost, its file exists.
 static void test_fault(bool corrupts, bool back, enum rd_encrypt encrypt) {
   bool reached = false;
   for (unsigned message = 1; message <= 30; message++) {
@@ -128,7 +129,7 @@ static void test_fault(bool corrupts, bool back, enum rd_encrypt encrypt) {
   CHECK(reached);
 }
 
-// Compressed and protected by any number of threads.
+// Compression and protection with any number of threads.
 static void test_jobs(void) {
   static const unsigned numbers[] = {1, 2, 8};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command lines of rdsend and rdrecv.
+// Tests of the command lines of rdsend and rdrecv.
 #include "base/size_text.h"
 #include "receiver_options.h"
 #include "sender_options.h"
@@ -20,7 +20,7 @@ static const struct rd_command_line *line_of(enum rd_role role) {
   return role == RD_ROLE_SENDER ? &rd_sender_command_line : &rd_receiver_command_line;
 }
 
-// Words up to a NULL.
+// The words end with a NULL.
 static bool parse(enum rd_role role, ...) {
   va_list words;
   int argc = 0;
@@ -56,7 +56,7 @@ static void test_key_is_wiped(void) {
   CHECK(RECV("7000", "-") && strcmp(argv[2], "-") == 0);
 }
 
-// rdrecv makes one.
+// rdrecv generates a key.
 static void test_no_key(void) {
   CHECK(RECV("7000") && options.port == 7000 && options.key_text[0] == '\0' && !options.limits_waiting);
   CHECK(options.file == NULL && options.command == NULL);
@@ -156,7 +156,7 @@ static void test_mistakes(void) {
     CHECK(error.code == RD_CODE_USAGE && error.message[0] != '\0');
   }
   CHECK(!SEND("--connect-timeout", "0", "h", "1", "k") && error.code == RD_CODE_USAGE);
-  CHECK(!RECV("--connect-timeout", "0.0001", "1", "k")); // not for ever
+  CHECK(!RECV("--connect-timeout", "0.0001", "1", "k")); // not taken as no limit
   CHECK(!SEND("h", "1"));
   CHECK(!SEND("h", "0", "k"));
   CHECK(!SEND("h", "65536", "k"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built rdsend and rdrecv, over TCP, against protocol violations of a peer that holds the key: they end with an
-// error and commit nothing. `program_violations_test all`: with each role, dialer and protection.
+// Tests of the built rdsend and rdrecv against protocol violations of a peer that holds the key.
+// Over TCP. The programs end with an error and commit nothing. `program_violations_test all`: with each role, dialer
+// and protection.
 #include "base/bytes.h"
 #include "protocol_violations.h"
 #include "stream_files.h"
@@ -13,7 +14,7 @@ static struct rd_error error;
 
 #define WAYS 6u
 
-// How the two meet: WAYS a role.
+// How the two connect: WAYS combinations per role.
 struct meeting {
   enum rd_role role; // of the target
   bool target_dials;
@@ -35,7 +36,7 @@ static void start(struct target *target, const struct meeting *meeting, bool has
   if (is_sender) target_command(target, "{\"op\":\"commit\",\"status\":0}");
 }
 
-// They have met, and the sender has chosen.
+// Returns after the handshake, when the sender has chosen its connection.
 static struct hostile meet(struct target *target, const struct meeting *meeting) {
   struct rd_transport *transport = join(target, meeting->target_dials);
   enum rd_role role = meeting->role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
@@ -53,7 +54,7 @@ static void check_violation(const struct violation *violation, const struct meet
   start(&target, meeting, !violation->wants_no_output);
   struct hostile hostile = meet(&target, meeting);
   violation->commit(&hostile);
-  // It says why before it goes.
+  // It reports the reason before it closes the connection.
   bool right = CHECK(hostile_hear(&hostile, RD_FRAME_ABORT, &frame, payload, &bytes)) &&
                CHECK(rd_abort_decode(payload, bytes, &said, &error)) && CHECK(said.code == RD_CODE_DATA_DAMAGED);
   hostile_leave(&hostile);
@@ -64,7 +65,7 @@ static void check_violation(const struct violation *violation, const struct meet
             meeting->target_dials ? "dialled" : "listened to");
 }
 
-// In one of the ways to meet, each the next, or in all of them.
+// Tests each violation with the next of the meetings, or with all of them.
 static void check_violations(const struct violation *violations, size_t count, enum rd_role role, bool all_ways) {
   for (size_t i = 0; i < WAYS * count; i++) {
     size_t number = i / WAYS, way = i % WAYS;
@@ -73,11 +74,11 @@ static void check_violations(const struct violation *violations, size_t count, e
   }
 }
 
-// HELLOs that say what they cannot say --------------------------------------------------------------------------------
+// Invalid HELLOs ----------------------------------------------------------------------------------------------------
 
 static void keep_rules(struct hostile *hostile, enum rd_role role) {
   struct rd_frame frame;
-  bool is_first = hostile->agreement.mine.epoch == 1; // else the receiver says from where on
+  bool is_first = hostile->agreement.mine.epoch == 1; // otherwise the receiver sends the position to resume from
   if (role == RD_ROLE_RECEIVER) {
     if (!is_first) say_empty(hostile, RD_FRAME_RESUME);
     CHECK(hostile_hear(hostile, RD_FRAME_END, &frame, NULL, NULL));
@@ -92,10 +93,10 @@ static void keep_rules(struct hostile *hostile, enum rd_role role) {
   say_empty(hostile, RD_FRAME_BYE);
 }
 
-// It is rejected, and the next who comes is taken.
+// The HELLO is rejected, and the next peer is accepted.
 static void check_hello(struct rd_hello hello, const struct meeting *meeting) {
   struct target target;
-  // A dialer names the epoch, from 1 on; a listener that wants more than it has to refuses.
+  // The dialer chooses the epoch, from 1 on; a listener is refused if it demands a higher one than that.
   if (hello.epoch == 0 && meeting->target_dials) hello.epoch = 7;
   enum rd_role role = meeting->role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
   start(&target, meeting, true);
@@ -142,9 +143,9 @@ static void check_hellos(void) {
   }
 }
 
-// Words -------------------------------------------------------------------------------------------------------------
+// Texts -------------------------------------------------------------------------------------------------------------
 
-// The program reports an ABORT, whatever text it carries, in one line of plain text.
+// The program reports an ABORT with any text in one line of plain text.
 static void check_abort(uint32_t code, const char *words, const char *expected) {
   for (int role = 0; role < 2; role++) {
     struct target target;
@@ -176,7 +177,7 @@ static void check_aborts(void) {
 
 #define FLOOD_FRAMES 256u
 
-// Sends so many sealed frames with one call, past the transport, and throws away what comes.
+// Sends FLOOD_FRAMES sealed frames with one call, bypassing the transport, and drops the answers.
 static void flood(struct hostile *hostile, enum rd_frame_type type, const void *payload, size_t bytes) {
   static unsigned char batch[FLOOD_FRAMES * (4 + RD_HEADER_BYTES + RD_ACK_BYTES + RD_TAG_BYTES)], heard[1 << 16];
   size_t filled = 0;
@@ -197,7 +198,7 @@ static void flood(struct hostile *hostile, enum rd_frame_type type, const void *
   }
 }
 
-// However much comes, the program still reads the agent's commands.
+// During a flood of any size the program still reads the agent's commands.
 static void check_flood(enum rd_role role, enum rd_frame_type type, size_t bytes) {
   static const unsigned char zeros[RD_ACK_BYTES];
   struct target target;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol violations of a peer that holds the key, one each, right after the sender chose its connection.
+// Protocol violations of a peer that holds the key, right after the sender chose its connection.
 #ifndef RD_PROTOCOL_VIOLATIONS_H
 #define RD_PROTOCOL_VIOLATIONS_H
 
@@ -9,7 +9,7 @@
 struct violation {
   const char *name;
   void (*commit)(struct hostile *hostile);
-  bool wants_no_output; // it is one only while the receiver cannot write
+  bool wants_no_output; // it is a violation only while the receiver cannot write
 };
 
 static inline void say_end(struct hostile *hostile, uint64_t offset, int digest_byte) {
@@ -34,7 +34,7 @@ static inline void say_empty(struct hostile *hostile, enum rd_frame_type type) {
   hostile_say(hostile, type, 0, NULL, 0);
 }
 
-// Of either end -----------------------------------------------------------------------------------------------------
+// Violations of either end ------------------------------------------------------------------------------------------
 
 static inline void say_type(struct hostile *hostile, int type) {
   hostile_say(hostile, (enum rd_frame_type)type, 0, NULL, 0);
@@ -108,7 +108,7 @@ static void do_long_abort(struct hostile *hostile) {
   hostile_say(hostile, RD_FRAME_ABORT, 0, zeros, sizeof zeros);
 }
 
-// A place in the sequence that is never sent.
+// Skips a number of the sequence.
 static void do_gap(struct hostile *hostile) {
   unsigned char header[RD_HEADER_BYTES], tag[RD_TAG_BYTES];
   struct rd_frame frame = {.type = RD_FRAME_PING, .epoch = 1};
@@ -134,7 +134,7 @@ static void do_reflect(struct hostile *hostile) {
   size_t bytes = hostile_overhear(hostile, message, sizeof message), payload_bytes;
   REQUIRE(bytes > 0);
   memcpy(opened, message, bytes);
-  hostile_open(hostile, opened, bytes, &frame, &payload, &payload_bytes); // its place in the sequence is taken
+  hostile_open(hostile, opened, bytes, &frame, &payload, &payload_bytes); // its number in the sequence is used
   hostile_send(hostile, message, bytes);
 }
 
@@ -145,7 +145,7 @@ static void do_bare_header(struct hostile *hostile) {
   hostile_send(hostile, message, sizeof message);
 }
 
-// Of a sender -------------------------------------------------------------------------------------------------------
+// Violations of a sender -------------------------------------------------------------------------------------------
 
 static void do_data_beyond(struct hostile *hostile) {
   say_data(hostile, 1, 1);
@@ -172,7 +172,7 @@ static void do_huge_data(struct hostile *hostile) {
   say_data(hostile, 0, RD_SLOT_MAX_BYTES);
 }
 
-// In every respect right, but for what it was to be protected by.
+// Correct in every respect but its protection.
 static void say_data_protected(struct hostile *hostile, unsigned less_or_more) {
   struct rd_frame frame = {.type = RD_FRAME_DATA, .epoch = 1};
   hostile_say_frame(hostile, frame, (enum rd_protection)((hostile->agreement.protection + less_or_more) % 3), "x", 1);
@@ -191,9 +191,9 @@ static void do_data_protected_twice(struct hostile *hostile) {
   hostile_say_frame(hostile, frame, RD_PROTECTION_MAC, "x", 1);
 }
 
-// On its way ---------------------------------------------------------------------------------------------------------
-// Changes that an attacker on the path makes to a good sender's frame of DATA. Where DATA is in clear and has no MAC,
-// the change is in the header, or END reveals it.
+// Changes on the path ----------------------------------------------------------------------------------------------
+// Changes that an attacker on the path makes to a correct sender's frame of DATA. If DATA is unencrypted and has no
+// MAC, the change is in the header, or END reveals it.
 
 enum { ON_THE_WAY_BYTES = 3, ON_THE_WAY_MAX = RD_HEADER_BYTES + ON_THE_WAY_BYTES + RD_TAG_BYTES };
 
@@ -256,9 +256,9 @@ static void do_data_sent_again(struct hostile *hostile) {
   for (int i = 0; i < 2; i++) hostile_send(hostile, message, bytes);
 }
 
-// Compressed data: 3 bytes, in a frame of zstd's that stands for them as they are.
+// Compressed data: a zstd frame that contains 3 bytes uncompressed.
 static const unsigned char three_packed[] = {3, 0, 0, 0, 0x28, 0xb5, 0x2f, 0xfd, 0x20, 3, 0x19, 0, 0, 'a', 'b', 'c'};
-// 128 KiB of zeros, in some 20 bytes: more than a slot takes.
+// 128 KiB of zeros, in about 20 bytes: more than fits in a slot.
 static const unsigned char bomb_packed[] = {0, 0, 2, 0, 0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 2, 0, 3, 0, 0x10, 0};
 
 static void say_packed(struct hostile *hostile, const void *payload, size_t bytes) {
@@ -266,7 +266,7 @@ static void say_packed(struct hostile *hostile, const void *payload, size_t byte
   hostile_say_frame(hostile, frame, hostile->agreement.protection, payload, bytes);
 }
 
-// Good, but for the word in HELLO that there would be such.
+// Correct, except that HELLO did not offer compression.
 static void do_packed_not_offered(struct hostile *hostile) {
   say_packed(hostile, three_packed, sizeof three_packed);
 }
@@ -306,7 +306,7 @@ static void do_bomb(struct hostile *hostile) {
   say_packed(hostile, bomb_packed, sizeof bomb_packed);
 }
 
-// A frame that stands for three bytes, and then DATA that begins too early.
+// A frame that expands to three bytes, then DATA that begins too early.
 static void do_packed_then_too_early(struct hostile *hostile) {
   say_three_as(hostile, 3, sizeof three_packed);
   say_data(hostile, 2, 1);
@@ -346,7 +346,7 @@ static void do_end_at_the_end_of_time(struct hostile *hostile) {
 
 static void do_end_with_wrong_digest(struct hostile *hostile) {
   say_data(hostile, 0, 3);
-  // Where DATA is protected the digest counts for nothing, and a wrong count does.
+  // If DATA is protected, the digest is not checked; a wrong length is.
   say_end(hostile, hostile->agreement.protection != RD_PROTECTION_NONE ? 4 : 3, 0x5a);
 }
 
@@ -380,7 +380,7 @@ static void do_senders_resume(struct hostile *hostile) {
   say_empty(hostile, RD_FRAME_RESUME);
 }
 
-// Of a receiver -----------------------------------------------------------------------------------------------------
+// Violations of a receiver -----------------------------------------------------------------------------------------
 
 static void do_ack_beyond(struct hostile *hostile) {
   struct rd_frame frame;
@@ -513,7 +513,7 @@ static const struct violation sender_violations[] = {
     {"a sender's RESUME", do_senders_resume, false},
 };
 
-// Of a sender whose HELLO does not offer compression.
+// Violations of a sender whose HELLO does not offer compression.
 static const struct violation plain_sender_violations[] = {
     {"compressed DATA that HELLO did not offer", do_packed_not_offered, false},
 };

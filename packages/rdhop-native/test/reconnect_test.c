@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that break under a stream, in every way and at every moment: it arrives whole, or both ends report loss.
+// Tests of connections that break during a stream, in every manner and at every moment.
+// The stream arrives completely, or both ends report the loss.
 #include "breaking_proxy.h"
 #include "recv_loop.h"
 #include "script_control.h"
@@ -10,14 +11,14 @@
 
 #define STALL_MS WAIT_MS
 
-static int compress_level; // of the streams from here on
+static int compress_level; // of the streams that follow
 
 struct stream {
   enum rd_role is_dialer;
   enum rd_encrypt encrypt;
   size_t buffer_bytes, bytes;
   int64_t stall_ms;
-  int output_fd; // of the receiver; 0: the file
+  int output_fd; // of the receiver; 0: it writes a file
 };
 
 struct outcome {
@@ -65,7 +66,7 @@ static void end(struct outcome *outcome, struct proxy *proxy) {
   struct script *dialling = &outcome->sender, *listening = &outcome->receiver;
   if (outcome->receiver.port == 0) dialling = &outcome->receiver, listening = &outcome->sender;
   script_join(dialling);
-  // A listener waits until somebody commands otherwise.
+  // A listener waits until it is commanded otherwise.
   if (!dialling->connected) listening->aborts = true;
   script_join(listening);
   proxy_end(proxy);
@@ -79,10 +80,10 @@ static void expect_whole(const struct outcome *outcome, const char *what) {
             outcome->sender.end.message, (int)outcome->receiver.code, outcome->receiver.end.message);
 }
 
-// Again and again in one stream.
+// Breaks several times in one stream.
 static void break_often(enum breaking breaking, enum rd_role is_dialer, enum rd_encrypt encrypt, size_t buffer_bytes) {
   struct stream stream = {is_dialer, encrypt, buffer_bytes, compress_level > 0 ? 8000000 : 4000000, STALL_MS, 0};
-  // Where only one side sees the break, the other has to notice the silence.
+  // If only one side sees the break, the other side must notice the silence.
   unsigned breaks = breaking == BREAK_RESET_LISTENER ? 1 : 4;
   struct proxy proxy = {.breaking = breaking, .every_bytes = 700000, .breaks = breaks};
   struct outcome outcome;
@@ -92,7 +93,7 @@ static void break_often(enum breaking breaking, enum rd_role is_dialer, enum rd_
   CHECK(proxy.broken == breaks && outcome.sender.resumed >= breaks && outcome.receiver.resumed >= breaks);
 }
 
-// Once, after so many bytes. Until both ends are connected, nothing is promised but an end.
+// Breaks once, after this many bytes. Until both ends are connected, the only guarantee is that both end.
 static bool break_once(size_t after_bytes, enum rd_role is_dialer, enum rd_encrypt encrypt, enum breaking breaking) {
   struct stream stream = {is_dialer, encrypt, 64 << 10, 100000, STALL_MS, 0};
   struct proxy proxy = {.breaking = breaking, .every_bytes = after_bytes, .breaks = 1};
@@ -118,7 +119,7 @@ static void break_at_many_moments(size_t after_bytes, enum rd_role is_dialer, en
   CHECK(moments > 16);
 }
 
-// The peer is gone for good: the end that dials knows at once, the end that listens when its time is up.
+// The peer is gone permanently: the dialing end notices immediately, the listening end when its time is up.
 static void peer_gone(enum rd_role is_dialer) {
   struct stream stream = {is_dialer, RD_ENCRYPT_NEVER, 64 << 10, 8000000, 3000, 0};
   struct proxy proxy = {.breaking = BREAK_CLOSE, .every_bytes = 700000, .breaks = 2, .dies = true};
@@ -133,7 +134,7 @@ static void peer_gone(enum rd_role is_dialer) {
   CHECK(access(sink_path, F_OK) != 0);
 }
 
-// Nothing is heard any more, but another connection works.
+// Nothing is received any more, but another connection works.
 static void silence(enum rd_role is_dialer) {
   struct stream stream = {is_dialer, RD_ENCRYPT_ALWAYS, 64 << 10, 1000000, STALL_MS / 4, 0};
   struct proxy proxy = {.breaking = BREAK_SILENCE, .every_bytes = 700000, .breaks = 1};
@@ -143,7 +144,7 @@ static void silence(enum rd_role is_dialer) {
   expect_whole(&outcome, "silence");
 }
 
-// Every connection completes the handshake and carries no data: that is no sign of life.
+// Every connection completes the handshake but carries no data: that does not count as a sign of life.
 static void handshakes_only(void) {
   struct stream stream = {RD_ROLE_RECEIVER, RD_ENCRYPT_NEVER, 1 << 20, 4000000, 3000, 0};
   struct proxy proxy = {.breaking = BREAK_SILENCE, .every_bytes = 4000, .breaks = 1000};
@@ -154,7 +155,7 @@ static void handshakes_only(void) {
   CHECK(rd_code_is_loss(outcome.receiver.code) || outcome.receiver.code == RD_CODE_PEER_STALLED);
 }
 
-// A consumer that does not read keeps what is being written where it is, whatever the connections do.
+// While a consumer does not read, the frame that is being written stays in place, whatever the connections do.
 static void slow_consumer(enum rd_role is_dialer, enum rd_encrypt encrypt) {
   int fds[2];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol violations of a peer that holds the key, after it reconnected to a listening rdsend or rdrecv
-// (docs/protocol.md, section 1.6).
+// Tests of protocol violations of a peer that holds the key, after it reconnected.
+// To a listening rdsend or rdrecv (docs/protocol/wire.md, section 1.6).
 #include "base/protocol_version.h"
 #include "protocol_violations.h"
 #include "stream_files.h"
@@ -8,14 +8,14 @@
 
 #define STREAM "some bytes"
 #define STREAM_BYTES (sizeof STREAM - 1)
-#define ACKNOWLEDGED 5u // of the stream, by the first connection
+#define ACKNOWLEDGED 5u // bytes of the stream acknowledged on the first connection
 
 struct reconnect_violation {
   const char *name;
   void (*do_it)(struct hostile *hostile);
 };
 
-// A receiver reconnects to rdsend, which has sent all and END --------------------------------------------------------
+// A receiver reconnects to rdsend, which has sent everything and END ------------------------------------------------
 
 static void resume_at(struct hostile *hostile, uint64_t offset) {
   hostile_say(hostile, RD_FRAME_RESUME, offset, NULL, 0);
@@ -113,7 +113,7 @@ static struct hostile meet_sending(struct target *target, uint32_t epoch) {
   return hostile;
 }
 
-// Up to where the first connection breaks.
+// Runs until the first connection breaks.
 static void start_sender(struct target *target) {
   struct rd_frame frame;
   target_start(target, RD_ROLE_SENDER, RD_PROTECTION_SEAL);
@@ -123,7 +123,7 @@ static void start_sender(struct target *target) {
   CHECK(hostile_hear(&hostile, RD_FRAME_END, &frame, NULL, NULL) && frame.offset == STREAM_BYTES);
   say_ack(&hostile, ACKNOWLEDGED, 1);
   say_empty(&hostile, RD_FRAME_PING);
-  CHECK(hostile_hear(&hostile, RD_FRAME_PONG, &frame, NULL, NULL)); // it has heard that
+  CHECK(hostile_hear(&hostile, RD_FRAME_PONG, &frame, NULL, NULL)); // it has received the ACK
   hostile_leave(&hostile);
 }
 
@@ -162,7 +162,7 @@ static void check_violations(void) {
   }
 }
 
-// A connection of an epoch that was is rejected; one of a later epoch, however far, resumes the stream.
+// A connection with an earlier epoch is rejected; one with any later epoch resumes the stream.
 static void check_epochs(uint32_t next) {
   struct target target;
   struct rd_frame frame;
@@ -179,7 +179,7 @@ static void check_epochs(uint32_t next) {
   CHECK(target_ends(&target, RD_CODE_OK));
 }
 
-// A connection that lives is replaced by a newer one, not by an older one.
+// A living connection is replaced by a newer one, but not by an older one.
 static void check_replacing(void) {
   struct target target;
   struct rd_frame frame;

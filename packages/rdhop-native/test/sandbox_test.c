@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sandbox itself: each attempt is made by a process of its own that went into it as rdsend or rdrecv does. It
-// works, fails with a reason, or ends the process.
+// Tests of the sandbox.
+// Each attempt is made by a process of its own that entered the sandbox as rdsend or rdrecv does. The attempt works,
+// fails with a reason, or ends the process.
 #include "sandbox/sandbox.h"
 
 #include "base/cleanup.h"
@@ -30,12 +31,12 @@
 static char sink_directory[] = "/tmp/sandbox_test.XXXXXX", other_directory[] = "/tmp/sandbox_test.XXXXXX";
 static char sink_path[64], other_path[64], neighbour[64];
 static struct rd_sink *sink;
-static pid_t child; // of the suite, in a process group of its own
+static pid_t child; // of the suite, in its own process group
 static struct rd_error error;
 
 struct attempt {
   const char *name;
-  bool (*make)(void); // else errno says why
+  bool (*make)(void); // on failure errno has the reason
   int outcome;        // WORKS, an errno, KILLED
 };
 
@@ -190,7 +191,7 @@ static bool start_thread(void) {
   return errno == 0 && pthread_kill(thread, 0) == 0 && pthread_join(thread, NULL) == 0;
 }
 
-// Reads what names hosts, and asks the kernel for its addresses.
+// Reads the files that contain host names, and asks the kernel for its addresses.
 static bool find_name(void) {
   struct addrinfo *all = NULL;
   if (getaddrinfo("localhost", "9", NULL, &all) != 0) return false;
@@ -224,19 +225,21 @@ static bool list_directory(void) {
 }
 
 struct end {
-  const char *file;      // of a sink; NULL: a descriptor
-  const char *directory; // a program of a copy, which only reads it
+  const char *file;      // of a sink; NULL: it is a descriptor
+  const char *directory; // of a program of a copy, which only reads it
   bool kills, tree;
 };
 
 static void enter_tree(const struct end *end) {
   RD_AUTO_CLOSE int fd = end->directory == NULL ? -1 : open(end->directory, O_PATH | O_CLOEXEC);
-  setenv("TMPDIR", "/nowhere", 1); // temporary files are allowed, and all others here are beside them
+  // temporary files are allowed, and the other files of this test are in the same directory
+  setenv("TMPDIR", "/nowhere", 1);
   if (end->directory != NULL) rd_landlock_restrict_trees(&fd, 1, RD_LANDLOCK_READ);
   rd_syscall_filter_install(&(struct rd_syscall_profile){.tree = true});
 }
 
-// In a process of its own, which goes into the sandbox of a receiver, with `sink`, or of another end without files.
+// Makes the attempt in a child process, which enters the sandbox of a receiver with `sink`, or of another end without
+// files.
 static int outcome_of(const struct attempt *attempt, const struct end *end, pid_t command) {
   pid_t pid = fork();
   if (pid == 0) {
@@ -324,10 +327,10 @@ static void check_signals(void) {
   CHECK_ALL(commands, &commanding, child);
   CHECK_ALL(receivers, &agents_receiver, 0);
   CHECK_ALL(senders, &agents_sender, 0);
-  CHECK_ALL(killers, &agents_receiver, 0); // the last one: the child is gone
+  CHECK_ALL(killers, &agents_receiver, 0); // the last attempt: the child is gone
 }
 
-// Where the kernel has Landlock.
+// If the kernel supports Landlock.
 static void check_files(long version) {
   static const struct attempt attempts[] = {
       {"to write elsewhere", write_elsewhere, EACCES},   {"to read elsewhere", read_elsewhere, EACCES},
@@ -381,7 +384,7 @@ int main(void) {
   REQUIRE(open_for(other_path, O_WRONLY | O_CREAT));
   child = start_child();
   bool filters = has_filters();
-  long fences = syscall(444, NULL, 0, 1); // its version
+  long fences = syscall(444, NULL, 0, 1); // version of Landlock
   if (fences > 0) check_files(fences);
   if (filters) check_calls();
   if (filters) check_tree();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rdsend or rdrecv under test ($RD_BIN), commanded as rdstage commands it (docs/protocol.md, section 3).
+// The rdsend or rdrecv under test ($RD_BIN), controlled as by rdstage (docs/protocol/hop-agent.md).
 #ifndef RD_TARGET_H
 #define RD_TARGET_H
 
@@ -18,8 +18,8 @@ extern char **environ;
 struct target {
   pid_t pid;
   int agent_fd;
-  uint16_t port;      // where it listens; 0: not yet
-  char said[1 << 16]; // all its events so far, one a line
+  uint16_t port;      // the port that it listens on; 0: not yet
+  char said[1 << 16]; // all its events so far, one per line
   size_t said_bytes;
 };
 
@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 3))) static inline void target_command(struct t
   va_end(arguments);
   REQUIRE(length > 0 && (size_t)length < sizeof line - 1);
   line[length] = '\n';
-  // It may have gone.
+  // The program may have gone.
   (void)send(target->agent_fd, line, (size_t)length + 1, MSG_NOSIGNAL);
 }
 
@@ -59,14 +59,14 @@ static inline void target_start(struct target *target, enum rd_role role, enum r
                  hex, protection_words[wants], WAIT_MS, WAIT_MS);
 }
 
-// Its source or sink.
+// Sets the source or sink.
 static inline void target_set_file(struct target *target, const char *path) {
   char hex[512] = "";
   for (const char *at = path; *at != '\0'; at++) snprintf(hex + 2 * (at - path), 3, "%02x", (unsigned char)*at);
   target_command(target, "{\"op\":\"file\",\"path\":\"%s\",\"append\":false}", hex);
 }
 
-// The line of the first event of this name; NULL: it did not come within this time.
+// Returns the line of the first event of this name, or NULL if it did not arrive within this time.
 static inline const char *target_event(struct target *target, const char *event, int64_t within_ms) {
   char wanted[64];
   snprintf(wanted, sizeof wanted, "{\"event\":\"%s\"", event);
@@ -86,7 +86,7 @@ static inline const char *target_wait_event(struct target *target, const char *e
   return target_event(target, event, WAIT_MS);
 }
 
-// Where it listens, from the first time it is asked.
+// Returns the port that the target listens on; starts to listen at the first call.
 static inline uint16_t target_port(struct target *target) {
   if (target->port > 0) return target->port;
   target_command(target, "{\"op\":\"listen\"}");
@@ -102,7 +102,7 @@ static inline void target_dial(struct target *target, uint16_t port) {
   target_command(target, "{\"op\":\"dial\",\"addresses\":[{\"host\":\"127.0.0.1\",\"port\":%u}]}", port);
 }
 
-// The connection that comes of it; the connector is gone then.
+// Returns the connection that results, and destroys the connector.
 static inline struct rd_transport *accept_one(struct rd_connector *connector) {
   struct rd_transport *transport = NULL;
   struct rd_error error;
@@ -123,7 +123,7 @@ static inline struct rd_transport *target_connect(struct target *target) {
   return accept_one(rd_tcp_dial(&address, &error));
 }
 
-// True: it has finished with this code, and gone with no other status than that.
+// Returns true if the target has finished with this code and exited with the status of that code.
 static inline bool target_ends(struct target *target, enum rd_code code) {
   char wanted[64];
   int status = -1;

@@ -1,4 +1,4 @@
-/** Timeouts and the clock of the code under test, for which time passes as a test says. */
+/** Controls timeouts and the clock of the code under test: time passes only when a test calls `pass`. */
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 
@@ -13,19 +13,19 @@ const realDelay = timers.setTimeout;
 const running = new Map<unknown, Timeout>();
 let nowMs = 0;
 
-/** As ui/intervals.ts, for what runs once: intervals, Date and other processes go on. */
+/** Like ui/intervals.ts, but for timeouts: intervals, Date and other processes continue. */
 export const time = {
   freeze(): void {
     globalThis.setTimeout = start as typeof setTimeout;
     globalThis.clearTimeout = (timer) => void running.delete(timer);
     performance.now = () => nowMs;
   },
-  /** With those of node:timers/promises, by which tests wait, too. */
+  /** Also freezes node:timers/promises, with which tests wait. */
   freezeAll(): void {
     time.freeze();
     setDelay(delay as typeof timers.setTimeout);
   },
-  /** Runs all that falls due meanwhile, in order; resolves when what waited for it has gone on. */
+  /** Runs all timeouts that are due by then, in order; resolves when the code that waited for them has continued. */
   async pass(ms: number): Promise<void> {
     const endMs = nowMs + ms;
     await turns();
@@ -77,7 +77,7 @@ function first(): [unknown, Timeout] | undefined {
   return [...running].sort(([, one], [, other]) => one.dueMs - other.dueMs)[0];
 }
 
-/** More than any chain of answers in one process takes. */
+/** More turns of the event loop than any chain of answers in one process needs. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of a sender that holds the key to rdrecv's loop after the handshake, without threads, ciphers or files (see
-// loop_harness.h). The sink is this file's. Whatever comes, what is written is the beginning of the stream; it is
-// committed only after an END that was right; and an honest sender receives DONE.
+// Fuzzes rdrecv's loop after the handshake with frames of a sender that holds the key.
+// There are no threads, ciphers or files (see loop_harness.h), and this file implements the sink. For any input the
+// written bytes are the beginning of the stream, the sink is committed only after a correct END, and an honest sender
+// receives DONE.
 #include "base/protocol_version.h"
 #include "loop_harness.h"
 #include "recv_loop.h"
@@ -11,7 +12,7 @@ enum sink_kind { SINK_FILE, SINK_FD, SINK_HELD, SINK_LATE };
 
 struct rd_sink {
   enum sink_kind kind;
-  size_t room;                        // that it takes now
+  size_t room;                        // bytes that the sink accepts now
   bool fails, reader_gone, is_broken; // is_broken: it failed, or its reader went away
   uint64_t written;
   bool was_begun, was_committed;
@@ -19,7 +20,7 @@ struct rd_sink {
 
 static struct loop_harness end;
 static struct rd_sink sink;
-static unsigned sinks;   // that are open
+static unsigned sinks;   // number of open sinks
 static bool is_given_up; // by the agent
 
 static void make_end(struct fuzz_input *input);
@@ -140,7 +141,7 @@ static void check_bytes(const unsigned char *bytes, size_t count) {
   FUZZ_REQUIRE(memcmp(bytes, peer->stream + sink.written, count) == 0);
 }
 
-// The sink, in place of sink.c.
+// Replaces sink.c.
 static struct rd_sink *open_sink(void) {
   sinks++;
   return &sink;

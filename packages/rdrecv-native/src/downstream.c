@@ -90,7 +90,7 @@ void rd_downstream_woken(struct rd_downstream *downstream) {
   rd_relay_woken(downstream->relay);
 }
 
-// Beside what the hosts behind take from, there is room for a window.
+// Besides the ring that the downstream hosts read from, there must be space for a window.
 static size_t relay_bytes(const struct rd_settings *settings) {
   size_t window_bytes = settings->buffer_bytes + (size_t)RD_SMALL_SLOTS * RD_SMALL_BYTES;
   return window_bytes + rd_window_ring_bytes(window_bytes, settings->behind);

@@ -11,7 +11,7 @@
 #define WORDS_BYTES 768
 
 static struct {
-  int terminal_fd; // -1: nothing to show, or it was shown
+  int terminal_fd; // -1: nothing to show, or already shown
   char words[RD_KEY_WORDS_BYTES];
 } offer = {.terminal_fd = -1};
 

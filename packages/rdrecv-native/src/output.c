@@ -99,7 +99,7 @@ void rd_output_write_held(struct rd_output *output) {
   }
 }
 
-// The number stays in use, so that no other file gets it.
+// The descriptor number stays in use, so that no other file gets it.
 void rd_output_close(const struct rd_output *output) {
   if (output->fd < 0) return;
   RD_AUTO_CLOSE int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -115,7 +115,7 @@ void rd_output_wait_for_release(struct rd_output *output) {
   }
 }
 
-// A sink that comes after the writer has begun is ignored.
+// Ignores a sink that arrives after the writer has begun.
 static bool open_sink(struct rd_output *output, const struct rd_command *command, struct rd_error *error) {
   bool is_file = command->type == RD_COMMAND_FILE, is_late = output->state == RD_OUTPUT_WRITING;
   struct rd_sink *sink = is_file ? rd_sink_open(command->path, command->append, error) : rd_sink_from_fd(command->fd);
@@ -144,14 +144,14 @@ static void set_reader(struct rd_output *output, pid_t pid) {
   output->reader = rd_process_group_of(pid);
 }
 
-// The reader must not take the end of its input for the end of the stream, unless it is.
+// The reader must not mistake the end of its input for the end of the stream, unless the stream was delivered.
 static void lose_control(struct rd_output *output, bool is_delivered) {
   output->control_lost = true;
   show(output);
   if (!is_delivered) rd_process_group_kill(&output->reader, KILL_MS);
 }
 
-// Waits for the next command. False: none came in time.
+// Waits for the next command. Returns false if none arrived in time.
 static bool next_command(const struct rd_output *output, int64_t until_ms, struct rd_command *command) {
   struct rd_control *control = output->control;
   while (!control->ops->next(control, command)) {

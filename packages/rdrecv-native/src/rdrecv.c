@@ -17,7 +17,7 @@ int rd_recv_main(int argc, char **argv) {
   return rd_program_main(&program, argc, argv);
 }
 
-// The user must carry the key to the sender first, so the listener waits without a limit.
+// The user must first bring the key to the sender, so the listener waits without a limit.
 static bool make_key(struct rd_options *options, struct rd_error *error) {
   if (!rd_key_offer_make(options->key_text, error)) return false;
   if (!options->limits_waiting) options->settings.listen_timeout_ms = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiving end of a hop: rdrecv, but for --serve.
+// The receiving end of a hop: rdrecv without --serve.
 #ifndef RD_RDRECV_H
 #define RD_RDRECV_H
 
-// `argv[0]` is its name. Returns the exit status, or does not return if it ends by a signal. Prints its failures.
+// `argv[0]` is the name of the program. Returns the exit status, or does not return if a signal ends the process.
+// Prints its own failures.
 int rd_recv_main(int argc, char **argv);
 
 #endif

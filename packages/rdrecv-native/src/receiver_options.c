@@ -7,14 +7,14 @@ static bool parse_bind(void *to, const char *text);
 static bool parse_connect_timeout(void *to, const char *text);
 static bool take_operands(struct rd_options *options, int count, char **operands, struct rd_error *error);
 
-// In the order of --help.
+// The order is that of --help.
 static const struct rd_option_row rows[] = {
     RD_OPTION_VALUE("bind", "ADDRESS", parse_bind, "an address of this machine",
                     "listen only on this address (default: all)"),
     RD_OPTION_VALUE("connect-timeout", "S", parse_connect_timeout, "a number of seconds, at least 0.001",
                     "give up if not connected within S seconds (10; 0\n"
                     "for no limit, the default with a generated key)"),
-    {0, "rdma-check", NULL, rd_options_choose_rdma_check, NULL, 0, NULL}, // for rdstage
+    {0, "rdma-check", NULL, rd_options_choose_rdma_check, NULL, 0, NULL}, // used by rdstage
     {0},
 };
 
@@ -43,7 +43,7 @@ static bool parse_bind(void *to, const char *text) {
   return length > 0 && (size_t)length < sizeof options->settings.bind_host;
 }
 
-// 0: it waits without a limit.
+// 0: wait without a limit.
 static bool parse_connect_timeout(void *to, const char *text) {
   struct rd_options *options = to;
   options->limits_waiting = true;

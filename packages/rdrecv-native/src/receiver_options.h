@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of rdrecv, but for --serve.
+// The command line of rdrecv without --serve.
 #ifndef RD_RECEIVER_OPTIONS_H
 #define RD_RECEIVER_OPTIONS_H
 

@@ -18,7 +18,7 @@ static bool consumer_status(struct rd_standalone *standalone, enum rd_code code,
 const struct rd_standalone_ops rd_receiver_standalone_ops = {
     .connect = listen_next, .listening = listening, .end_command = end_consumer, .command_status = consumer_status};
 
-// RDMA first, because a sender that tries both begins with it; but TCP first if the port is to be a free one.
+// RDMA first, because a sender that tries both begins with it; but TCP first if a free port is to be chosen.
 static bool listen_next(struct rd_standalone *standalone, struct rd_command *command) {
   bool both = has_two(standalone), is_first = standalone->connects == 0;
   if (standalone->connects >= (both ? 2 : 1)) return false;
@@ -34,7 +34,7 @@ static bool has_two(const struct rd_standalone *standalone) {
   return standalone->over_rdma && standalone->over_tcp;
 }
 
-// A free port is printed when both listeners have it, because the sender tries RDMA first. Without TCP, a failure to
+// A free port is printed once both listeners have it, because the sender tries RDMA first. Without TCP, a failure to
 // listen over RDMA ends the run.
 static void listening(struct rd_standalone *standalone, const struct rd_event *event) {
   bool failed = event->type == RD_EVENT_LISTEN_FAILED;
@@ -51,7 +51,7 @@ static void listening(struct rd_standalone *standalone, const struct rd_event *e
   if (port != 0) rd_key_offer_show(standalone->options->settings.bind_host, port);
 }
 
-// It must be dead before its input ends.
+// The consumer must be dead before its input ends.
 static void end_consumer(struct rd_standalone *standalone, enum rd_code code) {
   if (code == RD_CODE_OK || code == RD_CODE_CLOSED) return;
   if (rd_standalone_is_tree(standalone)) {
@@ -62,7 +62,7 @@ static void end_consumer(struct rd_standalone *standalone, enum rd_code code) {
   rd_child_wait(&standalone->child, KILL_MS);
 }
 
-// rdtree itself reports why it ends.
+// rdtree reports itself why it failed.
 static bool consumer_status(struct rd_standalone *standalone, enum rd_code code, int *exit_status) {
   if (!standalone->child.exited || (code != RD_CODE_OK && code != RD_CODE_CLOSED)) return false;
   int status = rd_child_status(&standalone->child);

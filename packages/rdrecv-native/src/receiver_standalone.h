@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdrecv without an agent: it listens, and its consumer's status is its own.
+// rdrecv without an agent: it listens, and exits with its consumer's status.
 #ifndef RD_RECEIVER_STANDALONE_H
 #define RD_RECEIVER_STANDALONE_H
 

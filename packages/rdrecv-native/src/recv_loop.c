@@ -9,10 +9,11 @@
 
 #define BYE_MS 5000
 
-// The stream, over all of the hop's connections. One that is lost too early makes OPEN of ENDED: END will come again.
+// The state of the stream, over all connections of the hop. If a connection is lost too early, ENDED -> OPEN: the
+// sender will send END again.
 enum stream {
   STREAM_OPEN,
-  STREAM_ENDED,     // the writer has END
+  STREAM_ENDED,     // the writer has received END
   STREAM_DELIVERED, // everything is written and committed, and RD_EVENT_END was emitted
 };
 
@@ -22,13 +23,13 @@ struct receiver {
   struct rd_credit credit;
   uint64_t received, consumed; // stream offsets
   enum stream stream;
-  uint32_t producer_status; // once ended
+  uint32_t producer_status; // valid once ended
   bool consumer_closed;     // the consumer closed its input
   bool told_closed;         // RD_EVENT_CLOSED was emitted
   int64_t done_at_ms;       // in RD_PHASE_DONE
   struct rd_downstream downstream;
   uint64_t acknowledged;         // stream offset of the last ACK
-  struct rd_connection *retired; // the one before, disconnected, while the writer writes a frame in its memory
+  struct rd_connection *retired; // the previous connection, disconnected, while the writer writes a frame in its memory
 };
 
 static bool handle_command(void *context, const struct rd_command *command, struct rd_error *error);
@@ -72,19 +73,19 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   rd_endpoint_init(&receiver.endpoint, RD_ROLE_RECEIVER, control, &ops, &receiver);
   do {
     rd_loop_run(&receiver.endpoint, &end);
-    // Bytes that were held for a moment still reach the screen.
+    // Bytes that were held for a moment must still reach the screen.
     if (receiver.consumed == 0) rd_output_write_held(&receiver.output);
     // The loss of the peer makes no difference to a consumer that has closed its input.
     if (receiver.consumer_closed && rd_code_is_loss(end.code))
       rd_error_set(&end, RD_CODE_CLOSED, "the consumer closed its input");
     // After delivery an abort is too late to matter, and the sender waits only briefly for DONE.
   } while (receiver.stream != STREAM_DELIVERED && !rd_loop_shutdown(&receiver.endpoint, &end));
-  // A stream that was written whole is delivered, although the connection was lost later or an abort came too late.
+  // A completely written stream is delivered, even if the connection was lost later or an abort came too late.
   if (stop_writing(&receiver)) {
     end = (struct rd_error){.code = RD_CODE_OK};
     deliver(&receiver);
   }
-  if (rd_output_clear(&receiver.output)) { // else its thread still uses frames in a connection's memory
+  if (rd_output_clear(&receiver.output)) { // otherwise its thread still uses frames in a connection's memory
     rd_connection_destroy(receiver.retired);
     rd_endpoint_clear(&receiver.endpoint);
   }
@@ -113,8 +114,8 @@ static bool attach(void *context, struct rd_error *error) {
          rd_downstream_attach(&receiver->downstream, settings, error);
 }
 
-// The sender will send frames again that the writer has not begun. The one that it is writing stays in the memory of
-// its connection: this one, or one that broke before.
+// The sender will resend the frames that the writer has not begun. The frame that is being written stays in the memory
+// of its connection: this one, or one that broke earlier.
 static void detach(void *context, struct rd_connection *connection) {
   struct receiver *receiver = context;
   struct rd_writer *writer = receiver->output.writer;
@@ -122,7 +123,7 @@ static void detach(void *context, struct rd_connection *connection) {
   size_t busy_bytes = rd_writer_discard_pending(writer, &forgot_end);
   if (forgot_end) receiver->stream = STREAM_OPEN;
   collect(receiver, connection, false);
-  bool is_busy = rd_writer_held(writer) > 0; // also one that was written a moment ago
+  bool is_busy = rd_writer_held(writer) > 0; // also a frame that was written just now
   receiver->acknowledged = 0;                // the last ACK may be lost with the connection
   receiver->received = receiver->consumed + (is_busy ? busy_bytes : 0);
   if (is_busy && receiver->retired == NULL) {
@@ -133,7 +134,7 @@ static void detach(void *context, struct rd_connection *connection) {
   }
 }
 
-// With a connection it is transmit() that follows the writer, after the frames that have come.
+// With a connection, transmit() follows the writer, after the received frames.
 static bool prepare(void *context, struct rd_error *error) {
   struct receiver *receiver = context;
   return begin_writing(receiver, error) && (receiver->endpoint.connection != NULL || follow_writer(receiver, error));
@@ -143,10 +144,10 @@ static bool begin_writing(struct receiver *receiver, struct rd_error *error) {
   return rd_output_begin(&receiver->output, receiver->received > 0, receiver->stream != STREAM_OPEN, error);
 }
 
-// Takes over the writer's progress, with a connection or without one.
+// Takes over the writer's progress, with or without a connection.
 static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
   if (receiver->output.writer == NULL) return true;
-  // In this order: once it has committed, all frames are written.
+  // In this order: once the writer has committed, all frames are written.
   enum rd_writer_state state = rd_writer_state(receiver->output.writer, error);
   collect(receiver, receiver->endpoint.connection, true);
   if (state == RD_WRITER_COMMITTED) deliver(receiver);
@@ -164,7 +165,7 @@ static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
   return false;
 }
 
-// At once: CLOSED may take long, or never reach a sender that gives this end up meanwhile.
+// Reports it immediately: CLOSED may take long, or never reach a sender that gives up this peer meanwhile.
 static void tell_closed(struct receiver *receiver) {
   if (receiver->told_closed) return;
   receiver->told_closed = true;
@@ -172,12 +173,12 @@ static void tell_closed(struct receiver *receiver) {
   receiver->endpoint.control->ops->emit(receiver->endpoint.control, &event);
 }
 
-// The stream is written here, and wherever it is wanted behind.
+// Returns true if the stream is written here and on every downstream host that wants it.
 static bool is_settled(const struct receiver *receiver) {
   return receiver->stream == STREAM_DELIVERED && rd_downstream_is_settled(&receiver->downstream);
 }
 
-// After delivery it does not matter that the consumer has closed its input.
+// After delivery it does not matter whether the consumer has closed its input.
 static bool is_wanted(const struct receiver *receiver) {
   return !receiver->consumer_closed || receiver->stream == STREAM_DELIVERED ||
          rd_downstream_is_wanted(&receiver->downstream);
@@ -208,7 +209,8 @@ static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_fr
   receiver->endpoint.moved_bytes = receiver->received;
   if (!rd_downstream_pass_on(&receiver->downstream, rx_frame, error)) return false;
   if (!rd_writer_put(receiver->output.writer, rx_frame, error) || !begin_writing(receiver, error)) return false;
-  // A frame that was written at once frees its slot at once: the next frame fills it while the cache still holds it.
+  // A frame that was written immediately frees its slot immediately: the next frame fills the slot while it is still in
+  // the cache.
   collect(receiver, receiver->endpoint.connection, true);
   return acknowledge(receiver, error) && rd_connection_flush(receiver->endpoint.connection, error);
 }
@@ -219,7 +221,7 @@ static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_fra
     return rd_loop_out_of_place(rx_frame, error);
   if (!rd_end_decode(rx_frame->payload, rx_frame->bytes, &end, error)) return false;
   receiver->endpoint.phase = RD_PHASE_END;
-  if (receiver->stream != STREAM_OPEN) return true; // END came by the connection before
+  if (receiver->stream != STREAM_OPEN) return true; // END already came over the previous connection
   receiver->stream = STREAM_ENDED;
   receiver->producer_status = end.producer_status;
   rd_downstream_end(&receiver->downstream, &end);
@@ -249,8 +251,8 @@ static bool send_resume(struct receiver *receiver, struct rd_error *error) {
   return true;
 }
 
-// Gives the slots of written frames back to the connection by which they came; `limited`: as many as the hosts behind
-// leave room for.
+// Returns the slots of written frames to the connection that they came over; `limited`: only as many as the downstream
+// hosts allow.
 static void collect(struct receiver *receiver, struct rd_connection *connection, bool limited) {
   struct rd_rx_frame rx_frame;
   while (!(limited && is_full(receiver)) && rd_writer_take_back(receiver->output.writer, &rx_frame)) {
@@ -299,7 +301,7 @@ static bool send_done(struct receiver *receiver, struct rd_error *error) {
   return true;
 }
 
-// Once: lets the reader see the end of the stream.
+// Only once: lets the reader see the end of the stream.
 static void deliver(struct receiver *receiver) {
   if (receiver->stream == STREAM_DELIVERED) return;
   receiver->stream = STREAM_DELIVERED;
@@ -311,7 +313,7 @@ static void deliver(struct receiver *receiver) {
 static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MAX], enum rd_wait *wait) {
   struct receiver *receiver = context;
   if (receiver->output.writer != NULL) polls[RD_POLL_DATA] = rd_writer_poll(receiver->output.writer);
-  // After END the writer finds out itself whether the consumer took everything.
+  // After END the writer itself finds out whether the consumer took everything.
   if (receiver->stream == STREAM_OPEN && !receiver->consumer_closed)
     polls[RD_POLL_CONSUMER] = (struct pollfd){.fd = receiver->output.watch_fd};
   *wait = what_for(receiver);
@@ -319,13 +321,14 @@ static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MAX], enum r
   return rd_ns_of_ms(timeout_ms(receiver));
 }
 
-// Until BYE is late, RD_EVENT_OUTPUT was long enough without an answer, or an ACK is due; -1: no limit.
+// Returns the time until BYE is late, RD_EVENT_OUTPUT has waited long enough for an answer, or an ACK is due; -1: no
+// limit.
 static int timeout_ms(struct receiver *receiver) {
   if (receiver->endpoint.phase == RD_PHASE_DONE) return BYE_MS;
   if (receiver->output.state == RD_OUTPUT_ASKED) return rd_output_timeout_ms(&receiver->output);
   if (receiver->output.writer == NULL || rd_writer_pending(receiver->output.writer) > 0) return -1;
   int left_ms = rd_credit_timeout_ms(&receiver->credit, rd_now_ms());
-  return left_ms > 0 ? left_ms : -1; // the wire did not accept one that is due: it will wake the loop
+  return left_ms > 0 ? left_ms : -1; // the wire did not accept an ACK that is due, and will wake the loop
 }
 
 static enum rd_wait what_for(struct receiver *receiver) {
@@ -345,7 +348,7 @@ static void woken(void *context, const struct pollfd polls[RD_POLLS_MAX]) {
   if ((polls[RD_POLL_CONSUMER].revents & (POLLERR | POLLHUP)) != 0) receiver->consumer_closed = true;
 }
 
-// True: everything was written, and the sink committed.
+// Returns true if everything was written and the sink was committed.
 static bool stop_writing(struct receiver *receiver) {
   struct rd_error ignored;
   if (receiver->output.writer == NULL || !rd_writer_stop(receiver->output.writer)) return false;

@@ -5,9 +5,9 @@
 
 #include "hop/control.h"
 
-// Follows commands until the stream has ended, well or not, and emits RD_EVENT_FINISHED; after a bad end it keeps the
-// output open until RD_COMMAND_RELEASE. Returns the code of the end: RD_CODE_OK when everything is written,
-// RD_CODE_CLOSED when the consumer closed its input.
+// Handles commands until the stream has ended, well or not, and emits RD_EVENT_FINISHED; after a bad end it keeps the
+// output open until RD_COMMAND_RELEASE. Returns the code of the end: RD_CODE_OK if everything is written,
+// RD_CODE_CLOSED if the consumer closed its input.
 enum rd_code rd_recv_loop(struct rd_control *control);
 
 #endif

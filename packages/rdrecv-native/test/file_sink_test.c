@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as sinks: frames of all sizes, past the page cache or through it, and disks and limits that do not let them be
-// written.
+// Tests of files as sinks: frames of all sizes, with and without the page cache, failing writes.
 #include "sink/sink.h"
 
 #include "base/direct_io.h"
@@ -19,7 +18,7 @@
 static struct rd_error error;
 static atomic_bool stop;
 static unsigned char *bytes; // page-aligned, MOST_BYTES
-static bool is_direct;       // the file system of the suite's files can do it
+static bool is_direct;       // the file system of the suite's files supports direct I/O
 
 static struct rd_sink *open_sink(bool append) {
   struct rd_sink *sink = rd_sink_open(sink_path, append, &error);
@@ -27,7 +26,7 @@ static struct rd_sink *open_sink(bool append) {
   return sink;
 }
 
-// Page-aligned as a transport's slots are, or not.
+// Writes frames that are page-aligned, as the slots of a transport are, or not.
 static bool write_frames(struct rd_sink *sink, size_t total, size_t frame_bytes) {
   for (size_t done = 0; done < total;) {
     size_t count = total - done < frame_bytes ? total - done : frame_bytes;
@@ -37,7 +36,7 @@ static bool write_frames(struct rd_sink *sink, size_t total, size_t frame_bytes)
   return rd_sink_write(sink, NULL, 0, &stop, &error);
 }
 
-// The file is `before` times 'x', then the stream.
+// Returns true if the file contains `before` times 'x', then the stream.
 static bool holds(size_t before, size_t total) {
   int fd = open(sink_path, O_RDONLY | O_CLOEXEC);
   unsigned char *seen = malloc(before + total + 1);
@@ -87,7 +86,7 @@ static void test_past_the_cache(void) {
   CHECK(holds(0, 4 * MIB + 3));
 }
 
-// Line by line.
+// Frames of one line each.
 static void test_small_frames(void) {
   struct rd_sink *sink = open_sink(false);
   CHECK(write_frames(sink, MIB + MIB / 2, 61) && rd_sink_commit(sink, &error));
@@ -98,7 +97,7 @@ static void test_small_frames(void) {
 static void test_append(void) {
   write_old(7);
   struct rd_sink *sink = open_sink(true);
-  CHECK(rd_sink_write(sink, bytes, 100, &stop, &error) && holds(7, 100)); // seen at once
+  CHECK(rd_sink_write(sink, bytes, 100, &stop, &error) && holds(7, 100)); // visible immediately
   CHECK(rd_sink_write(sink, bytes + 100, 3 * MIB - 100, &stop, &error) && rd_sink_commit(sink, &error));
   rd_sink_destroy(sink);
   CHECK(holds(7, 3 * MIB));
@@ -109,7 +108,7 @@ static void test_append(void) {
   CHECK(holds(7, 0));
 }
 
-// A shell's `> file`, in mid-file: many times what is sent to the disk at once.
+// Writes like a shell's `> file`, from the middle of the file: many times the amount that one write-back sends.
 static void test_inherited(void) {
   write_old(7);
   int fd = open(sink_path, O_WRONLY | O_CLOEXEC);
@@ -147,7 +146,7 @@ static void test_abandoned(void) {
   CHECK(holds(7, 0));
 }
 
-// Written or at the latest when committed, and nothing is left of it.
+// Fails when written, or at the latest when committed, and leaves nothing of the new file.
 static void check_unwritable(size_t total, size_t frame_bytes, const char *why) {
   struct rd_sink *sink = open_sink(false);
   CHECK(!write_frames(sink, total, frame_bytes) || !rd_sink_commit(sink, &error));

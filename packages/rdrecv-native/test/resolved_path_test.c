@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where sinks' paths lead: links of all kinds, and those that another user put into a shared directory.
+// Tests of the resolution of sinks' paths: links of all kinds.
+// Among them are links that another user put into a shared directory.
 #include "sink/resolved_path.h"
 
 #include "base/io.h"
@@ -85,7 +86,7 @@ static void test_many_links(void) {
   }
 }
 
-// There is no text that leads to a pipe.
+// The text of such a link does not lead to the pipe.
 static void test_links_of_the_kernel(void) {
   int fds[2];
   char path[48], seen[8];
@@ -108,20 +109,20 @@ static void test_directory_put_elsewhere(void) {
 }
 
 struct shared {
-  mode_t mode;    // of the directory, which is root's
-  unsigned owner; // of what is in it
-  unsigned user;  // that writes
+  mode_t mode;    // mode of the directory, which belongs to root
+  unsigned owner; // owner of the files in it
+  unsigned user;  // the user who writes
   bool refused;
 };
 
 static const struct shared cases[] = {
     {01777, STRANGER, 0, true},            // as in /tmp
     {01770, STRANGER, 0, true},            // for a group only
-    {01777, STRANGER, STRANGER + 1, true}, // not root alone is kept from it
-    {01777, STRANGER, STRANGER, false},    // its own
-    {01777, 0, STRANGER, false},           // the directory's owner's
-    {01755, STRANGER, 0, false},           // others may put nothing there
-    {0777, STRANGER, 0, false},            // nor keep anything: it may be another thing at any time
+    {01777, STRANGER, STRANGER + 1, true}, // not only root is kept from it
+    {01777, STRANGER, STRANGER, false},    // the user's own file
+    {01777, 0, STRANGER, false},           // owned by the directory's owner
+    {01755, STRANGER, 0, false},           // others cannot create files there
+    {0777, STRANGER, 0, false},            // files are not protected there either: each may be replaced at any time
 };
 
 static void as_user(const struct shared *shared, bool (*is_right)(const struct shared *shared)) {
@@ -193,7 +194,7 @@ static void test_files_of_others(void) {
     REQUIRE(chmod("shared", cases[i].mode) == 0);
     as_user(&cases[i], appends);
     CHECK(holds("shared/f", cases[i].refused ? "old" : "oldnew"));
-    // Of another's file a user cannot keep the owner.
+    // A user cannot keep the owner of another user's file.
     if (cases[i].refused || cases[i].user == cases[i].owner || cases[i].user == 0) as_user(&cases[i], replaces);
     CHECK(!cases[i].refused || holds("shared/f", "old"));
     as_user(&cases[i], opens_fifo);
@@ -203,7 +204,7 @@ static void test_files_of_others(void) {
   }
 }
 
-// Links and files that took a free name after it was looked up are refused.
+// Links and files that took a free name after the lookup are refused.
 static void test_come_between(void) {
   REQUIRE(mkdir("shared", 0700) == 0 && chmod("shared", 01777) == 0);
   struct rd_resolved_path resolved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sinks are written to without waiting, and how much.
+// Tests of which sinks are written to without blocking, and how much.
 #include "sink/sink.h"
 
 #include "base/io.h"
@@ -22,13 +22,13 @@ static void test_pipe(void) {
   static unsigned char seen[SMALL_PIPE_BYTES];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0);
   struct rd_sink *sink = rd_sink_from_fd(fds[1]);
-  REQUIRE(sink != NULL && fcntl(fds[1], F_SETPIPE_SZ, SMALL_PIPE_BYTES) > 0); // it asked for more
+  REQUIRE(sink != NULL && fcntl(fds[1], F_SETPIPE_SZ, SMALL_PIPE_BYTES) > 0); // more than the sink asked for
   CHECK(rd_sink_never_blocks(sink) && (fcntl(fds[1], F_GETFL) & O_NONBLOCK) == 0);
   memset(bytes, 5, sizeof bytes);
   CHECK(rd_sink_write_now(sink, bytes, PIPE_BUF, &error) == PIPE_BUF);
   ssize_t rest = rd_sink_write_now(sink, bytes, sizeof bytes, &error);
   CHECK(rest > 0 && rest <= PIPE_BUF);
-  CHECK(rd_sink_write_now(sink, bytes, 1, &error) == 0); // it is full
+  CHECK(rd_sink_write_now(sink, bytes, 1, &error) == 0); // the pipe is full
   CHECK(rd_wait_fd(rd_sink_watch_fd(sink), POLLOUT, 0) == 0);
   CHECK(rd_read_some(fds[0], seen, sizeof seen) == PIPE_BUF + rest && memcmp(seen, bytes, PIPE_BUF) == 0);
   CHECK(rd_wait_fd(rd_sink_watch_fd(sink), POLLOUT, 0) == 1 && rd_sink_write_now(sink, bytes, 1, &error) == 1);
@@ -38,7 +38,7 @@ static void test_pipe(void) {
   close(fds[1]);
 }
 
-// Once it is committed, a reader sees the end as soon as the descriptor that was handed in is closed.
+// After the commit, a reader sees the end as soon as the descriptor that was passed in is closed.
 static void test_end_of_pipe(void) {
   int fds[2];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0);

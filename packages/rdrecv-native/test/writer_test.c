@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Received data is written in order: into a pipe by the owner, as fast as it accepts it, into a file by the thread.
+// Tests that received data is written in order.
+// The owner writes to a pipe, as fast as it accepts data; the thread to a file.
 #include "sink/writer.h"
 
 #include "base/digest.h"
@@ -69,7 +70,7 @@ static void see(struct stream *stream) {
     stream->seen_bytes += (size_t)got;
 }
 
-// As the receiving loop does it, until `bytes` were seen.
+// Does as the receiving loop does, until `bytes` were seen.
 static void see_until(struct stream *stream, size_t bytes) {
   while (see(stream), stream->seen_bytes < bytes) {
     struct pollfd room = rd_writer_poll(stream->writer);
@@ -78,13 +79,13 @@ static void see_until(struct stream *stream, size_t bytes) {
   }
 }
 
-// More than the pipe takes: the rest goes when there is room, and the owner never waits.
+// More than the pipe can hold: the rest is written when the pipe can take it, and the owner never blocks.
 static void test_pipe(void) {
   struct stream stream;
   struct rd_rx_frame back;
   open_stream(&stream);
   put(&stream, 0);
-  REQUIRE(rd_writer_begin(stream.writer, stream.sink, &error)); // what had come before goes as well
+  REQUIRE(rd_writer_begin(stream.writer, stream.sink, &error)); // data that arrived earlier is also written
   for (unsigned i = 1; i < FRAMES; i++) put(&stream, i);
   CHECK(rd_writer_pending(stream.writer) == FRAMES && !rd_writer_take_back(stream.writer, &back));
   finish(&stream, sizeof sent);
@@ -107,7 +108,7 @@ static void test_other_digest(void) {
   close_stream(&stream);
 }
 
-// The connection breaks in the middle of a frame: it stays until it is written, the others will come again.
+// The connection breaks in the middle of a frame: that frame stays until it is written; the others will be sent again.
 static void test_forget(void) {
   struct stream stream;
   struct rd_rx_frame back;
@@ -138,7 +139,7 @@ static void test_reader_goes(void) {
   CHECK(rd_wait_fd(room.fd, room.events, WAIT_MS) == 1);
   rd_writer_woken(stream.writer);
   CHECK(rd_writer_state(stream.writer, &error) == RD_WRITER_FAILED && error.code == RD_CODE_CLOSED);
-  stream.read_fd = dup(stream.write_fd); // something to close
+  stream.read_fd = dup(stream.write_fd); // a descriptor for close_stream()
   close_stream(&stream);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of a receiver that holds the key to rdsend's loop after the handshake, without threads, ciphers or files (see
-// loop_harness.h). The source is this file's. Whatever comes, DATA is the source's bytes in order and within the
-// credit, END comes only after all of them and the producer's good end, and success only after DONE.
+// Fuzzes rdsend's loop after the handshake with frames of a receiver that holds the key.
+// There are no threads, ciphers or files (see loop_harness.h), and this file implements the source. For any input DATA
+// contains the source's bytes in order and within the credit, END comes only after all of them and the producer's good
+// end, and success only after DONE.
 #include "base/protocol_version.h"
 #include "loop_harness.h"
 #include "send_loop.h"
@@ -14,12 +15,12 @@ struct rd_source {
   bool is_file, stays_open, fails;
   bool has_ended;
   size_t bytes, given;
-  size_t ready; // that can be read now
+  size_t ready; // bytes that can be read now
 };
 
 static struct loop_harness end;
 static struct rd_source source;
-static unsigned sources; // that are open
+static unsigned sources; // number of open sources
 static bool has_source, has_committed;
 static bool is_given_up; // by the agent
 
@@ -67,7 +68,7 @@ static void make_end(struct fuzz_input *input) {
   has_committed = true;
 }
 
-// As the handshake lets through.
+// Returns a HELLO that the handshake would accept.
 static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input) {
   struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .features = how & 16 ? fuzz_u64(input) : RD_FEATURE_ZSTD};
   hello.slots = how & 32 ? 1u + fuzz_u16(input) : 1u + (how & 3) * 3;
@@ -121,7 +122,7 @@ static bool is_readable(void) {
   return source.fails || source.ready > 0;
 }
 
-// An honest receiver hears END in the end, when it acknowledges what comes.
+// An honest receiver gets END in the end, if it acknowledges the received data.
 static bool wind_up(struct loop_harness *harness) {
   struct phony_peer *peer = &harness->peer;
   if (!source.stays_open) source.ready = SIZE_MAX;
@@ -147,7 +148,7 @@ static bool is_honest(void) {
 static void check(void) {
   const struct script *script = &end.script;
   const struct phony_peer *peer = &end.peer;
-  if (peer->joined) (void)phony_peer_hear(&end.peer, 0, 0); // what it said last
+  if (peer->joined) (void)phony_peer_hear(&end.peer, 0, 0); // its last frames
   FUZZ_REQUIRE(!is_honest());
   FUZZ_REQUIRE(sources == 0);
   FUZZ_REQUIRE(script->code != RD_CODE_OK || (peer->said_done && (peer->heard_an_end || end.stalled > 0)));
@@ -161,7 +162,7 @@ static void check(void) {
   FUZZ_REQUIRE(memcmp(digest, peer->end.digest, sizeof digest) == 0);
 }
 
-// The source, in place of source.c.
+// Replaces source.c.
 static struct rd_source *open_source(void) {
   sources++;
   return &source;
@@ -193,7 +194,7 @@ int rd_source_poll_fd(const struct rd_source *asked) {
 ssize_t rd_source_read(struct rd_source *from, void *bytes, size_t most, const atomic_bool *stop,
                        struct rd_error *error) {
   (void)from, (void)bytes, (void)most, (void)stop, (void)error;
-  FUZZ_REQUIRE(false); // only a thread would
+  FUZZ_REQUIRE(false); // only a thread would call it
   return -1;
 }
 

@@ -95,7 +95,7 @@ static bool take_source(struct rd_input *input, struct rd_source *source, const 
   return true;
 }
 
-// The receiver beside it has seen the commit: END comes through the relay only after it.
+// The receiver on this host has seen the commit: END passes through the relay only after the commit.
 static bool take_relay(struct rd_input *input, const struct rd_command *command, struct rd_control *control,
                        struct rd_error *error) {
   rd_relay_destroy(input->relay);

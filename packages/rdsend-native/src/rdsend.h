@@ -3,7 +3,8 @@
 #ifndef RD_RDSEND_H
 #define RD_RDSEND_H
 
-// `argv[0]` is its name. Returns the exit status, or does not return if it ends by a signal. Prints its failures.
+// `argv[0]` is the name of the program. Returns the exit status, or does not return if a signal ends the process.
+// Prints its own failures.
 int rd_send_main(int argc, char **argv);
 
 #endif

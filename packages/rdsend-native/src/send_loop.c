@@ -11,16 +11,16 @@
 
 struct sender {
   struct rd_endpoint endpoint;
-  struct rd_input input; // it begins once there is a connection
+  struct rd_input input; // begins once there is a connection
   struct rd_credit credit;
   struct rd_limit limit;
   size_t chunk_bytes; // the largest DATA payload
   uint64_t sent;      // stream offset
-  uint64_t acked;     // stream offset: written by the receiver, of a chain by all behind it
-  // Where the last pass stopped: only later news wake the loop.
+  uint64_t acked;     // stream offset: written by the receiver, in a chain also by all hosts after it
+  // State at the end of the last pass: only later news wakes the loop.
   uint64_t filled_seen;
   bool end_seen;
-  bool is_last; // of a chain: there is no peer any more
+  bool is_last; // of the last host in a chain: there is no peer any more
   enum rd_wait wait;
 };
 
@@ -71,7 +71,7 @@ static bool handle_command(void *context, const struct rd_command *command, stru
          rd_endpoint_handle_command(&sender->endpoint, command, error);
 }
 
-// The receiver beside it need not wait for anybody from now on.
+// From now on the receiver on this host need not wait for other hosts.
 static bool become_last(struct sender *sender) {
   struct rd_error gone;
   rd_error_set(&gone, RD_CODE_PEER_LOST, "there are no more hosts after this one");
@@ -91,7 +91,7 @@ static bool attach(void *context, struct rd_error *error) {
   return register_ring(sender, error);
 }
 
-// Bytes that were sent and not acknowledged are still in the ring.
+// The ring still contains the bytes that were sent but not acknowledged.
 static void detach(void *context, struct rd_connection *connection) {
   (void)context;
   rd_connection_destroy(connection);
@@ -109,8 +109,8 @@ static bool prepare(void *context, struct rd_error *error) {
   return register_ring(sender, error);
 }
 
-// The ring of a relay is as large as the receiver beside it made it. Where a device may not have all of it, each
-// message is registered by itself.
+// The receiver on this host has chosen the size of a relay's ring. If the device may not have memory for all of it,
+// each message is registered separately.
 static bool register_ring(struct sender *sender, struct rd_error *error) {
   size_t bytes, most_bytes = rd_connection_register_most_bytes(sender->endpoint.connection);
   if (sender->input.ring == NULL) return true;
@@ -154,8 +154,8 @@ static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, 
   return true;
 }
 
-// The connection before this one lost the bytes after the offset, and the ACK of those before it. In a chain those
-// behind the receiver may still lack bytes that it has.
+// The previous connection lost the bytes after the offset, and the ACK of the bytes before it. In a chain, hosts after
+// the receiver may still lack bytes that the receiver has.
 static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   uint64_t offset = rx_frame->header.offset;
   if (sender->endpoint.phase != RD_PHASE_RESUME || rx_frame->bytes > 0 || offset < sender->acked ||
@@ -198,7 +198,7 @@ static bool send_data(struct sender *sender, struct rd_error *error) {
   return true;
 }
 
-// The next bytes to send: less than a chunk only while the wire is idle, so that chunks grow while it is busy.
+// Returns the next bytes to send: less than a chunk only while the wire is idle, so that chunks grow while it is busy.
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
   sender->filled_seen = rd_ring_filled(sender->input.ring);
   uint64_t unsent = sender->filled_seen - sender->sent;
@@ -217,13 +217,13 @@ static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
   return allowed == 0 ? 0 : rd_ring_peek(sender->input.ring, sender->sent, allowed, bytes);
 }
 
-// END is sent only after the end of the input, and after the agent's `commit`.
+// Sends END only after the end of the input, and after the agent's `commit`.
 static bool send_end(struct sender *sender, struct rd_error *error) {
   enum rd_reader_state state = rd_input_state(&sender->input, error);
   if (state == RD_READER_FAILED) return false;
   bool is_sent = sender->endpoint.phase == RD_PHASE_END;
   if (is_sent) sender->wait = RD_WAIT_OUTPUT;
-  // In this order: once the state is RD_READER_AT_END, the ring has everything.
+  // In this order: once the state is RD_READER_AT_END, the ring contains everything.
   sender->end_seen = state == RD_READER_AT_END;
   bool all_sent = sender->end_seen && sender->sent == rd_ring_filled(sender->input.ring);
   if (!all_sent || !sender->input.committed || is_sent) return true;
@@ -249,7 +249,7 @@ static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MAX], enum r
   return rd_input_expect_news(&sender->input, sender->filled_seen) ? -1 : 0;
 }
 
-// While the threads have frames to work on, neither the wire nor the output keeps the loop waiting.
+// While the threads have frames to work on, the loop does not wait for the wire or the output.
 static enum rd_wait what_for(const struct sender *sender, bool may_transmit) {
   if (!may_transmit) return RD_WAIT_WIRE;
   bool is_behind = sender->wait == RD_WAIT_WIRE || sender->wait == RD_WAIT_OUTPUT;

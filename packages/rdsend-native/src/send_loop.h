@@ -5,8 +5,8 @@
 
 #include "hop/control.h"
 
-// Follows commands until the stream has ended, well or not, and emits RD_EVENT_FINISHED. Returns the code of the end:
-// RD_CODE_OK when everything was delivered, RD_CODE_CLOSED when the consumer closed its input.
+// Handles commands until the stream has ended, well or not, and emits RD_EVENT_FINISHED. Returns the code of the end:
+// RD_CODE_OK if everything was delivered, RD_CODE_CLOSED if the consumer closed its input.
 enum rd_code rd_send_loop(struct rd_control *control);
 
 #endif

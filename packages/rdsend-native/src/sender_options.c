@@ -12,7 +12,7 @@ static bool parse_compress(void *to, const char *text);
 static bool parse_limit(void *to, const char *text);
 static bool take_operands(struct rd_options *options, int count, char **operands, struct rd_error *error);
 
-// In the order of --help.
+// The order is that of --help.
 static const struct rd_option_row rows[] = {
     RD_OPTION_VALUE("connect-timeout", "S", parse_connect_timeout, "a number of seconds, at least 0.001",
                     "give up if not connected within S seconds (10)"),

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#define PRODUCER_MS 1000 // from the end of its reader to its own
+#define PRODUCER_MS 1000 // time for the producer to end after its reader has gone
 
 static bool dial(struct rd_standalone *standalone, struct rd_command *command);
 static bool after_exit(struct rd_standalone *standalone, struct rd_command *command);
@@ -29,7 +29,7 @@ static bool dial(struct rd_standalone *standalone, struct rd_command *command) {
   return true;
 }
 
-// A producer's exit commits or aborts the stream. A consumer's exit shows on its pipe.
+// A producer's exit commits or aborts the stream. A consumer's exit is visible on its pipe.
 static bool after_exit(struct rd_standalone *standalone, struct rd_command *command) {
   if (standalone->child.go_fd >= 0 || standalone->exit_reported || !rd_child_has_exited(&standalone->child))
     return false;
@@ -45,7 +45,8 @@ static bool after_exit(struct rd_standalone *standalone, struct rd_command *comm
   return true;
 }
 
-// SIGPIPE as in a local pipe, also for a producer that writes nothing and would not notice that its reader is gone.
+// Sends SIGPIPE, as in a local pipe, also because a producer that writes nothing would not notice that its reader is
+// gone.
 static void end_producer(struct rd_standalone *standalone, enum rd_code code) {
   if (code == RD_CODE_OK) return;
   rd_cleanup_fd(&standalone->child.pipe_fd);
@@ -59,7 +60,7 @@ static bool producer_status(struct rd_standalone *standalone, enum rd_code code,
   return (has_failed && code == RD_CODE_ABORTED) || (rd_standalone_is_tree(standalone) && code == RD_CODE_OK);
 }
 
-// The producer has sent all that it could.
+// Returns true if the producer has sent all that it could.
 static bool is_whole(const struct rd_standalone *standalone) {
   int status = rd_child_status(&standalone->child);
   return status == 0 || (rd_standalone_is_tree(standalone) && status == RD_TREE_FAILED_PATHS);

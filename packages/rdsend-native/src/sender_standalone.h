@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdsend without an agent: it dials, and its producer's exit commits the stream or aborts it.
+// rdsend without an agent: it dials, and its producer's exit commits or aborts the stream.
 #ifndef RD_SENDER_STANDALONE_H
 #define RD_SENDER_STANDALONE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limit of a rate, by a clock of our own.
+// Tests of the rate limit with a simulated clock.
 #include "source/limit.h"
 
 #include "hop/control.h"
@@ -23,8 +23,8 @@ static int64_t at_random(int64_t most) {
   return (int64_t)((seed >> 11) % (uint64_t)(most + 1));
 }
 
-// Sends as much as the limit lets it until `until_ns`; every wait takes up to `late_ns` longer than it should. Returns
-// the bytes.
+// Sends as much as the limit allows until `until_ns`; every wait takes up to `late_ns` longer than it should. Returns
+// the number of bytes.
 static double send_until(struct rd_limit *limit, size_t chunk_bytes, int64_t until_ns, int64_t late_ns) {
   double sent = 0;
   while (now_ns < until_ns) {
@@ -50,7 +50,7 @@ static void is_no_limit(void) {
   CHECK(rd_limit_allow(&limit, SIZE_MAX, 5) == SIZE_MAX && rd_limit_wait_ns(&limit, 5) == -1);
 }
 
-// From one byte a second to more than any machine has, whatever the chunk.
+// Rates from one byte per second to more than any machine reaches, for any chunk size.
 static void is_true_over_seconds(void) {
   static const size_t chunks[] = {1, 64, 4096, 65537, CHUNK_BYTES};
   for (size_t i = 0; i < RATES; i++) {
@@ -78,13 +78,13 @@ static void holds_back_at_once(void) {
   }
 }
 
-// A source that was idle for long may not make up for it.
+// A source that was idle for long may not make up for that time.
 static void saves_little_while_idle(void) {
   for (size_t i = 0; i < RATES; i++) {
     struct rd_limit limit;
     now_ns = 0;
     rd_limit_init(&limit, rates[i], now_ns);
-    CHECK(rd_limit_allow(&limit, 1, now_ns += SECOND) == 1); // it was there: nothing is held back
+    CHECK(rd_limit_allow(&limit, 1, now_ns += SECOND) == 1); // it was available: no delay
     rd_limit_spend(&limit, 1);
     rd_limit_idle(&limit);
     double most = at_rate(rates[i], 20 * MS);
@@ -95,7 +95,7 @@ static void saves_little_while_idle(void) {
   }
 }
 
-// A machine that comes late to what was held back has not lost it, unless it stood still.
+// A machine that is late to send held-back data has not lost the time, unless it stood still for long.
 static void makes_up_for_lateness(void) {
   struct rd_limit limit;
   now_ns = 0;
@@ -107,7 +107,8 @@ static void makes_up_for_lateness(void) {
   CHECK(after_a_stop <= 250000 && after_a_stop > 240000);
 }
 
-// Nor has one that takes long over what may go, or finds no room on the wire: there was more to send all the while.
+// Nor has a machine that takes long to send allowed data, or whose network is busy: there was more to send all the
+// time.
 static void makes_up_for_slow_work(void) {
   struct rd_limit limit;
   now_ns = 0;
@@ -124,7 +125,7 @@ static void makes_up_for_slow_work(void) {
   CHECK(sent > at_rate(1000000, now_ns) * 0.98);
 }
 
-// Small writes go as they come while they stay below the rate.
+// Small writes pass immediately while they stay below the rate.
 static void lets_little_pass(void) {
   struct rd_limit limit;
   now_ns = 0;
@@ -137,7 +138,7 @@ static void lets_little_pass(void) {
   }
 }
 
-// Low rates do not wake anybody for every byte.
+// Low rates do not wake the loop for every byte.
 static void wakes_seldom(void) {
   for (size_t i = 0; i < RATES; i++) {
     struct rd_limit limit;

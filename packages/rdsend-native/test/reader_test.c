@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source read into the ring: a pipe by the owner, a socket by a thread.
+// Tests of reading a source into the ring: a pipe by the owner, a socket by a thread.
 #include "source/reader.h"
 
 #include "base/cleanup.h"
@@ -25,7 +25,7 @@ struct stream {
   struct rd_reader *reader;
   uint64_t taken;
   struct rd_stream_check *check;
-  struct rd_digest *digest; // of what was taken
+  struct rd_digest *digest; // of the bytes taken
 };
 
 static void open_stream(struct stream *stream, bool socket) {
@@ -51,7 +51,7 @@ static void close_stream(struct stream *stream) {
   rd_cleanup_fd(&stream->write_fd);
 }
 
-// As the sending loop does it: what is in the ring is taken, then waits for more.
+// Does as the sending loop does: takes the bytes in the ring, then waits for more.
 static void take(struct stream *stream) {
   const unsigned char *bytes;
   size_t count;
@@ -125,7 +125,7 @@ static void test_much(bool socket) {
   close_stream(&stream);
 }
 
-// The bytes that the poll had seen are gone: another process reads the same pipe.
+// The bytes that poll() reported are gone: another process reads the same pipe.
 static void test_another_process_reads(void) {
   struct stream stream;
   char bytes[10] = "";
@@ -140,7 +140,7 @@ static void test_another_process_reads(void) {
   close_stream(&stream);
 }
 
-// Nothing is released: the ring fills, and the reader then waits for room in it, not for its owner.
+// Nothing is released: the ring fills, and the reader then waits for the ring to be released, not for its owner.
 static void test_full_ring(void) {
   struct stream stream;
   char bytes[8000] = "";
@@ -165,14 +165,14 @@ static void test_unreadable(void) {
   open_stream(&stream, true);
   struct linger at_once = {.l_onoff = 1};
   CHECK(setsockopt(stream.write_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once) == 0);
-  CHECK(rd_write_all(stream.read_fd, "x", 1)); // what the other end has not read makes its close a reset
+  CHECK(rd_write_all(stream.read_fd, "x", 1)); // unread data at the other end makes its close a reset
   rd_cleanup_fd(&stream.write_fd);
   take_to_end(&stream);
   CHECK(rd_reader_state(stream.reader, &error) == RD_READER_FAILED && error.code == RD_CODE_SOURCE_UNREADABLE);
   close_stream(&stream);
 }
 
-// A thread that waits for more, and an owner that does, are both stopped.
+// A waiting thread and a waiting owner are both stopped.
 static void test_stop(void) {
   struct stream stream;
   open_stream(&stream, false);

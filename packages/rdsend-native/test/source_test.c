@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as sources: in memory, on the disk alone, and in parts; changed while they are read; by an inherited
-// descriptor. Whether a part was read past the page cache shows: it is still not in memory.
+// Tests of files as sources: in memory, only on the disk, and partly in memory.
+// They change during reading, or are inherited descriptors. A part that was read without the page cache can be
+// recognized: it is still not in memory.
 #include "source/source.h"
 
 #include "base/direct_io.h"
@@ -28,8 +29,8 @@
 
 static struct rd_error error;
 static atomic_bool stop;
-static unsigned char *expected, *seen; // page-aligned, with room for more than the file
-static bool is_direct;                 // the file system of the suite's files can do it
+static unsigned char *expected, *seen; // page-aligned, larger than the file
+static bool is_direct;                 // the file system of the suite's files supports direct I/O
 
 static int open_source_file(int flags) {
   int fd = open(source_path, flags | O_CLOEXEC);
@@ -47,7 +48,7 @@ static void load_expected(void) {
   close(fd);
 }
 
-// Nothing of it is in memory from `from` on.
+// Removes the file's content from memory from `from` on.
 static void make_cold(off_t from) {
   int fd = open_source_file(O_RDWR);
   CHECK(fsync(fd) == 0 && posix_fadvise(fd, from, 0, POSIX_FADV_DONTNEED) == 0);
@@ -57,7 +58,7 @@ static void make_cold(off_t from) {
 static void make_cached(off_t from, off_t bytes) {
   static unsigned char block[64 << 10];
   int fd = open_source_file(O_RDONLY);
-  REQUIRE(posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM) == 0); // no more than that
+  REQUIRE(posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM) == 0); // without read-ahead
   for (off_t at = from; at < from + bytes; at += (off_t)sizeof block) REQUIRE(pread(fd, block, sizeof block, at) > 0);
   close(fd);
 }
@@ -69,7 +70,7 @@ static bool is_cached(int mib) {
   return cached;
 }
 
-// As the reading thread does it. Returns how much there was.
+// Does as the reading thread does. Returns the number of bytes read.
 static size_t read_to_end(struct rd_source *source, unsigned char *into) {
   size_t have = 0;
   for (;;) {
@@ -118,7 +119,7 @@ static void test_parts(void) {
   rd_source_destroy(source);
 }
 
-// It is written to while it is read: what is not on the disk yet is read, too.
+// The file is written to while it is read: data that is not on the disk yet is also read.
 static void test_dirty(void) {
   struct rd_source *source = open_source();
   make_cold(0);
@@ -138,7 +139,7 @@ static void test_unaligned_memory(void) {
   rd_source_destroy(source);
 }
 
-// The descriptor is shared: it stands where reading begins, and where it ended.
+// The offset of the descriptor is shared: reading begins there, and leaves it at the end of the bytes read.
 static void test_inherited(off_t from) {
   int fd = open_source_file(O_RDONLY);
   make_cold(0);
@@ -148,7 +149,7 @@ static void test_inherited(off_t from) {
   CHECK(rd_source_size(source) == FILE_BYTES - from);
   ssize_t got = rd_source_read(source, seen, READ_BYTES, &stop, &error);
   CHECK(got > 0 && memcmp(seen, expected + from, (size_t)got) == 0 && lseek(fd, 0, SEEK_CUR) == from + got);
-  CHECK(lseek(fd, from + got + 4096, SEEK_SET) > 0); // somebody else reads, too
+  CHECK(lseek(fd, from + got + 4096, SEEK_SET) > 0); // another process also reads
   check_read(source, (size_t)(from + got + 4096));
   CHECK(lseek(fd, 0, SEEK_CUR) == FILE_BYTES);
   rd_source_destroy(source);
@@ -169,7 +170,7 @@ static void test_growing(void) {
   rd_source_destroy(source);
 }
 
-// A file that became shorter ends there, as with read().
+// A file that became shorter ends at its new end, as with read().
 static void test_shrinking(off_t to) {
   struct rd_source *source = open_source();
   make_cold(0);
@@ -207,7 +208,7 @@ static void test_all(void) {
   test_stopped();
 }
 
-// A kernel before 6.5 does not know cachestat(2).
+// Simulates a kernel before 6.5, which does not support cachestat(2).
 static void forget_cachestat(void) {
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -243,7 +244,7 @@ int main(void) {
   }
   int status = -1;
   CHECK(waitpid(old_kernel, &status, 0) == old_kernel && status == 0);
-  load_expected(); // it wrote to the file
+  load_expected(); // the child process wrote to the file
   test_all();
   remove_stream_files();
   free(expected);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of clients of a server.
+// Fuzzes the reader of a server's file of clients.
 #include "serve/table_file.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clients of a server: which files with keys are taken, and what each client gets
+// Tests of a server's clients: which key files are accepted, and the rights of each client.
 #include "serve/clients.h"
 
 #include "test.h"
@@ -45,7 +45,7 @@ static void test_key_files(void) {
   static const struct {
     const char *text;
     mode_t mode;
-    const char *words; // NULL: it is taken
+    const char *words; // NULL: the file is accepted
   } cases[] = {
       {HEX "\n", 0600, NULL},
       {HEX, 0400, NULL},

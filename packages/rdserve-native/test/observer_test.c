@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The observer of a session, and the averages of a server
+// Tests of the observer of a session, and of the averages of a server.
 #include "serve/averages.h"
 #include "serve/observer.h"
 
@@ -59,7 +59,7 @@ static void test_bytes(void) {
   tell(observer, "rdstage/1 serve {}\n{\"event\":\"counters\",\"link\":1,\"end\":\"recv\",\"bytes\":100}\n");
   tell(observer, "{\"event\":\"counters\",\"link\":1,\"end\":\"recv\",\"bytes\":250}\n");
   tell(observer, "{\"event\":\"counters\",\"link\":1,\"end\":\"send\",\"bytes\":7}\n");
-  tell(observer, "{\"event\":\"counters\",\"link\":1,\"end\":\"recv\",\"bytes\":40}\n"); // less: passed over
+  tell(observer, "{\"event\":\"counters\",\"link\":1,\"end\":\"recv\",\"bytes\":40}\n"); // less than before: ignored
   tell(observer, "{\"event\":\"link_ended\",\"link\":1,\"end\":\"recv\",\"bytes\":300}\n");
   tell(observer, "{\"event\":\"counters\",\"link\":true}\n{\"event\":\"counters\"\n");
   CHECK(received == 300 && sent == 7);
@@ -72,7 +72,7 @@ static void test_bytes(void) {
   rd_observer_destroy(observer);
 }
 
-// A line without an end takes no more than its bound, and the next one counts.
+// A line without an end takes no more memory than its limit, and the next line is handled.
 static void test_long_lines(void) {
   struct rd_observer *observer = create();
   static char much[1 << 16];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of the file of clients: the little that it takes, and all else with its line
+// Tests of the reader of the file of clients: everything but the known syntax is refused with its line.
 #include "serve/table_file.h"
 
 #include "test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of ssh's command line: its options under the names of -o, and who runs it
+// Tests of the parser of ssh's command line: options as -o, and which program runs the command line.
 #include "ssh/command_line.h"
 
 #include "test.h"
@@ -18,7 +18,7 @@ static void show(const char *mark, const struct rd_ssh_words *words) {
   }
 }
 
-// The words of `text`, which blanks separate, as `use HOST options +own >forwards =command`.
+// Returns the result for the words of `text`, separated by blanks: `use HOST options +own >forwards =command`.
 static const char *parsed(const char *text, bool is_terminal) {
   static const char *const uses[] = {"ssh", "command", "forwards", "help"};
   char copy[512], *words[WORDS_MAX] = {0}, *rest = copy;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the whole supervisor, from its hello to `ended`, in one thread and without processes.
-// A line of the input is a request of the controller, a message or the end of a child, or time that passes. This file
+// Fuzzes the complete supervisor, from its hello to `ended`, in one thread and without processes.
+// A line of the input is a request of the controller, a message or the exit of a child, or a period of time. This file
 // replaces spawn.c, process_list.c, hello.c, fork(), kill() and wait4(). For any input the supervisor signals only
-// children that were not reaped, shows no consumer an end of file after a failure, and emits `ended` within its time.
+// children that were not reaped, shows no consumer an end of file after a failure, and emits `ended` in time.
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/memory.h"
@@ -28,18 +28,18 @@
 #include <sys/wait.h>
 
 #define CHILDREN_MAX 16u
-#define FIRST_PID 0x70000000 // above every pid there is
+#define FIRST_PID 0x70000000 // above every real pid
 #define LINES_MAX 300u
-#define TURNS_MAX 25000u // a lease of a millisecond is renewed as often, and the end takes up to 8 s
+#define TURNS_MAX 25000u // a lease of a millisecond is renewed every millisecond, and the end takes up to 8 s
 #define LINE_MAX_BYTES (4u << 20)
 #define NOT_ENDED (-1)
 
 struct child {
   int fds[RD_SPAWN_MAX_FDS];
   size_t fd_count;
-  bool reads_pipe;  // its standard input is one
-  bool is_stubborn; // no signal ends it
-  int status;       // as wait4() tells; NOT_ENDED
+  bool reads_pipe;  // its standard input is a pipe
+  bool is_stubborn; // no signal kills it
+  int status;       // as from wait4(); or NOT_ENDED
   bool is_reaped;
 };
 
@@ -48,13 +48,13 @@ static struct scene {
   unsigned lines;
   struct child children[CHILDREN_MAX];
   size_t child_count;
-  int controller_fd, guardian_fd, signal_fd; // the other ends of the supervisor's; -1: closed
+  int controller_fd, guardian_fd, signal_fd; // the other ends of the supervisor's descriptors; -1: closed
   struct rd_line_reader *events;
   struct rd_held_write_ends held;
-  bool spawn_fails, has_gone, is_done; // has_gone: the controller
+  bool spawn_fails, has_gone, is_done; // has_gone: the controller has gone
   bool may_end;                        // a consumer may see an end of file
   bool greeted;
-  unsigned ended; // how often the event came
+  unsigned ended; // number of `ended` events
 } scene;
 
 static void open_scene(struct rd_agent_options *options, int *guard_fd, struct fuzz_input *input);
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 static void open_scene(struct rd_agent_options *options, int *guard_fd, struct fuzz_input *input) {
   int control[2], guardian[2];
   bool is_users = input->left > 0 && input->bytes[0] == 'u';
-  signal(SIGPIPE, SIG_IGN); // as the agent's main does
+  signal(SIGPIPE, SIG_IGN); // as main() of the agent does
   FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, control) == 0);
   FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, guardian) == 0);
   *options = (struct rd_agent_options){.nonce = "nonce", .user_stdin = -1, .user_stdout = -1};
@@ -119,7 +119,7 @@ static void close_scene(void) {
   rd_held_write_ends_clear(&scene.held);
 }
 
-// The supervisor's 0 and 1; -1: as they were.
+// Replaces descriptors 0 and 1 for the supervisor; -1: restores them.
 static void give_standard_descriptors(int fd) {
   static int before[2] = {-1, -1};
   for (int i = 0; i < 2; i++) {
@@ -154,7 +154,7 @@ static void receive(void) {
   if (scene.controller_fd >= 0) (void)rd_line_reader_take(scene.events, check_line, NULL, &error);
 }
 
-// Every line after the hello is an event, and `ended` is the last one.
+// Every line after the hello is an event, and `ended` is the last event.
 static bool check_line(void *context, const char *line, size_t bytes) {
   (void)context;
   FUZZ_REQUIRE(scene.ended == 0);
@@ -181,7 +181,7 @@ static void guard(void) {
   }
 }
 
-// While no stage or link can have ended well, no consumer sees an end of file.
+// As long as no stage or link can have ended well, no consumer may see an end of file.
 static void check_consumers(void) {
   for (size_t i = 0; i < scene.child_count && !scene.may_end; i++) {
     struct pollfd input = {.fd = scene.children[i].fds[0]};
@@ -208,7 +208,7 @@ static void act(const char *line, size_t bytes) {
     request(line, bytes);
 }
 
-// A child's number, a letter, and its argument.
+// The line has a child's number, a letter, and an argument.
 static void act_child(const char *line, size_t bytes) {
   size_t number = (size_t)(line[0] - '0');
   if (bytes < 2 || number >= scene.child_count || scene.children[number].status != NOT_ENDED) return;
@@ -230,7 +230,7 @@ static void act_child(const char *line, size_t bytes) {
     if ((size_t)value < child->fd_count) rd_cleanup_fd(&child->fds[value]);
     break;
   case 's':
-    scene.may_end = true; // it may be `end`
+    scene.may_end = true; // the message may be `end`
     /* fall through */
   case 'e':
   case 'o':
@@ -248,7 +248,7 @@ static void request(const char *line, size_t bytes) {
   if (scene.controller_fd >= 0) send_line(scene.controller_fd, line, bytes, '\n');
 }
 
-// Writes as much of it as the descriptor takes.
+// Writes as much of the line as the descriptor accepts.
 static void send_line(int fd, const char *text, size_t bytes, char end) {
   (void)rd_set_nonblocking(fd);
   if (bytes > 0 && rd_write_some(fd, text, bytes) != (ssize_t)bytes) return;
@@ -284,7 +284,7 @@ static pid_t pid_of(const struct child *child) {
   return FIRST_PID + (pid_t)(child - scene.children);
 }
 
-// In place of spawn.c.
+// Replaces spawn.c.
 pid_t rd_spawn(const struct rd_spawning *spawning, struct rd_error *error) {
   struct stat status;
   if (scene.spawn_fails || scene.child_count == CHILDREN_MAX) {
@@ -319,13 +319,13 @@ int rd_spawn_null_device(struct rd_error *error) {
   return open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
-// In place of hello.c.
+// Replaces hello.c.
 char *rd_hello_line(const char *nonce, pid_t agent, int null_fd) {
   (void)nonce, (void)agent, (void)null_fd;
   return rd_memory_copy("hello", 5);
 }
 
-// In place of process_list.c: every list has the children that are alive.
+// Replaces process_list.c: every list contains the children that are alive.
 static bool list_children(pid_t only, struct rd_process_list *list) {
   *list = (struct rd_process_list){.items = rd_memory_new(CHILDREN_MAX, sizeof *list->items)};
   for (size_t i = 0; i < scene.child_count; i++) {
@@ -365,10 +365,10 @@ void rd_process_command(pid_t pid, char *text, size_t text_bytes) {
   snprintf(text, text_bytes, "command of %d", (int)pid);
 }
 
-// The C library's.
+// Replace functions of the C library.
 int kill(pid_t pid, int number) {
   struct child *child = child_of(pid < 0 ? -pid : pid);
-  FUZZ_REQUIRE(child != NULL && !child->is_reaped); // else another process may have the pid
+  FUZZ_REQUIRE(child != NULL && !child->is_reaped); // otherwise another process may have the pid
   bool ends = number == SIGKILL || number == SIGTERM || number == SIGPIPE;
   if (child->status != NOT_ENDED || !ends) return 0;
   if (!child->is_stubborn) {
@@ -393,7 +393,7 @@ pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
 }
 
 pid_t fork(void) {
-  return FIRST_PID - 1; // the process that stays behind
+  return FIRST_PID - 1; // the process that holds write ends
 }
 
 int access(const char *path, int mode) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the agent's command line: the input's NUL-terminated words.
+// Fuzzes the agent's command line with the NUL-terminated words of the input.
 #include "fuzz.h"
 #include "fuzz_words.h"
 #include "protocol/agent_options.h"
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rd_agent_options options;
   struct rd_error error;
   fuzz_words_make(&words, "rdstage", data, size);
-  optind = 0; // a process parses one command line only, and begins here
+  optind = 0; // a process parses only one command line, and starts with this value
   bool good = rd_agent_options_parse(words.count, words.words, &options, &error);
   FUZZ_REQUIRE(good || error.code == RD_CODE_USAGE);
   if (good && options.mode == RD_OPTIONS_AGENT)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes one end of a hop in the agent: the shell that expands a file's name, then rdsend or rdrecv.
-// The input is their output. No process is started or killed: this file replaces rd_spawn(), kill() and access().
+// The input is the output of these programs. No process is started or killed: this file replaces rd_spawn(), kill() and
+// access().
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/spawn.h"
@@ -15,9 +16,9 @@
 #include <sys/wait.h>
 
 #define TURNS_MAX 64u
-#define PIECE_MAX_BYTES 30000u // less than any socket takes at once
+#define PIECE_MAX_BYTES 30000u // less than any socket accepts at once
 #define LINE_MAX_BYTES (4u << 20)
-#define NO_PID 0x7ffffff0 // above every pid there is
+#define NO_PID 0x7ffffff0 // above every real pid
 
 struct scene {
   struct rd_agent agent;
@@ -44,7 +45,7 @@ static void on_finished(void *context, bool well);
 static void on_request(void *context, struct rd_request *request);
 static void on_lost(void *context, const struct rd_error *why);
 
-// Of the child that was started last: a program's descriptors 0 to 4, as far as it has them.
+// Descriptors of the child that was started last: 0 to 4 of a program, if it has them.
 static int child_fds[RD_SPAWN_MAX_FDS] = {-1, -1, -1, -1, -1};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -119,7 +120,7 @@ static void expand_path(struct scene *scene, struct fuzz_input *input) {
   end_child(scene, input);
 }
 
-// Its program sends a message, or the agent calls it.
+// The program sends a message, or the agent calls the hop.
 static void act(struct scene *scene, struct fuzz_input *input) {
   json_t *command;
   switch (fuzz_u8(input) % 8) {
@@ -148,14 +149,14 @@ static void act(struct scene *scene, struct fuzz_input *input) {
   read_events(scene);
 }
 
-// As much of it as the child's pipe or socket takes.
+// Writes as much of the input as the child's pipe or socket accepts.
 static void write_input(int fd, struct fuzz_input *input, size_t most) {
   const uint8_t *bytes;
   size_t count = fuzz_take(input, fuzz_u16(input) % most, &bytes);
   if (fd >= 0 && count > 0 && rd_set_nonblocking(fd)) (void)rd_write_some(fd, bytes, count);
 }
 
-// A shell, or the program.
+// Ends a shell or the program.
 static void end_child(struct scene *scene, struct fuzz_input *input) {
   uint8_t number = fuzz_u8(input);
   close_child();
@@ -168,7 +169,7 @@ static void close_child(void) {
   for (size_t i = 0; i < RD_SPAWN_MAX_FDS; i++) rd_cleanup_fd(&child_fds[i]);
 }
 
-// Every line from the agent is one event.
+// Every line from the agent must be one event.
 static void read_events(struct scene *scene) {
   struct rd_error error;
   rd_control_line_flush(scene->agent.control, 1);

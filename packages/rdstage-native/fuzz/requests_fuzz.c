@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the decoder of requests: bytes on a socket, in pieces, become lines and requests.
+// Fuzzes the decoder of requests: bytes that arrive on a socket in pieces become lines and requests.
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "fuzz.h"
@@ -46,7 +46,7 @@ static bool decode(void *context, const char *line, size_t bytes) {
   return true;
 }
 
-// A decoded segment has the links of each stage, and the stages of each link.
+// A decoded segment contains the links of each stage and the stages of each link.
 static void check_prepare(const struct rd_prepare_spec *prepare) {
   FUZZ_REQUIRE(prepare->segment > 0 && prepare->lease_ms > 0 && prepare->stage_count <= RD_PREPARE_STAGES_MAX);
   for (size_t i = 0; i < prepare->stage_count; i++) {

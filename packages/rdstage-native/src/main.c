@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdstage, the agent of one host: two processes, each of which ends the run without the other.
+// rdstage, the agent of one host: two processes, each of which ends the run if the other dies.
 #include "base/cleanup.h"
 #include "base/descriptor_limit.h"
 #include "base/program_paths.h"
@@ -52,11 +52,11 @@ int main(int argc, char **argv) {
   }
   if (!rd_spawn_protect_descriptors(&error)) return fail(&error, EXIT_FAILURE);
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGCHLD, SIG_DFL); // where it was inherited as ignored, no child could be waited for
+  signal(SIGCHLD, SIG_DFL); // if it was inherited as ignored, no child could be waited for
   switch (options.mode) {
   case RD_OPTIONS_AGENT:
     rd_stage_limits_keep(&options.limits);
-    rd_descriptor_limit_raise(); // a hop takes several, and many may end at one host
+    rd_descriptor_limit_raise(); // a hop takes several descriptors, and many hops may end at one host
     return agent(&options);
   case RD_OPTIONS_DIE_WITH_PARENT:
     return die_with_parent(&options);
@@ -132,7 +132,7 @@ static void ignore_terminal_signals(void) {
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_IGN);
 }
 
-// Where 0, 1 or 2 are closed, the next open() would return them.
+// Opens 0, 1 and 2 if they are closed; otherwise a later open() would return them.
 static bool fill_standard_descriptors(void) {
   for (;;) {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);

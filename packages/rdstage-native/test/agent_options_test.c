@@ -13,14 +13,14 @@ static struct rd_agent_options options;
 
 static bool parses(const char *line) {
   static char text[512];
-  static char *argv[ARGUMENTS_MAX]; // the options point there
+  static char *argv[ARGUMENTS_MAX]; // the options point into this array
   memset(argv, 0, sizeof argv);
   int argc = 0;
   struct rd_error error;
   snprintf(text, sizeof text, "rdstage %s", line);
   for (char *word = strtok(text, " "); word != NULL && argc < ARGUMENTS_MAX - 1; word = strtok(NULL, " "))
     argv[argc++] = word;
-  optind = 0; // begin again
+  optind = 0; // parse from the beginning
   bool parsed = rd_agent_options_parse(argc, argv, &options, &error);
   return CHECK(parsed || error.code == RD_CODE_USAGE) && parsed;
 }

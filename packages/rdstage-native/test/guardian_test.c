@@ -41,7 +41,8 @@ struct agent_ends {
   int stdin_fd; // the standard input of a consumer
 };
 
-// A guardian above a supervisor that holds `stdin_fd`'s other end, starts a sleeper, and ends by `last_words`.
+// Starts a guardian and its supervisor, which holds the other end of `stdin_fd`, starts a sleeper, and ends with
+// `last_words`.
 static struct agent_ends start_agent(void (*last_words)(int guard_fd)) {
   int ours[2];
   REQUIRE(!pipe2(ours, O_CLOEXEC));
@@ -89,7 +90,7 @@ static void hang(int guard_fd) {
   for (;;) raise(SIGSTOP);
 }
 
-// The number of our processes that are alive.
+// Returns the number of living processes below this one.
 static size_t living(void) {
   struct rd_process_list list;
   REQUIRE(rd_process_list_below(getpid(), &list, &error));
@@ -113,7 +114,7 @@ static void test_supervisor_that_died(void) {
   struct agent_ends agent = start_agent(say_nothing);
   CHECK(exit_status(agent.guardian) == EXIT_FAILURE);
   CHECK(living() == 0);
-  CHECK(sees_end_of_file(agent.stdin_fd)); // we are no process of the run
+  CHECK(sees_end_of_file(agent.stdin_fd)); // this process does not belong to the run
   close(agent.stdin_fd);
 }
 
@@ -136,7 +137,7 @@ static void test_supervisor_that_finished(void) {
 static void test_hold_that_stays_behind(void) {
   struct agent_ends agent = start_agent(finish_only);
   CHECK(exit_status(agent.guardian) == EXIT_SUCCESS);
-  CHECK(living() == 2); // the sleeper, which was not ended, and the process that holds its input open
+  CHECK(living() == 2); // the sleeper, which was not killed, and the process that holds its input open
   CHECK(!sees_end_of_file(agent.stdin_fd));
   close(agent.stdin_fd);
   CHECK(rd_process_tree_end(getpid(), WAIT_MS));

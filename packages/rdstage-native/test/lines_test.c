@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of lines over real pipes and sockets: bounds, order, and that they never wait.
+// Tests of lines over real pipes and sockets: limits, order, and that no call blocks.
 #include "base/io.h"
 #include "runtime/lines.h"
 #include "test.h"
@@ -23,7 +23,7 @@ static bool receive(void *context, const char *line, size_t bytes) {
   return strcmp(line, "stop") != 0;
 }
 
-// Feeds these pieces to a reader; `taken` gets the lines.
+// Feeds the pieces to a reader and stores the lines in `taken`.
 static enum rd_lines_state read_pieces(const char *const *pieces, struct rd_error *error) {
   int ends[2];
   REQUIRE(!pipe(ends));
@@ -79,8 +79,8 @@ static void test_writing_order(void) {
   close(ends[0]);
 }
 
-// A blocking pipe takes what it can, a line that has begun is finished before one that is added first, and no call
-// waits.
+// Only as much as fits is written to a blocking pipe, a line that was written in part is completed before a line that
+// is added first, and no call blocks.
 static void test_writing_to_a_full_pipe(void) {
   static char line[100000];
   static char got[300000];

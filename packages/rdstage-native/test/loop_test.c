@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of watches and timers: those that are due are called, those that were ended are not.
+// Tests of watches and timers: those that are due are called, and those that were ended are not.
 #include "base/io.h"
 #include "runtime/loop.h"
 #include "test.h"
@@ -13,7 +13,7 @@ struct watched {
   struct rd_watch *watch;
   unsigned calls;
   short ready;
-  struct watched *target; // its watch is ended when this one is called
+  struct watched *target; // the watch of `target` is ended when this one is called
 };
 
 static void on_ready(void *context, short ready) {
@@ -53,7 +53,7 @@ static void test_watches(void) {
   turn(loop);
   CHECK(one.calls == 1 && one.ready == POLLIN && two.calls == 0);
   rd_watch_change(two.watch, POLLIN);
-  one.target = &two; // the first one called ends the other
+  one.target = &two; // the callback that is called first ends the other watch
   two.target = &one;
   turn(loop);
   CHECK(one.calls + two.calls == 2);
@@ -86,7 +86,7 @@ static void test_timers(void) {
   rd_loop_timer_stop(loop, &never);
   turn(loop);
   int64_t passed_ms = rd_now_ms() - began_ms;
-  CHECK(soon_calls == 1 && passed_ms >= 20 && (later_calls == 0 || passed_ms >= 60)); // both, where this was slow
+  CHECK(soon_calls == 1 && passed_ms >= 20 && (later_calls == 0 || passed_ms >= 60)); // both, if this was slow
   CHECK(soon.function == NULL && (later.function == NULL) == (later_calls == 1));
   if (later_calls == 0) turn(loop);
   CHECK(soon_calls == 1 && later_calls == 1 && never_calls == 0 && rd_now_ms() - began_ms >= 60);

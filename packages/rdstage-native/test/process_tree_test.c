@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of finding and ending real processes.
+// Tests of listing and killing real processes.
 #include "process/process_tree.h"
 #include "test.h"
 
@@ -22,7 +22,8 @@ static _Noreturn void sleep_for_ever(void) {
   for (;;) pause();
 }
 
-// Starts a child with `depth` generations below it, each in a session of its own. Each writes a byte when it runs.
+// Starts a child with `depth` generations below it, each in a session of its own. Each process writes a byte once it
+// runs.
 static pid_t start_tree(int depth, bool lose_parents) {
   int ready[2];
   REQUIRE(!pipe(ready));
@@ -120,7 +121,7 @@ static void test_freezes_and_thaws(void) {
   reap_all();
 }
 
-// As if another process had got the pid since it was listed.
+// Simulates that another process has got the pid since it was listed.
 static void test_signals_the_one_that_was_listed(void) {
   pid_t pid = start_tree(0, false);
   struct rd_process_list list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the check of the programs beside the agent.
+// Tests of the check of the programs in the agent's directory.
 #include "host/program_sums.h"
 #include "test.h"
 
@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The test vectors of FIPS 180 for "abc" and for nothing.
+// The test vectors of FIPS 180 for "abc" and for the empty message.
 #define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 #define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-// Of 1000003 zeros.
+// The digest of 1000003 zero bytes.
 #define ZEROS "9e3c25400146ab5a01345705a1916a2e76a43c45789e38e14420f4eb47d5e384"
 
 #define TREE ",rdtree=" EMPTY
@@ -38,7 +38,7 @@ static void test_contents(void) {
   CHECK(!hold("rdhop=" ABC) && !hold("") && !hold("rdhop,rdtree") && !hold("rdhop=ba78" TREE));
 }
 
-// More than is read at once.
+// The file is longer than one read.
 static void test_many_bytes(void) {
   put("rdhop", "");
   REQUIRE(truncate("rdhop", 1000003) == 0);
@@ -61,7 +61,7 @@ static void test_kinds(void) {
   CHECK(!rd_program_sums_hold("/nowhere", sums));
 }
 
-// Where there is a directory `dynamic`, only its programs would be started.
+// If there is a directory `dynamic`, only its programs would be started.
 static void test_dynamic(void) {
   const char *sums = "rdhop=" ABC TREE ",dynamic/rdhop=" ABC ",dynamic/rdtree=" ZEROS;
   CHECK(hold(sums));

@@ -19,14 +19,14 @@ static char program[] = "/tmp/rdstage-test-XXXXXX";
 static int null_fd;
 static int64_t limit_ms;
 
-// The verdict on a program that runs this script.
+// Returns the result for a program that runs this script.
 static bool check(const char *script) {
   int fd = open(program, O_WRONLY | O_TRUNC | O_CLOEXEC);
   REQUIRE(fd >= 0 && dprintf(fd, "#!/bin/sh\n%s\n", script) > 0);
   close(fd);
   why.message[0] = '\0';
   bool usable = rd_rdma_check(program, null_fd, limit_ms, &why);
-  CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); // nothing is left
+  CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); // no child is left
   return usable;
 }
 
@@ -51,7 +51,7 @@ static void test_no_answers(void) {
   CHECK(strcmp(why.message, "cannot start /nowhere/rdrecv: no such file or directory") == 0);
 }
 
-// It is ended with everything it started, though it writes without end.
+// The program is killed together with everything it started, although it writes endlessly.
 static void test_endless(void) {
   limit_ms = 500;
   CHECK(fails("sleep 1000 & exec cat /dev/zero", "rdrecv --rdma-check did not finish within 0.5 s"));

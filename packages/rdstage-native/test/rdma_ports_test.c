@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the RDMA ports with directories as kernels have them for several kinds of devices.
+// Tests of the RDMA ports, with directories as the kernel creates them for several kinds of devices.
 #include "host/rdma_ports.h"
 #include "test.h"
 
@@ -42,7 +42,7 @@ static void put_port(const char *device, unsigned port, const char *state, const
   put(link_layer, "class/infiniband/%s/ports/%u/link_layer", device, port);
 }
 
-// `interface` NULL: the kernel has none.
+// `interface` NULL: the kernel has no interface for the GID.
 static void put_gid(const char *device, unsigned port, unsigned index, const char *gid, const char *kind,
                     const char *interface) {
   put(gid, "class/infiniband/%s/ports/%u/gids/%u", device, port, index);
@@ -60,7 +60,7 @@ static void clear(void) {
   mkdir(sys, 0700);
 }
 
-// Compares with JSON text in which ' stands for ".
+// Compares the ports with JSON text in which ' replaces ".
 static bool ports_are(const char *text) {
   char expected[8192];
   snprintf(expected, sizeof expected, "%s", text);
@@ -94,7 +94,7 @@ static void test_roce(void) {
   CHECK(ports_are("[{'device':'mlx5_0','port':1,'state':'active','rate_mbps':100000,'link_layer':'ethernet',"
                   "'mtu':4096,'interface':'eth0','numa':1,'gids':['IB/RoCE v1','RoCE v2']}]"));
 
-  // Addresses above its own interface only: on a VLAN, and on a bridge that is gone again.
+  // Only addresses on top of its own interface: on a VLAN, and on a bridge that was removed.
   put_gid("mlx5_0", 1, 2, ZERO_GID, "RoCE v2", "eth0.9");
   put_gid("mlx5_0", 1, 3, "0000:0000:0000:0000:0000:ffff:0a00:0001", "RoCE v2", "eth0.7");
   put_gid("mlx5_0", 1, 4, "fd00:0000:0000:0000:0000:0000:0000:0001", "RoCE v2", "br0");
@@ -146,7 +146,7 @@ static void test_iwarp(void) {
                   "'interface':'eth5','numa':null,'gids':['iWARP']}]"));
 }
 
-// Files that are invalid, or are gone since the directory was listed.
+// Files that are invalid, or were removed after the directory was listed.
 static void test_broken(void) {
   put_port("a\x01", 1, "9: WHAT", "inf", "Ethernet");
   put_port("b", 1, "nonsense", "-3 Gb/sec", "Unspecified");
@@ -171,7 +171,7 @@ static void test_many(void) {
   json_decref(ports);
 }
 
-// Interfaces and kinds of GIDs without end.
+// Very many interfaces and kinds of GIDs.
 static void test_many_gids(void) {
   put_port("rxe0", 1, "1: DOWN", "10 Gb/sec (4X SDR)", "Ethernet");
   for (unsigned i = 0; i < 300; i++) {

@@ -22,7 +22,7 @@ static bool decodes(const char *line, struct rd_request *request) {
   return rd_request_decode(line, strlen(line), request, &error);
 }
 
-// True when the line is refused with a message that has these words.
+// Returns true if the line is refused with a message that contains these words.
 static bool refuses(const char *line, const char *words) {
   struct rd_request request;
   if (!decodes(line, &request)) return error.code == RD_CODE_USAGE && strstr(error.message, words) != NULL;
@@ -48,7 +48,7 @@ static void test_simple_requests(void) {
 #define DIAL(addresses) "{\"op\":\"dial\",\"link\":1,\"end\":\"send\",\"addresses\":" addresses "}"
 #define LISTEN(rest) "{\"op\":\"listen\",\"link\":3,\"end\":\"recv\"" rest "}"
 
-// The request for a hop's end has the line's object, unchanged.
+// Checks that the request for a hop's end contains the object of the line, unchanged.
 static void passes_on(const char *line, int64_t link, enum rd_hop_side side) {
   struct rd_request request;
   json_t *whole = json_loads(line, 0, NULL);
@@ -118,7 +118,7 @@ static void test_prepare(void) {
 #define TREE_HEAD "{\"stage\":1,\"kind\":\"tree\",\"in\":0,\"out\":1"
 #define SETTINGS "{\"role\":\"scan\",\"more\":[null,{\"a\":1e9}]}"
 
-// It has a process, as a command has; its settings are not decoded.
+// A tree has a process, as a command has; its settings are not decoded.
 static void test_tree(void) {
   struct rd_request request;
   json_t *settings = json_loads(SETTINGS, 0, NULL);
@@ -138,7 +138,7 @@ static void test_tree(void) {
   CHECK(refuses_segment(TREE_HEAD ",\"settings\":{}}", NULL_IN, "a stage has no output"));
 }
 
-// The agent decodes nothing of it, and wipes every text in it: one is the key.
+// The agent does not decode the object, and wipes every text in it, because one is the key.
 static void test_open_is_kept_as_it_came(void) {
   struct rd_request request;
   json_t *whole = json_loads(OPEN, 0, NULL);
@@ -166,7 +166,7 @@ static void test_prepare_that_does_not_fit(void) {
   CHECK(refuses_segment(COMMAND, pipe, "a link does not fit its stages")); // no reader
   CHECK(refuses_segment("", local, "a link does not fit its stages"));     // nothing to join
   CHECK(refuses_segment(COMMAND "," COMMAND, NULL_IN "," HOP,
-                        "a link does not fit its stages")); // two on one end
+                        "a link does not fit its stages")); // two stages at one end
   snprintf(both, sizeof both, "%s,%s", COMMAND, sink);
   CHECK(refuses_segment(both, pipe, "a stage has no input")); // a file does not read a pipe
   CHECK(refuses_segment(COMMAND, "{\"link\":1,\"kind\":\"hop\",\"end\":\"up\",\"open\":{}}",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of a session of a server: what the agent refuses to a client, whatever it sends.
+// Tests of the limits of a served session: the requests that the agent refuses to a client.
 #include "protocol/request.h"
 #include "protocol/served.h"
 #include "test.h"

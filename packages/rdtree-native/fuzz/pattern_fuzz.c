@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the patterns of a copy: the input's lines are paths, and before the first empty line patterns.
-// A pattern of names, `*` and `?` alone matches as a plain matcher does, and after `*` the negation of each pattern
-// includes exactly what the pattern excludes.
+// Fuzzes the patterns of a copy.
+// Lines of the input up to the first empty one are patterns, the others paths. A pattern of names, `*` and `?` only
+// matches like a plain matcher. After `*`, the negation of each pattern includes exactly what the pattern excludes.
 #include "fuzz.h"
 #include "fuzz_words.h"
 #include "pattern/pattern.h"
@@ -50,7 +50,7 @@ static void check(char *line, const struct fuzz_words *words, int first_path) {
   rd_patterns_destroy(alone);
 }
 
-// NULL: one is refused.
+// Returns NULL if one of the patterns is refused.
 static struct rd_patterns *create(struct rd_tree_pattern *list, size_t count) {
   const struct rd_tree_settings settings = {.patterns = list, .pattern_count = count};
   struct rd_error error;
@@ -63,7 +63,7 @@ static bool is_plain(const char *line) {
   return *line != '\0' && *line != '#' && strpbrk(line, "[\\/! ") == NULL;
 }
 
-// Goes back to the last star alone, for what earlier ones match may stay as it is.
+// Goes back to the last star only: the matches of earlier stars need not change.
 static bool matches(const char *pattern, const char *text) {
   const char *after_star = NULL, *star_text = NULL;
   while (*text != '\0' || *pattern == '*') {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the reader of tree streams, in each phase. The first byte of the input chooses the phase, and whether the rest
-// is a stream as it is or records, for two targets or one: of each its type, its length, its payload. Each name and
-// path that is accepted is valid, each record that is accepted is encoded to the same bytes, and at its end a stream
-// has left all directories.
+// Fuzzes the reader of tree streams, in each phase.
+// The first byte of the input chooses the phase, one or two targets, and the form of the rest: a stream as it is, or
+// records, each with its type, length and payload. Each accepted name and path must be valid, each accepted record must
+// be encoded to the same bytes, and a stream must have left all directories at its end.
 #include "base/bytes.h"
 #include "fuzz.h"
 #include "stream/own_view.h"
@@ -15,7 +15,7 @@
 
 struct stream {
   unsigned char bytes[STREAM_MAX_BYTES];
-  size_t count, checked; // `checked`: of the records that were read
+  size_t count, checked; // `checked`: bytes of the records read so far
   unsigned depth;
 };
 
@@ -74,7 +74,7 @@ static void make_record(struct stream *stream, struct fuzz_input *input) {
   stream->count += RD_RECORD_HEAD_BYTES + count;
 }
 
-// At its beginning; one descriptor for all of them.
+// Returns a descriptor at the beginning of the stream, the same one for all streams.
 static int open_stream(const struct stream *stream) {
   static int fd = -1;
   if (fd < 0) fd = memfd_create("stream", MFD_CLOEXEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the decoder of the settings of a copy's programs, and what is made of their patterns.
+// Fuzzes the decoder of the settings of a copy's programs, and the compilation of their patterns.
 #include "fuzz.h"
 #include "fuzz_words.h"
 #include "pattern/pattern.h"

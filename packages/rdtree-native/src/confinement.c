@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SOURCES_MAX 512u // of which each takes a descriptor for a moment
+#define SOURCES_MAX 512u // each takes a descriptor for a moment
 
 static void confine_to_sources(const struct rd_tree_settings *settings, enum rd_landlock_tree use);
 static size_t open_sources(const struct rd_tree_settings *settings, int *fds);
@@ -27,7 +27,8 @@ void rd_tree_confine(const struct rd_tree_settings *settings, int root_fd) {
   rd_syscall_filter_install(&(struct rd_syscall_profile){.tree = true});
 }
 
-// To the directories that they are in, or are. The target of a copy is not known before its entries are: none for it.
+// Confines the process to the directories that contain the sources, or are sources. There is no such limit at the
+// target, which is not known before its entries arrive.
 static void confine_to_sources(const struct rd_tree_settings *settings, enum rd_landlock_tree use) {
   if (settings->source_count > SOURCES_MAX) return;
   int *fds = rd_memory_new(settings->source_count + 1, sizeof *fds);
@@ -37,7 +38,7 @@ static void confine_to_sources(const struct rd_tree_settings *settings, enum rd_
   free(fds);
 }
 
-// One that cannot be opened has nothing to read.
+// Skips sources that cannot be opened: there is nothing to read.
 static size_t open_sources(const struct rd_tree_settings *settings, int *fds) {
   size_t count = 0;
   for (size_t i = 0; i < settings->source_count; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdtree, one program of a copy: it scans, compares, reads or writes a tree
+// rdtree: scans, compares, reads or writes a tree, as one program of a copy
 #include "base/cleanup.h"
 #include "base/descriptor_limit.h"
 #include "base/io.h"
@@ -28,9 +28,9 @@
 #define ARGUMENTS 3
 #define ARGUMENTS_SERVED 5
 #define SETTINGS_MAX_BYTES (64u << 20)
-#define SETTINGS_FD 3 // where the agent puts them
-#define ROOT_FD 4     // where the agent of a server puts the directory that it serves
-#define SHARES_FD 4   // the first of as many as there are targets, where it is to unite what they decided
+#define SETTINGS_FD 3 // opened by the program that starts this one
+#define ROOT_FD 4     // the directory that a server serves, opened by its agent
+#define SHARES_FD 4   // role unite: the first of one descriptor per target, for the targets' decisions
 
 static bool takes_settings(int argc, char **argv);
 static char *read_settings(int fd, size_t *bytes, struct rd_error *error);
@@ -59,8 +59,8 @@ int main(int argc, char **argv) {
   RD_AUTO_FREE char *text = read_settings(SETTINGS_FD, &bytes, &error);
   struct rd_tree_settings *settings = text == NULL ? NULL : rd_tree_settings_decode(text, bytes, &error);
   bool is_served = argc == ARGUMENTS_SERVED;
-  if (is_served) rd_root_set(ROOT_FD); // the first lock: see rd_root_open()
-  rd_descriptor_limit_raise();         // each level of a tree has a descriptor
+  if (is_served) rd_root_set(ROOT_FD); // confines paths: see rd_root_open()
+  rd_descriptor_limit_raise();         // each level of a tree needs one
   if (settings != NULL) rd_tree_confine(settings, is_served ? ROOT_FD : -1);
   if (settings != NULL) rd_lines_begin(settings);
   bool is_done = settings != NULL && run(settings, &error);
@@ -78,7 +78,7 @@ static bool takes_settings(int argc, char **argv) {
          (!is_served || (strcmp(argv[3], "--beneath") == 0 && strcmp(argv[4], "4") == 0));
 }
 
-// NULL: it could not be read whole.
+// Returns NULL if the settings could not be read completely.
 static char *read_settings(int fd, size_t *bytes, struct rd_error *error) {
   size_t room = 1 << 16, filled = 0;
   char *text = rd_memory_new(room, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events on standard error: each is one line that rdpipe takes, whatever the paths.
+// Events on standard error: each is one line that rdpipe accepts, whatever the paths.
 #include "report/events.h"
 #include "report/lines.h"
 
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LONGEST_LINE (128 << 10) // see docs/protocol.md, section 5.3
+#define LONGEST_LINE (128 << 10) // see docs/protocol/trees.md, section 5.3
 
 static char written[1 << 20];
 
@@ -20,7 +20,7 @@ static void report_slowest(const char *path) {
   rd_events_slowest(false, paths, 10);
 }
 
-// Keeps in `written` all that it reports.
+// Keeps the events that it reports in `written`.
 static void catch_events(void (*report)(const char *), const char *path) {
   int kept = dup(STDERR_FILENO), file = memfd_create("events", MFD_CLOEXEC);
   dup2(file, STDERR_FILENO);
@@ -62,7 +62,7 @@ static void report_end(const char *path) {
   rd_events_progress(&totals, NULL, true);
 }
 
-// Changes all that follows.
+// Must come last: lines stay enabled.
 static void lines_are_for_people(void) {
   struct rd_tree_settings settings = {.role = RD_TREE_SCAN, .report = RD_REPORT_TEXT};
   rd_lines_begin(&settings);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of names: 300,000 of them, and none besides.
+// Sets of names: 300,000 names are found, and no others.
 #include "compare/name_set.h"
 
 #include "test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners by name: the numbers of this host in place of the source's.
+// Owners by name: the source's numbers are replaced by those of this host.
 #include "entry/owner_map.h"
 
 #include "test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of partial files: always the same for a name, and told from all others.
+// Names of partial files: always the same for one name, and distinct from all other names.
 #include "entry/partial_name.h"
 
 #include "test.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the patterns of a copy; `pattern_test -` answers questions on standard input, for the comparison with git.
+// Tests of the patterns of a copy.
+// `pattern_test -` answers questions on standard input, for the comparison with git.
 #include "pattern/pattern.h"
 
 #include "base/cleanup.h"
@@ -28,7 +29,7 @@ static void forget(void) {
   settings.pattern_count = 0;
 }
 
-// Below an excluded directory there is nothing.
+// Excludes everything below an excluded directory.
 static bool is_excluded(const struct rd_patterns *patterns, const char *path, bool is_directory) {
   const unsigned char *at = (const unsigned char *)path;
   for (const char *slash = path; (slash = strchr(slash, '/')) != NULL; slash++)
@@ -36,7 +37,7 @@ static bool is_excluded(const struct rd_patterns *patterns, const char *path, bo
   return rd_patterns_exclude(patterns, rd_bytes_of(path), is_directory);
 }
 
-// Of the lines added before, which it forgets. A path with a slash at its end is a directory's.
+// Checks a path against the lines added before, which it forgets. A path that ends with a slash is a directory.
 static bool excludes(const char *path) {
   char name[8192];
   size_t count = strlen(path);
@@ -110,7 +111,7 @@ static void test_lines(void) {
       {"/b/a**d", "b/ac/d", false},
       {"/b/**a", "b/c/a", false},
       {"/[ab]/**c", "a/d/c", false},
-      {"a**/b", "ab", true}, // git's own surprise
+      {"a**/b", "ab", true}, // surprising, but as in git
       {"a**/b", "a/c/b", true},
       {"?**/b", "a/c/b", false},
       {"[a-c]", "b", true},
@@ -149,7 +150,7 @@ static void test_the_last_that_matches_decides(void) {
   CHECK(!excludes("a.c"));
   add("*", false), add("*.c", true), add("x.c", false);
   CHECK(excludes("x.c"));
-  add("a/", false), add("a/b", true); // nothing is included below what is excluded
+  add("a/", false), add("a/b", true); // an excluded directory excludes everything below it
   CHECK(excludes("a/b"));
   CHECK(!excludes("a"));
 }
@@ -187,7 +188,7 @@ static void test_empty_path(void) {
   CHECK(!excludes(""));
 }
 
-// Patterns on which a matcher that tries everything spends years: then this does not end.
+// Patterns with which a backtracking matcher would take years: then this test would not end.
 static void test_time(void) {
   char names[256], path[1024], stars[1024] = "/";
   memset(names, 'a', sizeof names - 1);
@@ -201,8 +202,8 @@ static void test_time(void) {
   CHECK(line_excludes("**/a/**/a/**/a/**/a/**/a", path));
 }
 
-// Fields that end with a NUL each: `p` and `i` (an exclude, an include), `f` and `d` (the path of a file, of a
-// directory; the answer is 0 or 1), `n` (forgets the patterns). A damaged pattern is left out.
+// Reads fields that end with a NUL: `p` and `i` (an exclude, an include), `f` and `d` (the path of a file or a
+// directory; the answer is 0 or 1), `n` (forgets the patterns). An invalid pattern is left out.
 static int answer(void) {
   RD_AUTO_FREE char *field = NULL;
   size_t room = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the records of a tree stream: their fields, and the limits of these.
+// Tests of the records of a tree stream: their fields and limits.
 #include "records.h"
 
 #include "base/bytes.h"
@@ -19,7 +19,7 @@
 static struct rd_error error;
 static unsigned char again[ENCODED_MAX];
 
-// Shorter payloads are refused, or they are records of their own.
+// Shorter payloads are refused, or are valid records themselves.
 static bool is_safe_when_cut(size_t count) {
   for (size_t left = RD_RECORD_HEAD_BYTES; left < count; left++) {
     struct rd_record decoded;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records for the suites of the tree stream.
+// Records for the tests of the tree stream.
 #ifndef RD_TREE_TEST_RECORDS_H
 #define RD_TREE_TEST_RECORDS_H
 

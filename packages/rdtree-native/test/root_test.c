@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths of a served copy: none of them, and no symbolic link, leads out of the directory
+// Paths of a served copy: no path and no symbolic link leads out of the directory
 #include "entry/root.h"
 
 #include "test.h"
@@ -27,7 +27,7 @@ static void make_link(const char *target, const char *name) {
   CHECK(symlink(target, path) == 0);
 }
 
-// The file's first byte, or -errno.
+// Returns the file's first byte, or -errno.
 static int first_byte(const char *path) {
   int fd = rd_root_open(path, O_RDONLY);
   if (fd < 0) return -errno;

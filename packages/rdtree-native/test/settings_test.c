@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the decoder of the settings of a program of a copy.
+// Tests of the decoder of the settings of a copy's programs.
 #include "setup/settings.h"
 
 #include "test.h"
@@ -44,7 +44,7 @@ static void test_all_fields(void) {
   rd_tree_settings_destroy(settings);
 }
 
-// Each flag has a place of its own.
+// Each flag sets its own field only.
 static void test_one_flag(void) {
   struct rd_tree_settings *settings = decode(SCAN ",\"checksum\":true,\"verify\":false}");
   REQUIRE(settings != NULL);
@@ -84,7 +84,7 @@ static void test_roles(void) {
   }
 }
 
-// Of a copy to several targets.
+// A copy to several targets.
 static void test_part(void) {
   struct rd_tree_settings *settings = decode(WRITE ",\"width\":10000,\"rank\":9999,\"host\":\"ann@h1\"}");
   REQUIRE(settings != NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the tree stream: the order of records, streams in pieces and cut off.
+// Tests of the tree stream: the order of records; streams that arrive in pieces or are cut off.
 #include "records.h"
 #include "stream/own_view.h"
 #include "stream/stream_reader.h"
@@ -18,11 +18,11 @@
 
 static struct rd_error error;
 
-// A letter a record: see make().
+// One letter per record: see make().
 static const struct {
   enum rd_stream_phase phase;
   const char *records;
-  bool is_refused; // at the last one
+  bool is_refused; // at the last record
 } orders[] = {
     {RD_STREAM_ENTRIES, "z", false},
     {RD_STREAM_ENTRIES, "ofsxpldfLxdLz", false},
@@ -129,7 +129,7 @@ static const struct {
 
 static const unsigned char wants[] = {RD_WANT_ALL, RD_WANT_NOTHING, RD_WANT_METADATA};
 
-// Of two targets where WANTS may come.
+// Returns the record for a letter; its WANTS are for two targets.
 static struct rd_record make(char letter) {
   static const struct {
     char letter;
@@ -182,7 +182,7 @@ static struct rd_record make(char letter) {
     return (struct rd_record){.type = RD_RECORD_SKIP, .skip = 3};
   case 'w':
     return (struct rd_record){.type = RD_RECORD_WANTS, .wants = {wants, 2}};
-  case 'v': // of one target too many
+  case 'v': // for one target too many
     return (struct rd_record){.type = RD_RECORD_WANTS, .wants = {wants, 3}};
   case 'O':
     return (struct rd_record){.type = RD_RECORD_DONE, .done = {.path = bytes(1)}};
@@ -207,7 +207,7 @@ static void write_stream(int fd, enum rd_stream_phase phase, const char *letters
   rd_stream_writer_destroy(writer);
 }
 
-// The number of records that were accepted; the reader's error is in `error`.
+// Returns the number of records that were accepted; the reader's error is in `error`.
 static size_t read_stream(int fd, enum rd_stream_phase phase, size_t most) {
   struct rd_stream_reader *reader = rd_stream_reader_create(fd, phase, NULL);
   struct rd_record record;
@@ -232,7 +232,7 @@ static void test_order(void) {
   }
 }
 
-// The letters of the records that target `rank` of two sees; of a directory of which it wants nothing: n.
+// Lists the letters of the records that target `rank` of two sees; n: a directory of which it wants nothing.
 static void see(const char *letters, unsigned rank, char *seen) {
   struct rd_own_view view = {.rank = rank};
   for (const char *letter = letters; *letter != '\0'; letter++) {
@@ -262,7 +262,7 @@ static void test_own_view(void) {
   }
 }
 
-// Refused are orders that would harm one target, though the stream as a whole may have them.
+// Orders that would harm one target are refused, even if the stream as a whole may have them.
 static void test_own_view_of_what_cannot_be(void) {
   static const char *const refused[] = {"wPwP", "PwP", "fwP", "dLP"};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -282,7 +282,7 @@ static void test_own_view_of_what_cannot_be(void) {
   CHECK(!rd_own_view_take(&part, &records[1], &is_own, &error) && error.code == RD_CODE_DATA_DAMAGED);
 }
 
-// A SKIP comes before the next record, and when the stream is flushed.
+// A SKIP is written before the next record, and when the stream is flushed.
 static void test_skips(void) {
   RD_AUTO_CLOSE int fd = open_stream();
   struct rd_stream_writer *writer = rd_stream_writer_create(fd, RD_STREAM_SHARE);
@@ -320,7 +320,7 @@ static void test_head(void) {
   }
 }
 
-// Wherever a stream is cut off, that is a lost peer, and all that came whole was accepted before.
+// A stream that is cut off anywhere means a lost peer; all complete records are accepted first.
 static void test_cut_off(void) {
   RD_AUTO_CLOSE int fd = open_stream();
   write_stream(fd, RD_STREAM_CONTENTS, "oPfDGEbrDEdxsLz");
@@ -352,7 +352,7 @@ static void test_depth(void) {
   rd_stream_reader_destroy(reader);
 }
 
-// All attributes of one entry together have a limit, which the next entry has too.
+// The attributes of one entry together have a limit, which applies separately to the next entry.
 static void test_many_attributes(void) {
   const struct rd_record xattr = {.type = RD_RECORD_XATTR, .xattr = {bytes(1), bytes(64u << 10)}}, file = make('f');
   const size_t most = RD_XATTRS_MAX_BYTES / rd_xattr_bytes(&xattr.xattr);
@@ -415,7 +415,7 @@ static void test_pieces(void) {
   CHECK(read_in_pieces(fd, 1, true) == 15 && error.code == RD_CODE_PEER_LOST);
   CHECK(read_in_pieces(fd, 7, false) == 15);
 
-  // Records of the greatest length, so that one is in two parts at the end of the buffer.
+  // Records of the maximum length, so that one is split at the end of the buffer.
   struct rd_stream_writer *writer = rd_stream_writer_create(fd, RD_STREAM_CONTENTS);
   const struct rd_record file = make('f');
   REQUIRE(ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0 && rd_stream_put(writer, &file, &error));
@@ -428,7 +428,7 @@ static void test_pieces(void) {
   CHECK(read_in_pieces(fd, 60001, true) == 21 && error.code == RD_CODE_PEER_LOST);
 }
 
-// The peer of test_flush_before_waits(): it sends nothing more until the output's beginning has arrived.
+// The peer of test_flush_before_waits(): sends nothing more until the beginning of the output has arrived.
 static void *answer(void *context) {
   const int *fds = context;
   unsigned char head[RD_RECORD_HEAD_BYTES + 8];

@@ -53,7 +53,7 @@ static void opens(void) {
     enum rd_target_mode place;
     bool make_parents;
     enum expected expected;
-    const char *words; // of the error, or the name of AS
+    const char *words; // the error message, or the name of AS
   } cases[] = {
       {"dir", RD_PLACE_INTO, false, OPEN, NULL},
       {"dir//", RD_PLACE_INTO, false, OPEN, NULL},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of a hostile host without end. In each flood it is the second of two hosts, and its stage runs.
+// Endless messages of a hostile host. In each flood it is the second of two hosts,
+// and its stage runs.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -9,25 +10,34 @@ import { gaveUp, type HostileLab } from './hostile-lab.ts';
 
 export interface Flood {
   readonly name: string;
-  /** It has said that it is prepared. */
+  /** The actions of the agent after it has sent `prepared`. */
   readonly behaviour: Behaviour;
-  /** The words with which rdpipe gives the host up by itself; absent: it bears the flood. */
+  /** The message with which rdpipe gives the host up; absent: rdpipe withstands the flood. */
   readonly why?: RegExp;
 }
 
 export const FLOODS: readonly Flood[] = [
-  flood('life signs', { event: 'alive' }),
+  flood('keepalives', { event: 'alive' }),
   flood('counters', counters()),
   flood('sizes', { event: 'size', link: 2, bytes: 5 }),
   flood('broken connections', { event: 'broken', link: 1, end: 'recv', message: 'x'.repeat(1000) }),
   flood('failed dials', { event: 'dial_failed', link: 1, end: 'recv', code: 'internal', message: 'x'.repeat(1000) }),
-  flood('words of its stage', { event: 'stderr', stage: 2, data: '6a'.repeat(16_384) }),
-  flood('single bytes of its stage', { event: 'stderr', stage: 2, data: '6a' }),
-  flood('words whose acks it ignores', { event: 'stderr', stage: 2, data: '6a'.repeat(16_384) }, undefined, 'deaf'),
+  flood('stderr of its stage', { event: 'stderr', stage: 2, data: '6a'.repeat(16_384) }),
+  flood('single bytes of stderr', { event: 'stderr', stage: 2, data: '6a' }),
+  flood(
+    'stderr without reading acknowledgements',
+    { event: 'stderr', stage: 2, data: '6a'.repeat(16_384) },
+    undefined,
+    'deaf',
+  ),
   flood('failures', { event: 'failed', stage: 2, code: 'internal', message: 'x'.repeat(8000) }, /x{1000}/),
-  flood('processes', { event: 'left_behind', pid: 7, command: 'x'.repeat(8000) }, /too many left_behind events/),
+  flood(
+    'reports of processes',
+    { event: 'left_behind', pid: 7, command: 'x'.repeat(8000) },
+    /too many left_behind events/,
+  ),
   {
-    name: 'a line byte by byte',
+    name: 'bytes of one line',
     behaviour: async (agent) => {
       for (;;) await trickle(agent);
     },
@@ -50,7 +60,7 @@ function counters(): object {
   };
 }
 
-/** A deaf one reads nothing while it talks. */
+/** A `deaf` agent reads nothing while it sends. */
 function flood(name: string, event: object, why?: RegExp, ears: 'open' | 'deaf' = 'open'): Flood {
   const bytes = Buffer.from(`${JSON.stringify(event)}\n`.repeat(Math.max(1, Math.floor(32_768 / 100))));
   const behaviour: Behaviour = async (agent) => {
@@ -71,13 +81,13 @@ async function trickle(agent: HostileAgent): Promise<void> {
   await new Promise(setImmediate);
 }
 
-/** Of node with this program, and what a second of a flood may leave for the collector. */
+/** The memory of node with this program, plus the garbage of a second of flood. */
 const MOST_KIB = 160 * 1024;
 const LASTS_MS = 3000;
 
 /**
- * rdpipe's memory stays where it is while the flood goes on; then the host hangs up, and rdpipe ends. Where rdpipe
- * gives the host up, that ends a flood which would last for ever.
+ * Checks that rdpipe's memory does not grow during the flood; then the host hangs up, and rdpipe ends. If rdpipe is to
+ * give the host up (`why`), that alone must end the flood.
  */
 export async function expectFloodBorne(hostile: HostileLab, { behaviour, why }: Flood, options: string): Promise<void> {
   let begun = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three hosts of which h2 is hostile to any rdpipe that starts an agent there.
+// Three hosts, of which h2 is hostile to any rdpipe that starts an agent on it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,10 +12,10 @@ import type { Result, Running } from '../../support/shell.ts';
 export interface HostileLab {
   readonly lab: Lab;
   behave(behaviour: Behaviour): void;
-  /** rdpipe with these words, to its end: h2 is hostile. By default no limit of time expires. */
+  /** Runs rdpipe with these words until it ends; h2 is hostile. By default no time limit expires. */
   rdpipe(words: string, limits?: RunLimits): Promise<Result>;
   start(words: string): Running;
-  /** The connections of all that are hostile now. */
+  /** Closes all connections of the hostile agents. */
   hangUp(): void;
 }
 
@@ -42,7 +42,7 @@ export function useHostileLab(): HostileLab {
   };
 }
 
-/** rdpipe's own part was not done: one line that names the host, and nothing that a terminal obeys. */
+/** rdpipe itself failed (125): one line that names the host, without terminal sequences. */
 export function gaveUp({ status, stderr }: Result, why: RegExp = /h2/): void {
   expect(stderr).to.match(why);
   expect(stderr.trimEnd().split('\n'), stderr).to.have.length(1);
@@ -52,8 +52,8 @@ export function gaveUp({ status, stderr }: Result, why: RegExp = /h2/): void {
   expect(status).to.equal(125);
 }
 
-/** Nothing in it moves a cursor, colours or reorders. */
+/** The text contains nothing that moves the cursor, changes colors or reorders text. */
 export function harmless(text: string): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that none comes through is the point
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test checks that none gets through
   expect(text).not.to.match(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of a command line that would make a marker where a shell that they are not meant for got hold of them.
+// Words of a command line that create a marker file if the wrong shell evaluates them.
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,13 +9,13 @@ import { ROOT } from '../../support/root.ts';
 
 export interface InputCase {
   readonly name: string;
-  /** Of `rdpipe`; MARKER stands for a path that must not come to be. */
+  /** Arguments of `rdpipe`; MARKER stands for a path that must not be created. */
   readonly words: readonly string[];
-  /** On a machine without ssh, which would refuse most itself. */
+  /** Run on a machine without ssh: ssh itself would refuse most of the words. */
   readonly withoutSsh: boolean;
 }
 
-/** Each makes the marker in any shell that reads it; none needs a blank. */
+/** Each trap creates the marker in any shell that evaluates it; none needs a blank. */
 const TRAPS: readonly string[] = [
   '$(>MARKER)',
   '`>MARKER`',
@@ -36,7 +36,7 @@ const TRAPS: readonly string[] = [
   'h9',
 ];
 
-/** Where the user may write something: the words around it. */
+/** The places of a command line that take text of the user: the arguments around the trap. */
 const PLACES: Readonly<Record<string, (trap: string) => readonly string[]>> = {
   host: (trap) => [`${trap}:true`],
   user: (trap) => [`${trap}@h1:true`],
@@ -65,7 +65,7 @@ export const INPUT_CASES: readonly InputCase[] = [
       const words = wordsOf(trap);
       const options = ['--ssh', ssh, '--connect-timeout', '3'];
       return {
-        name: `${JSON.stringify(trap)} as ${place} (${ssh}${withoutSsh ? ' alone' : ''})`,
+        name: `${JSON.stringify(trap)} as ${place} (${ssh}${withoutSsh ? ' without ssh' : ''})`,
         words: words[0] === 'doctor' ? ['doctor', ...options, ...words.slice(1)] : [...options, ...words],
         withoutSsh,
       };
@@ -73,10 +73,13 @@ export const INPUT_CASES: readonly InputCase[] = [
   ),
 );
 
-/** The user's configuration names host and user in commands for a shell, as many do; h1 is reached without. */
+/**
+ * Writes a user's configuration with host and user in shell commands, as many do; with ssh installed, h1 is reached
+ * without such a command.
+ */
 function writeConfig(lab: Lab, withoutSsh: boolean): string {
   const path = join(lab.directory, 'ssh_config');
-  // Only ssh itself understands these.
+  // Only ssh itself supports these.
   const more = withoutSsh ? [] : [`Include ${lab.homes}/ssh_config`, 'Match exec "false %h %n %r"'];
   const h1 = withoutSsh ? [] : ['Host h1', 'ProxyCommand none'];
   const lines = [...h1, ...more, 'Host *', 'ProxyCommand sh -c "exec false %h %p %n %r"'];
@@ -84,7 +87,7 @@ function writeConfig(lab: Lab, withoutSsh: boolean): string {
   return path;
 }
 
-/** A PATH with what bin/rdpipe needs, and no ssh. */
+/** Returns a PATH with all programs that bin/rdpipe needs, except ssh. */
 function pathWithoutSsh(lab: Lab): string {
   const directory = join(lab.directory, 'bin');
   mkdirSync(directory);
@@ -93,7 +96,7 @@ function pathWithoutSsh(lab: Lab): string {
   return directory;
 }
 
-/** It fails (or, where the word is an option that does no harm, may run), and no shell has made the marker. */
+/** Expects that rdpipe fails (or runs, if the word is a harmless option), and that no shell created the marker. */
 export async function expectNoShell(lab: Lab, { words, withoutSsh }: InputCase): Promise<void> {
   const marker = join(lab.directory, 'marker');
   const config = writeConfig(lab, withoutSsh);

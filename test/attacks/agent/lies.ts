@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lies of a hostile host, and when it tells them. In each of them h2 stands between two honest hosts.
+// False messages of a hostile host, and when it sends them.
+// In each of them h2 is between two honest hosts.
 import type { AgentEvent } from '../../../packages/rdpipe/src/model/protocol.ts';
 import type { Behaviour, HostileAgent } from '../../support/hostile-agent.ts';
 import { connectSoon, leaseSoon, type RunLimits } from '../../support/run-limits.ts';
@@ -7,50 +8,50 @@ import { connectSoon, leaseSoon, type RunLimits } from '../../support/run-limits
 export interface Lie {
   readonly name: string;
   readonly behaviour: Behaviour;
-  /** The words of the one line, beside the host's name. */
+  /** The message of the one line, besides the host's name. */
   readonly why: RegExp;
-  /** By default none of the run expires. */
+  /** By default no time limit of the run expires. */
   readonly limits?: () => RunLimits;
 }
 
-/** Before it has introduced itself. */
+/** Sent before the agent's hello. */
 const GREETINGS: readonly Lie[] = [
   { ...lie('is silent', /the login shell did not start it within/, (agent) => agent.gone()), limits: connectSoon },
   lie('hangs up at once', /cannot start the agent/, async () => {}),
-  lie('prints without end', /keeps printing and never runs the agent/, (agent) =>
+  lie('prints endlessly', /keeps printing and never runs the agent/, (agent) =>
     flood(agent, Buffer.from('welcome\n'.repeat(4096))),
   ),
-  lie('prints a line without end', /keeps printing and never runs the agent/, (agent) =>
+  lie('prints an endless line', /keeps printing and never runs the agent/, (agent) =>
     flood(agent, Buffer.alloc(65_536, 'x')),
   ),
   {
-    ...lie('knows another nonce', /no answer|cannot start/, async (agent) => {
+    ...lie('sends another nonce', /no answer|cannot start/, async (agent) => {
       await agent.write(`rdstage/1 ${'0'.repeat(32)} {}\n`);
       await agent.gone();
     }),
     limits: connectSoon,
   },
-  hello('is no JSON', '{"v":1', /valid hello/),
+  hello('is not JSON', '{"v":1', /valid hello/),
   hello('is not UTF-8', Buffer.from('"\xff"', 'latin1'), /valid hello/),
-  hello('is nested without end', '['.repeat(500_000), /valid hello/),
+  hello('is nested endlessly', '['.repeat(500_000), /valid hello/),
   hello('is a list', '[1]', /valid hello/),
-  changed('is of another version', { v: 2 }, /has a different version/),
-  changed('is of a version beyond numbers', { v: 1e308 }, /valid hello/),
+  changed('has another version', { v: 2 }, /has a different version/),
+  changed('has a huge version', { v: 1e308 }, /valid hello/),
   changed('has 300 addresses', { addresses: Array(300).fill(address('10.0.0.1', 8)) }, /valid hello/),
   changed('has an address that is a command', { addresses: [address('$(reboot)', 8)] }, /valid hello/),
   changed('has an address with a zone', { addresses: [address('2001:db8::1%-oX', 8)] }, /valid hello/),
-  changed('has a subnet beyond its family', { addresses: [address('10.0.0.1', 64)] }, /valid hello/),
+  changed('has a prefix too long for its family', { addresses: [address('10.0.0.1', 64)] }, /valid hello/),
 ];
 
 function hello(what: string, text: string | Buffer, why: RegExp): Lie {
-  return lie(`introduces itself by what ${what}`, why, async (agent) => {
+  return lie(`sends a hello that ${what}`, why, async (agent) => {
     await agent.write(Buffer.concat([Buffer.from(`rdstage/1 ${agent.nonce} `), Buffer.from(text), Buffer.from('\n')]));
     await agent.gone();
   });
 }
 
 function changed(what: string, changes: object, why: RegExp): Lie {
-  return lie(`introduces itself by what ${what}`, why, async (agent) => {
+  return lie(`sends a hello that ${what}`, why, async (agent) => {
     await agent.hello(changes);
     await agent.gone();
   });
@@ -60,52 +61,52 @@ function address(text: string, prefix: number): object {
   return { address: text, prefix, interface: 'eth0', up: true, speed_mbps: 1000, kind: 'physical', mtu: 1500 };
 }
 
-/** When it says something false: in place of this message of the true agent, or before it. */
+/** When the false message is sent: in place of this message of the real agent, or before it. */
 const MOMENTS = ['prepared', 'connected', 'started', 'exited', 'link_ended', 'segment_ended'] as const;
 
 const NONSENSE: Readonly<Record<string, string | Buffer>> = {
-  'what is no JSON': 'nonsense',
+  'a line that is not JSON': 'nonsense',
   'an empty line': '',
-  'what is not UTF-8': Buffer.from('{"event":"left_behind","pid":1,"command":"\xff\xfe"}', 'latin1'),
-  'a nesting without end': '{"a":'.repeat(150_000),
+  'a line that is not UTF-8': Buffer.from('{"event":"left_behind","pid":1,"command":"\xff\xfe"}', 'latin1'),
+  'endless nesting': '{"a":'.repeat(150_000),
   'a list': '[{"event":"ended"}]',
   'an unknown event': '{"event":"exploded"}',
-  'the name of what every object has': '{"event":"__proto__"}',
+  'the name of a property of every object': '{"event":"__proto__"}',
   'a second greeting': 'rdstage/1 00000000000000000000000000000000 {}',
-  'a line without end': Buffer.alloc(2 * 1024 * 1024, 'x'),
+  'an endless line': Buffer.alloc(2 * 1024 * 1024, 'x'),
   'terminal sequences': '\u001b[2J\u001b]0;owned\u0007\u009b31m',
 };
 
-/** Each is wrong whenever it is said. */
+/** Each is wrong at any time. */
 const FALSE_EVENTS: Readonly<Record<string, object>> = {
-  'that another host started': { event: 'started', stage: 3, pid: 1 },
-  'that another host exited well': exited({ stage: 3 }),
-  'that another host failed': { event: 'failed', stage: 1, code: 'internal', message: 'h1 is bad' },
-  'words of another host': { event: 'stderr', stage: 1, data: '68310a' },
-  'that the sender before it delivered': linkEnded(1, 'send'),
-  'that the receiver behind it has everything': linkEnded(2, 'recv'),
-  'where the sender before it listens': { event: 'listening', link: 1, end: 'send', transport: 'tcp', port: 22 },
-  'that the receiver behind it is connected': connected(2, 'recv'),
-  'that a hop is over that is not there': linkEnded(77, 'recv'),
-  'that a stage is over that is not there': exited({ stage: 77 }),
-  'an exit status below nothing': exited({ code: -1 }),
+  'the start of another host': { event: 'started', stage: 3, pid: 1 },
+  'the success of another host': exited({ stage: 3 }),
+  'the failure of another host': { event: 'failed', stage: 1, code: 'internal', message: 'h1 is bad' },
+  'stderr of another host': { event: 'stderr', stage: 1, data: '68310a' },
+  'the delivery of the sender before it': linkEnded(1, 'send'),
+  'the delivery of the receiver after it': linkEnded(2, 'recv'),
+  'the port of the sender before it': { event: 'listening', link: 1, end: 'send', transport: 'tcp', port: 22 },
+  'the connection of the receiver after it': connected(2, 'recv'),
+  'the end of a missing hop': linkEnded(77, 'recv'),
+  'the end of a missing stage': exited({ stage: 77 }),
+  'a negative exit status': exited({ code: -1 }),
   'an exit status of 256': exited({ code: 256 }),
-  'an exit status beyond numbers': exited({ code: 1e308 }),
-  'no exit status at all': exited({ code: null }),
+  'a huge exit status': exited({ code: 1e308 }),
+  'no exit status': exited({ code: null }),
   'an exit status and a signal': exited({ code: 0, signal: 9 }),
   'a signal 999': exited({ code: null, signal: 999 }),
   'a signal 0': exited({ code: null, signal: 0 }),
-  'counters below nothing': counters(-1),
-  'counters beyond whole numbers': counters(2 ** 53),
+  'negative counters': counters(-1),
+  'counters above 2^53': counters(2 ** 53),
   'counters of half a byte': counters(0.5),
   'a port of 0': { event: 'listening', link: 1, end: 'recv', transport: 'tcp', port: 0 },
   'a port of 65536': { event: 'listening', link: 1, end: 'recv', transport: 'tcp', port: 65_536 },
-  'memory without number': { ...linkEnded(1, 'recv'), max_rss_kib: null },
-  'time before the beginning': { ...linkEnded(1, 'recv'), user_ms: -1 },
-  'more time than there is': { ...linkEnded(1, 'recv'), system_ms: 2 ** 60 },
+  'memory without a number': { ...linkEnded(1, 'recv'), max_rss_kib: null },
+  'negative time': { ...linkEnded(1, 'recv'), user_ms: -1 },
+  'too much time': { ...linkEnded(1, 'recv'), system_ms: 2 ** 60 },
   'half a byte of stderr': { event: 'stderr', stage: 2, data: '6' },
-  'a connection by a carrier of its own': { ...connected(1, 'recv'), transport: '\u001b[31m' },
-  'a cipher of its own': { ...connected(1, 'recv'), cipher: 'rot13' },
+  'a connection over an invented transport': { ...connected(1, 'recv'), transport: '\u001b[31m' },
+  'an invented cipher': { ...connected(1, 'recv'), cipher: 'rot13' },
 };
 
 function exited(changes: object): object {
@@ -158,7 +159,7 @@ function counters(bytes: number): object {
 
 function atEachMoment(what: string, line: string | Buffer): Lie[] {
   return MOMENTS.map((moment) =>
-    lie(`says ${what} before ${moment}`, /invalid message|endless/, (agent) =>
+    lie(`sends ${what} before ${moment}`, /invalid message|endless/, (agent) =>
       agent.stand(async (event) => {
         if (event.event === moment) await agent.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
         return JSON.stringify(event);
@@ -167,9 +168,9 @@ function atEachMoment(what: string, line: string | Buffer): Lie[] {
   );
 }
 
-/** The true message, twice. */
+/** Sends the real message twice. */
 const TWICE = MOMENTS.map((moment) =>
-  lie(`says ${moment} twice`, /invalid message: .* twice/, (agent) =>
+  lie(`sends ${moment} twice`, /invalid message: .* twice/, (agent) =>
     agent.stand((event) => {
       const line = JSON.stringify(event);
       return event.event === moment ? `${line}\n${line}` : line;
@@ -177,26 +178,26 @@ const TWICE = MOMENTS.map((moment) =>
   ),
 );
 
-/** It keeps back what would have to be said before the end. */
+/** Withholds a message that must come before the end. */
 const UNSAID = (['exited', 'link_ended'] as const).map((kept) =>
-  lie(`does not say ${kept}`, /did not report how/, (agent) => agent.stand(without(kept))),
+  lie(`does not send ${kept}`, /did not report how/, (agent) => agent.stand(without(kept))),
 );
 
 const OUT_OF_ORDER = [
   lie('ends before abort', /ended early/, (agent) => agent.stand(inPlaceOf('exited', { event: 'ended' }))),
-  lie('calls its part ended before it began', /without prepared/, (agent) =>
+  lie('reports the end of its part before its beginning', /without prepared/, (agent) =>
     agent.stand(inPlaceOf('prepared', { event: 'segment_ended', segment: 1 })),
   ),
   lie('exits before it started', /without started/, (agent) => agent.stand(inPlaceOf('started', exited({})))),
-  lie('connects in clear', /without encryption/, (agent) =>
+  lie('connects without encryption', /without encryption/, (agent) =>
     agent.stand((event) => JSON.stringify(event.event === 'connected' ? { ...event, cipher: 'none' } : event)),
   ),
-  lie('counts other bytes than its neighbour', /different byte counts/, (agent) =>
+  lie('counts different bytes from its neighbour', /different byte counts/, (agent) =>
     agent.stand((event) => JSON.stringify(event.event === 'link_ended' ? { ...event, bytes: 1 } : event)),
   ),
 ];
 
-/** Where its connection ends, and nothing is said of it. */
+/** Closes its connection before one of these messages, without a reason. */
 const HANG_UPS = (
   ['prepared', 'listening', 'connected', 'started', 'exited', 'link_ended', 'segment_ended', 'ended'] as const
 ).map((moment) =>
@@ -208,7 +209,7 @@ const HANG_UPS = (
   ),
 );
 
-/** From some moment on nothing is heard of it, though its connection stands: the lease ends that. */
+/** Sends nothing from some message on, but keeps its connection open: the lease ends this. */
 const SILENCES = (['prepared', 'started', 'segment_ended'] as const).map((moment) => {
   const silence = lie(`falls silent before ${moment}`, /it sent nothing|lost/, (agent) => {
     let isSilent = false;

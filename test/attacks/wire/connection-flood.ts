@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many unauthenticated connections at once; each that is closed is made again while the flood lasts.
+// Many unauthenticated connections at once; each that closes is replaced while the flood lasts.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '../../support/eventually.ts';
 
-/** The behaviour of an unauthenticated peer on its connection. */
+/** The actions of an unauthenticated peer on its connection. */
 export type Behaviour = (socket: Socket) => void;
 
 export class ConnectionFlood {
@@ -16,7 +16,7 @@ export class ConnectionFlood {
     for (let each = 0; each < size; each++) this.#connect(port, behave);
   }
 
-  /** How often somebody came in. */
+  /** Number of connections that were established so far. */
   get connections(): number {
     return this.#connections;
   }
@@ -50,7 +50,7 @@ export class ConnectionFlood {
 
 const COMES_BACK_MS = 5;
 
-/** The port of one who waits for a single connection, on which he behaves so. */
+/** Returns the port of a listener for a single connection, on which it behaves as given. */
 export async function listenAs(behave: Behaviour): Promise<number> {
   const server = createServer((socket) => {
     server.close();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// An attacker knows that the digest of a stream is XXH3 with its public secret: the attacker puts chosen bytes in place
-// of others, and changes some more so that the digest of the whole stream stays.
+// Forges a stream without changing its digest, which is XXH3 with the public secret:
+// the attacker replaces bytes with chosen ones, and changes some more so that the digest of the stream stays the same.
 //
 // XXH3 takes a stream in blocks of 16 stripes of 8 lanes. Lane i of stripe n, a number d, adds lo(d ^ s) * hi(d ^ s) to
-// sum i and d to its neighbour, where s is a part of the secret that follows from i and n; a block counts by these sums
-// alone. So five lanes of one column repair what was done to the others: three give any sum of products, and two whose
-// product is nothing (one half of d is that of s) give any sum of the numbers.
+// sum i, and d to the neighboring sum; s is a part of the secret that depends on i and n. A block counts only by these
+// sums. So five lanes of a column can compensate any change of its other lanes: three yield any sum of products, and
+// two whose product is 0 (one half of d equals that of s) yield any sum of the numbers.
 
 export const BLOCK_BYTES = 1024;
-/** Of each block, in one piece: the rest repairs. */
+/** Chosen bytes per block, contiguous: the rest of the block compensates for them. */
 export const CHOSEN_MAX_BYTES = 11 * 64;
 
 const STRIPE_BYTES = 64;
@@ -17,7 +17,7 @@ const STRIPES = BLOCK_BYTES / STRIPE_BYTES;
 const REPAIRING = 5;
 const LOW = 0xffff_ffffn;
 
-/** XXH3_kSecret of xxhash.h: the same in every program that takes the digest without a secret of its own. */
+/** XXH3_kSecret of xxhash.h, which every program uses that computes the digest without a secret of its own. */
 const SECRET = Buffer.from(
   'b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221' +
     'b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8' +
@@ -26,7 +26,9 @@ const SECRET = Buffer.from(
   'hex',
 );
 
-/** The block with the chosen bytes at its beginning. It must not reach into the last 64 bytes of the stream. */
+/**
+ * Returns the block with the chosen bytes at its beginning. It must not extend into the last 64 bytes of the stream.
+ */
 export function forgeBlock(block: Buffer, chosen: Buffer): Buffer {
   if (block.length !== BLOCK_BYTES || chosen.length > CHOSEN_MAX_BYTES) throw new Error('not a block, or too much');
   const forged = Buffer.concat([chosen, block.subarray(chosen.length)]);
@@ -50,7 +52,7 @@ function sumsOf(block: Buffer, column: number, stripes = STRIPES): Sums {
   return { products, numbers };
 }
 
-/** The last five lanes of the column become what gives it these sums. */
+/** Sets the last five lanes of the column so that the column yields these sums. */
 function repair(block: Buffer, column: number, wanted: Sums): void {
   const firstRepairing = STRIPES - REPAIRING;
   const kept = sumsOf(block, column, firstRepairing);

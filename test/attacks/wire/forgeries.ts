@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attacks on the frames by a relay that knows docs/protocol.md, and the required outcome of each. rdsend dials.
+// Attacks on frames by a relay that knows docs/protocol/wire.md, and the required outcome of each.
+// rdsend dials.
 import { FRAME_TYPES, HEADER_BYTES, LENGTH_BYTES, type Meddler, type Relay } from './relay.ts';
 import type { Encryption } from './standalone-hop.ts';
 
 /**
- * Which end finds damage and ends the hop. `lost`: both lose the other. `late`: the receiver may have been done before
- * it came. `counted`: only the number of frames is wrong, which either end finds, unless the stream is over before.
+ * The end that detects the damage and ends the hop. `lost`: both ends lose their peer. `late`: the receiver may have
+ * finished before the change arrives. `counted`: only the number of frames is wrong; either end detects it, unless the
+ * stream ends first.
  */
 export type Verdict = 'receiver' | 'sender' | 'lost' | 'late' | 'counted';
 
 export interface Attack {
   readonly name: string;
-  /** For one hop. */
+  /** Returns the meddler of one hop. */
   readonly attack: (relay: Relay) => Meddler;
   readonly onClear: Verdict;
   readonly onSealed: Verdict;
@@ -30,18 +32,18 @@ const SEALED = 1;
 const COMPRESSED = 2;
 const TAG_BYTES = 16;
 const CUT_AFTER_BYTES = 4096;
-/** Of a window of four frames: the receiver has written some when it comes. */
+/** The window has four frames: the receiver has written some of the stream when this frame arrives. */
 const FRAME_OF_THE_CUT = 6;
 
 export const ATTACKS: readonly Attack[] = [
-  // name, what is done, who notices in clear, who notices when sealed
-  row('turns the flag SEALED of a frame', onData(flag(SEALED)), 'receiver', 'receiver'),
-  row('turns the flag COMPRESSED of a frame', onData(flag(COMPRESSED)), 'receiver', 'receiver'),
-  row('cuts a frame and sends its tail as the next one', onData(inTwo), 'counted', 'receiver'),
+  // name, attack, verdict if unencrypted, verdict if sealed
+  row('flips the flag SEALED of a frame', onData(flag(SEALED)), 'receiver', 'receiver'),
+  row('flips the flag COMPRESSED of a frame', onData(flag(COMPRESSED)), 'receiver', 'receiver'),
+  row('splits a frame and sends its tail as the next one', onData(inTwo), 'counted', 'receiver'),
   row('sends a frame again as the next one', onData(twice), 'receiver', 'receiver'),
-  row('swaps what two frames of one length carry', swap, 'receiver', 'receiver'),
-  row('leads a frame of a broken connection into the next one', replay(false), 'receiver', 'receiver'),
-  row('gives what a broken connection carried to a frame of the next one', replay(true), 'receiver', 'receiver'),
+  row('swaps the payloads of two frames of equal length', swap, 'receiver', 'receiver'),
+  row('replays a frame of a broken connection in the next one', replay(false), 'receiver', 'receiver'),
+  row('puts the payload of a broken connection into a frame of the next one', replay(true), 'receiver', 'receiver'),
   row('ends the stream between two frames', truncate, 'lost', 'lost'),
   row('forges an END', forgedBefore('END', 20), 'receiver', 'receiver'),
   row('forges an END in place of the true one', forgedEnd, 'receiver', 'receiver'),
@@ -51,15 +53,15 @@ export const ATTACKS: readonly Attack[] = [
   row('forges a DONE', forgedBack('DONE', 0), 'sender', 'sender'),
   row('forges a CLOSED', forgedBack('CLOSED', 0), 'sender', 'sender'),
   row('forges a RESUME', forgedBack('RESUME', 0), 'sender', 'sender'),
-  row('adds a frame behind END', behindEnd(forged('DATA', 100)), 'late', 'late'),
-  row('adds bytes behind END', behindEnd(Buffer.from('more')), 'late', 'late'),
+  row('adds a frame after END', behindEnd(forged('DATA', 100)), 'late', 'late'),
+  row('adds bytes after END', behindEnd(Buffer.from('more')), 'late', 'late'),
 ];
 
 function row(name: string, attack: Attack['attack'], onClear: Verdict, onSealed: Verdict): Attack {
   return { name, attack, onClear, onSealed };
 }
 
-/** The second frame, which is not numbered 0 where frames are numbered. */
+/** Changes the second DATA frame: if frames are numbered, its number is not 0. */
 export function onData(change: (bytes: Buffer) => Buffer): Attack['attack'] {
   return () =>
     ({ type, index, bytes }) =>
@@ -85,7 +87,7 @@ function twice(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, moved(bytes, bytes.length - PAYLOAD_AT - tagBytes)]);
 }
 
-/** The frame so many bytes further on in the stream, and numbered as the next one where frames are. */
+/** Returns the frame moved by so many bytes in the stream, with the next number if frames are numbered. */
 function moved(frame: Buffer, bytes: number): Buffer {
   const next = Buffer.from(frame);
   next.writeBigUInt64LE(frame.readBigUInt64LE(OFFSET_AT) + BigInt(bytes), OFFSET_AT);
@@ -111,7 +113,10 @@ function swap(): Meddler {
   };
 }
 
-/** The first frame of a connection that was cut, again at the beginning of the next; `dressed`: behind its header. */
+/**
+ * Sends the first frame of a connection that was cut again at the beginning of the next; `dressed`: after the header of
+ * that connection's frame.
+ */
 function replay(dressed: boolean): Attack['attack'] {
   return (relay) => {
     let connections = 0;
@@ -147,7 +152,7 @@ function forgedBack(type: (typeof FRAME_TYPES)[number], payloadBytes: number): A
     };
 }
 
-/** At the right place, of the right length; its count and digest are never looked at. */
+/** A frame with the right position and length; the receiver rejects it before it compares count and digest. */
 function forgedEnd(): Meddler {
   return ({ type, bytes }) => (type === 'END' ? forged('END', 20, bytes) : bytes);
 }
@@ -158,7 +163,7 @@ function behindEnd(more: Buffer): Attack['attack'] {
       type === 'END' ? Buffer.concat([bytes, more]) : bytes;
 }
 
-/** As somebody without a key can make one: not sealed. Epoch and offset are those of `like`. */
+/** A frame as an attacker without the key can create it: not sealed. Epoch and offset are those of `like`. */
 function forged(
   type: (typeof FRAME_TYPES)[number],
   payloadBytes: number,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries keys on the first message of a recorded dialer, as RFC 8446, section 4.2.11.2, has it prove that it holds one:
-// nothing is sent to either end.
+// Tries keys on the first message of a recorded dialer,
+// which proves that the dialer has the key (RFC 8446, section 4.2.11.2): nothing is sent to either end.
 import { createHash, createHmac, scryptSync } from 'node:crypto';
 import { HEADER_BYTES, LENGTH_BYTES } from './relay.ts';
 
 const HASH = 'sha384';
 const HASH_BYTES = 48;
 const RECORD_HEAD_BYTES = 5;
-/** The list's length, the binder's, and the binder: the end of the message. */
+/** The end of the message: length of the list, length of the binder, and the binder. */
 const BINDERS_BYTES = 2 + 1 + HASH_BYTES;
 
-/** The first of the words that opens it. */
+/** Returns the first word that is the key of the message. */
 export function guessKey(message: Buffer, words: readonly string[]): string | undefined {
   const hello = message.subarray(LENGTH_BYTES + HEADER_BYTES + RECORD_HEAD_BYTES);
   const binder = hello.subarray(-HASH_BYTES);
@@ -18,7 +18,7 @@ export function guessKey(message: Buffer, words: readonly string[]): string | un
   return words.find((word) => binderOf(stretch(word), transcript).equals(binder));
 }
 
-/** As docs/protocol.md, section 1.2, has it. */
+/** Derives a key from a word (docs/protocol/wire.md, section 1.2). */
 function stretch(word: string): Buffer {
   return scryptSync(word, 'rdpipe/1 key', 32, { N: 1 << 15, r: 8, p: 1, maxmem: 64 << 20 });
 }

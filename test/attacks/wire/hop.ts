@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One hop of rdsend and rdrecv as agents command them, from a file to a file: either may dial.
+// One hop of rdsend and rdrecv as agents command them, from file to file; either end may dial.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -9,12 +9,12 @@ import { expiring, NEVER_MS } from '../../support/run-limits.ts';
 
 export type Role = 'sender' | 'receiver';
 
-/** The values of --encrypt, each with the word for a hop under it. */
-export const ENCRYPT_WORDS = { always: 'sealed', auth: 'authenticated', never: 'in clear' } as const;
+/** The values of --encrypt, each with the adjective for such a hop. */
+export const ENCRYPT_WORDS = { always: 'sealed', auth: 'authenticated', never: 'unencrypted' } as const;
 export type Encrypt = keyof typeof ENCRYPT_WORDS;
 export const ENCRYPTS = Object.keys(ENCRYPT_WORDS) as readonly Encrypt[];
 
-/** For `open`, where a test waits until an end gives up a silent peer, or a dial that nothing answers. */
+/** Fields of `open` for tests that wait until an end gives up a silent peer or an unanswered dial. */
 export function soonLost(): Message {
   return { stall_timeout_ms: expiring(2000), connect_timeout_ms: expiring(1500) };
 }
@@ -22,13 +22,13 @@ export function soonLost(): Message {
 export interface HopOptions {
   readonly dialer: Role;
   readonly encrypt: Encrypt;
-  /** Of the stream. */
+  /** Length of the stream. */
   readonly bytes: number;
-  /** It shrinks to some half of them. */
+  /** Content that compresses to about half. */
   readonly shrinks?: boolean;
-  /** Fields of `open` in place of the usual ones, at both ends. */
+  /** Fields of `open` that replace the usual ones, at both ends. */
   readonly open?: Message;
-  /** The content of the output's file before the hop. */
+  /** Content of the output file before the hop. */
   readonly before?: Buffer;
   /** The stream does not end before commit(). */
   readonly held?: boolean;
@@ -78,12 +78,12 @@ export class Hop {
     this.dialer.agent.tell('dial', { addresses: [{ host: '127.0.0.1', port }] });
   }
 
-  /** Another dialer, as the first was. */
+  /** Starts another dialer like the first one. */
   replaceDialer(): void {
     this.#dialer = this.#startDialer();
   }
 
-  /** The true dialer finds the listener as if nothing had been. */
+  /** The authenticated dialer connects as if there had been no attack. */
   async expectDelivery(port: number): Promise<void> {
     if (this.dialer.agent.names().includes('finished')) this.replaceDialer();
     this.dial(port);
@@ -91,7 +91,7 @@ export class Hop {
     expect(this.sunk?.equals(this.content)).to.equal(true);
   }
 
-  /** The file at the place of the output: only ever all of it, or what was there before. */
+  /** The content of the output file: the complete stream, or the content from before. */
   get sunk(): Buffer | undefined {
     return existsSync(this.#sink) ? readFileSync(this.#sink) : undefined;
   }
@@ -101,7 +101,7 @@ function digits(bytes: number): Buffer {
   return Buffer.from(randomBytes(bytes / 2).toString('hex'));
 }
 
-/** The code with which it finished, once it has gone. */
+/** Returns the code with which an end finished, after its process has ended. */
 export async function endOf({ agent, program }: HopEnd): Promise<string> {
   const { code } = await agent.heard('finished');
   agent.tell('release');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands between a dialer and a listener, reads every message that passes (docs/protocol.md, section 1), keeps it, and
-// lets a meddler put other bytes in its place.
+// A relay between a dialer and a listener:
+// records every message (docs/protocol/wire.md, section 1), and lets a meddler replace its bytes.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -22,18 +22,18 @@ export const FRAME_TYPES = [
 ] as const;
 export type FrameType = (typeof FRAME_TYPES)[number] | 'UNKNOWN';
 
-/** A message as it came, its length before it. */
+/** A message as received, with its length prefix. */
 export interface Passing {
   readonly from: 'dialer' | 'listener';
   readonly type: FrameType;
-  /** Of its type, from this end, over this connection: from 0. */
+  /** Number among the messages of its type from this end over this connection, from 0. */
   readonly index: number;
   readonly bytes: Buffer;
   /** Sends bytes to the end that sent this message. */
   reflect(bytes: Buffer): void;
 }
 
-/** Returns the bytes that go on in place of those that came. */
+/** Returns the bytes to forward in place of the message. */
 export type Meddler = (passing: Passing) => Buffer;
 
 export class Relay {
@@ -61,7 +61,7 @@ export class Relay {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Whatever came so far, of all connections. */
+  /** All messages of all connections so far. */
   get passed(): readonly Passing[] {
     return this.#passed;
   }
@@ -75,7 +75,7 @@ export class Relay {
     this.cut();
   }
 
-  /** All connections there are; others may come. */
+  /** Closes all current connections; new ones are still accepted. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -107,7 +107,7 @@ export class Relay {
   }
 }
 
-/** The bytes of one end, of one connection's recording. */
+/** The bytes that one end sent, from the recording of one connection. */
 export function said(passed: readonly Passing[], from: Passing['from']): Buffer {
   return Buffer.concat(passed.filter((passing) => passing.from === from).map(({ bytes }) => bytes));
 }

@@ -6,7 +6,7 @@ import { type Bench, BIN, type Ended, KEY } from '../../support/programs.ts';
 import { expiring, NEVER } from '../../support/run-limits.ts';
 import { type Meddler, Relay } from './relay.ts';
 
-/** As `--encrypt` has it. On loopback `auto` leaves the payload in clear. */
+/** The values of `--encrypt`. On loopback `auto` leaves the payload unencrypted. */
 export type Encryption = 'never' | 'auto' | 'auth' | 'always';
 export const ENCRYPTIONS: readonly Encryption[] = ['never', 'auto', 'auth', 'always'];
 
@@ -15,9 +15,9 @@ export interface HandHop {
   readonly source: string;
   /** Default: standard output. */
   readonly sink?: string;
-  /** The receiver gives up a sender that does not come back. */
+  /** The receiver soon gives up a sender that does not reconnect. */
   readonly soonLost?: boolean;
-  /** The same for all connections of the hop. */
+  /** One meddler for all connections of the hop. */
   readonly meddler: (relay: Relay) => Meddler;
 }
 
@@ -36,7 +36,7 @@ export async function endsOf(
   return { sender: sent, receiver: received, relay };
 }
 
-/** Why rdsend and rdrecv as they are here cannot do it; undefined: they can. */
+/** Returns why the rdsend and rdrecv under test do not support this encryption; undefined if they do. */
 export function lacksEncryption(encrypt: Encryption): string | undefined {
   const help = execaSync(join(BIN, 'rdsend'), ['--help']).stdout;
   return new RegExp(`\\b${encrypt}\\b`).test(help) ? undefined : `these programs have no --encrypt ${encrypt}`;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An attacker who can change the traffic between two true ends: the changes, the messages, and what must come of it.
+// An attacker who can change the traffic between two authenticated ends:
+// the changes, the messages, the required outcomes.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Bench } from '../../support/programs.ts';
@@ -25,16 +26,16 @@ interface Target {
 
 interface Change {
   readonly name: string;
-  /** Returns the bytes that go on in place of the message. */
+  /** Returns the bytes to forward in place of the message. */
   readonly apply: (passing: Passing) => Buffer;
   readonly reflects?: true;
-  /** How the ends may notice it but as damaged data. */
+  /** Codes, besides data_damaged, with which an end may finish. */
   readonly otherEnds: readonly string[];
 }
 
 const STREAM_BYTES = 300_000;
 const MEGABYTE = Buffer.alloc(1 << 20);
-/** The end that waits for the rest of a message, or for one that will not come. */
+/** An end waits for the rest of a message, or for a message that does not come. */
 const GONE_SILENT = ['peer_stalled', 'peer_lost'];
 
 const TARGETS: readonly Target[] = [
@@ -52,11 +53,11 @@ const TARGETS: readonly Target[] = [
   { from: 'sender', type: 'BYE', index: 0 },
 ];
 
-const TWICE = 'comes twice';
+const TWICE = 'arrives twice';
 const FLIPS_OF_PAYLOAD = 12;
 const PLACES = ['length', 'header', 'payload'] as const;
 
-/** Every byte of length and header, and bytes all over the payload: one bit of each. */
+/** Flips one bit of each byte of length and header, and of bytes throughout the payload. */
 const FLIPS: readonly Change[] = PLACES.flatMap((place) =>
   Array.from(
     { length: place === 'length' ? LENGTH_BYTES : place === 'header' ? HEADER_BYTES : FLIPS_OF_PAYLOAD },
@@ -64,7 +65,7 @@ const FLIPS: readonly Change[] = PLACES.flatMap((place) =>
   ),
 );
 
-/** Those of more than a byte: name, first byte, one after the last. */
+/** Header fields longer than a byte: name, first byte, byte after the last. */
 const HEADER_FIELDS = [
   ['epoch', 4, 8],
   ['offset', 8, 16],
@@ -76,12 +77,12 @@ const OTHER_CHANGES: readonly Change[] = [
   ...HEADER_FIELDS.map(allOnes),
   change('is cut short', ({ bytes }) => withLength(bytes.subarray(LENGTH_BYTES, -1))),
   change('is cut to its header', ({ bytes }) => withLength(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + HEADER_BYTES))),
-  change('has a byte too many', ({ bytes }) => withLength(Buffer.concat([bytes.subarray(LENGTH_BYTES), Buffer.of(0)]))),
-  change('has a megabyte too many', ({ bytes }) => withLength(Buffer.concat([bytes.subarray(LENGTH_BYTES), MEGABYTE]))),
+  change('has an extra byte', ({ bytes }) => withLength(Buffer.concat([bytes.subarray(LENGTH_BYTES), Buffer.of(0)]))),
+  change('has an extra megabyte', ({ bytes }) => withLength(Buffer.concat([bytes.subarray(LENGTH_BYTES), MEGABYTE]))),
   change(TWICE, ({ bytes }) => Buffer.concat([bytes, bytes])),
-  change('comes after noise', ({ bytes }) => Buffer.concat([withLength(Buffer.alloc(104, 0xa5)), bytes])),
+  change('arrives after noise', ({ bytes }) => Buffer.concat([withLength(Buffer.alloc(104, 0xa5)), bytes])),
   { ...change('is left out', () => Buffer.alloc(0)), otherEnds: GONE_SILENT },
-  { ...change('goes back to its sender as well', reflect), reflects: true },
+  { ...change('is also sent back to its sender', reflect), reflects: true },
 ];
 
 export const TAMPERED_MESSAGES: readonly TamperedMessage[] = (['sender', 'receiver'] as const).flatMap((dialer) =>
@@ -99,7 +100,7 @@ export function nameOf({ dialer, encrypt, target }: TamperedMessage): string {
   return `the ${from}'s ${type} ${index} (${ENCRYPT_WORDS[encrypt]}, the ${dialer} dials)`;
 }
 
-/** Two ends meet, one message is tampered with, and the promises are looked at. */
+/** Runs a hop, tampers with one message, and checks the promised outcome. */
 export async function checkTampering(bench: Bench, tampering: Tampering): Promise<void> {
   const hop = new Hop(bench, { ...tampering, bytes: STREAM_BYTES, open: soonLost() });
   const port = await hop.listen();
@@ -125,12 +126,14 @@ function isTarget({ dialer, target }: Tampering, { from, type, index }: Passing)
   return from === side && type === target.type && index === target.index;
 }
 
-/** The first PING is the sender's choice: until it came, a receiver takes any other peer that comes. */
+/**
+ * With the first PING the sender chooses its connection: until then a receiver accepts any other authenticated peer.
+ */
 function isBeforeTheChoice({ type }: Target): boolean {
   return type === 'HANDSHAKE' || type === 'PING';
 }
 
-/** The dialer comes back by itself, or another one does; only a listener that was connected already may end. */
+/** The same dialer connects again, or another one does; only a listener that was already connected may fail. */
 async function expectRefusal(hop: Hop, port: number): Promise<void> {
   await eventually(() => expect(hop.dialer.agent.names()).to.include.oneOf(['dial_failed', 'finished']));
   const finished = hop.dialer.agent.events.find(({ event }) => event === 'finished');
@@ -153,19 +156,19 @@ async function expectDamage(hop: Hop, { dialer, target, change }: Tampering): Pr
   const ends = await Promise.all([endOf(hop.dialer), endOf(hop.listener)]);
   const [sender, receiver] = dialer === 'sender' ? ends : ends.toReversed();
   expectWholeOrNothing(hop, receiver === 'ok');
-  // It went on over another connection.
+  // The stream resumed over another connection.
   if (change.otherEnds.length > 0 && ends.every((end) => end === 'ok')) return;
   if (sender === 'ok') expect(receiver).to.equal('ok');
   if (mattersToReceiver(target, change)) expect(receiver).to.not.equal('ok');
   if (!isLast(target, change)) expect(ends).to.include.oneOf(['data_damaged', ...change.otherEnds]);
 }
 
-/** A change of what the receiver sends, or after its DONE, is no reason to undo what was written whole. */
+/** A change of the receiver's messages, or after its DONE, must not undo a complete output. */
 function mattersToReceiver(target: Target, change: Change): boolean {
   return target.from === 'sender' && !isLast(target, change) && change.reflects !== true;
 }
 
-/** An end that got what it needs goes, and may not see what else comes. */
+/** An end that has all it needs exits, and may not see later messages. */
 function isLast({ type }: Target, { name, reflects }: Change): boolean {
   if (type === 'DONE') return reflects === true || name === TWICE;
   return type === 'BYE' || (type === 'END' && name === TWICE);
@@ -186,7 +189,7 @@ function flip(place: (typeof PLACES)[number], at: number): Change {
   return { name, apply, otherEnds: place === 'length' ? GONE_SILENT : [] };
 }
 
-/** Of the payload, FLIPS_OF_PAYLOAD bytes from the first to the last. */
+/** Positions in the payload: FLIPS_OF_PAYLOAD bytes, evenly spaced from the first to the last. */
 function placeIn(bytes: Buffer, place: (typeof PLACES)[number], at: number): number {
   if (place === 'length') return at;
   if (place === 'header') return LENGTH_BYTES + at;
@@ -209,7 +212,7 @@ function otherLength(length: number): Change {
     changed.writeUInt32LE(length);
     return changed;
   };
-  return { name: `says that it has ${length} bytes`, apply, otherEnds: [] };
+  return { name: `claims to have ${length} bytes`, apply, otherEnds: [] };
 }
 
 function allOnes([name, begin, end]: (typeof HEADER_FIELDS)[number]): Change {

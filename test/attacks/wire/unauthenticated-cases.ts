@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of unauthenticated peers: the true peer gets through, and they cost no more than was promised.
+// Cases of unauthenticated peers: the authenticated peer connects,
+// and the others cost no more than documented.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Bench } from '../../support/programs.ts';
@@ -7,18 +8,20 @@ import { ConnectionFlood, listenAs } from './connection-flood.ts';
 import { Hop, type Role, soonLost } from './hop.ts';
 import { UNAUTHENTICATED_PEERS, type UnauthenticatedPeer } from './unauthenticated-peers.ts';
 
-/** Of docs/protocol.md, section 1.2: connectors that a listener holds. */
+/** Connectors that a listener holds (docs/protocol/wire.md, section 1.2). */
 const CONNECTORS_MAX = 64;
-/** A listener's own: standard ones, agent, listener, file, and what it opens for a moment. */
+/**
+ * Descriptors of the listener itself: standard streams, agent, listening socket, file, and some that it opens briefly.
+ */
 const OWN_DESCRIPTORS_MAX = 16;
-/** The cost of a connector: 16 KiB for a message, what TLS needs, and what the allocator keeps. */
+/** Memory per connector: 16 KiB for a message, the state of TLS, and overhead of the allocator. */
 const CONNECTOR_KIB = 160;
-/** The cost of the first handshake of a process. */
+/** Memory that the first handshake of a process costs. */
 const LIBRARY_KIB = 6144;
 
 export interface UnauthenticatedCase {
   readonly name: string;
-  /** It counts a program's descriptors. */
+  /** The test counts the descriptors of a program. */
   readonly looksInside: boolean;
   readonly check: (bench: Bench) => Promise<void>;
 }
@@ -28,12 +31,12 @@ const ROLES: readonly Role[] = ['sender', 'receiver'];
 export const UNAUTHENTICATED_CASES: readonly UnauthenticatedCase[] = UNAUTHENTICATED_PEERS.flatMap((peer) =>
   ROLES.flatMap((role) => [
     {
-      name: `${peer.name}: the ${role} that listens accepts its peer amid a flood of these`,
+      name: `${peer.name}: the listening ${role} accepts its peer during a flood of these`,
       looksInside: true,
       check: (bench: Bench) => checkCrowded(bench, role, peer),
     },
     {
-      name: `${peer.name}: the ${role} that dials is not deceived by it`,
+      name: `${peer.name}: the dialing ${role} does not accept it`,
       looksInside: false,
       check: (bench: Bench) => checkDeceived(bench, role, peer),
     },
@@ -57,7 +60,7 @@ async function checkCrowded(bench: Bench, listens: Role, peer: UnauthenticatedPe
   }
 }
 
-/** A dialer that reaches an unauthenticated peer reports it, and finds its own peer at the next address. */
+/** A dialer that reaches an unauthenticated peer reports it, and finds its peer at the next address. */
 async function checkDeceived(bench: Bench, dialer: Role, peer: UnauthenticatedPeer): Promise<void> {
   const hop = new Hop(bench, { dialer, encrypt: 'always', bytes: 300_000, open: soonLost() });
   const port = await hop.listen();
@@ -75,7 +78,7 @@ function descriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** The most memory that it ever held. */
+/** Peak memory of a process. */
 function peakKib(pid: number): number {
   return Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }

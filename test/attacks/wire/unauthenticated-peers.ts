@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers without the key, and what each sends on a connection.
+// Peers without the key, and the bytes that each sends on a connection.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -10,24 +10,24 @@ import { HEADER_BYTES, LENGTH_BYTES } from './relay.ts';
 
 export interface UnauthenticatedPeer {
   readonly name: string;
-  /** How many of them come at once. */
+  /** Number of these peers at once. */
   readonly size: number;
-  /** So many connections, and the attack is in full swing. */
+  /** Number of connections after which the attack is at full strength. */
   readonly connections: number;
   readonly behave: Behaviour;
 }
 
 const NOISE = noise(1 << 20);
 
-/** A handshake record whose one message says that it has 0xffffff bytes. */
+/** A handshake record with one message whose length field is 0xffffff. */
 const HUGE_GREETING = Buffer.concat([Buffer.from('1603010200' + '01ffffff', 'hex'), Buffer.alloc(508)]);
 
 const clientHello = await clientHelloWithoutKey();
 
 export const UNAUTHENTICATED_PEERS: readonly UnauthenticatedPeer[] = [
   { name: 'sends nothing', size: 500, connections: 500, behave: () => {} },
-  { name: 'sends a byte a second', size: 60, connections: 60, behave: drip },
-  { name: 'comes and goes', size: 50, connections: 200, behave: (socket) => socket.destroy() },
+  { name: 'sends one byte per second', size: 60, connections: 60, behave: drip },
+  { name: 'connects and closes at once', size: 50, connections: 200, behave: (socket) => socket.destroy() },
   { name: 'closes its half', size: 100, connections: 200, behave: (socket) => socket.end() },
   { name: 'resets', size: 50, connections: 200, behave: (socket) => socket.resetAndDestroy() },
   { name: 'sends noise at line rate', size: 4, connections: 50, behave: flood },
@@ -45,7 +45,7 @@ export const UNAUTHENTICATED_PEERS: readonly UnauthenticatedPeer[] = [
   says('announces a TLS greeting of 16 MiB', message(frame(1, HUGE_GREETING))),
 ];
 
-/** By the seed that the run prints. */
+/** Random bytes from the seed that the run prints. */
 function noise(bytes: number): Buffer {
   const next = lots(processSeed());
   return Buffer.from(Uint32Array.from({ length: bytes / 4 }, next).buffer);
@@ -55,7 +55,7 @@ function says(name: string, bytes: Buffer): UnauthenticatedPeer {
   return { name, size: 20, connections: 200, behave: (socket) => void socket.write(bytes) };
 }
 
-/** A message that is announced as a short one is. */
+/** Announces a short message and sends one byte of it per second. */
 function drip(socket: Socket): void {
   socket.write(uint32(1000));
   const timer = setInterval(() => socket.write('x'), 1000).unref();
@@ -87,7 +87,7 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** As a client says it that expects a certificate. */
+/** The first message of a TLS client that expects a certificate. */
 async function clientHelloWithoutKey(): Promise<Buffer> {
   const said = new Duplex({
     read: () => {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lab of a benchmark: command lines on its hosts, and on this machine inside its network.
+// The lab of a benchmark: runs command lines on its hosts, and on this machine inside its network.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Place } from '../../lab/place.ts';
 import { lastingSsh } from '../../lab/ssh-files.ts';
@@ -20,7 +20,7 @@ export class BenchHosts {
     this.place = place;
   }
 
-  /** Returns what a command line of bash prints on both outputs; rejected unless it ends with status 0. */
+  /** Returns the output and standard error of a bash command line; rejects unless its status is 0. */
   async run(on: Part['on'], command: string, input = ''): Promise<string> {
     const script = `set -o pipefail; ${command}`;
     const words = on === 'here' ? ['bash', '-c', script] : [...lastingSsh(this.place), '-T', on, script];
@@ -31,7 +31,7 @@ export class BenchHosts {
     return text;
   }
 
-  /** Returns once something listens at this port. */
+  /** Resolves when a program listens at this port. */
   async listens(host: Host, { transport, port }: Listening): Promise<void> {
     const list = transport === 'rdma' ? 'rdma resource show cm_id' : 'ss -Hltn';
     const listener = new RegExp(`\\bLISTEN\\b.*:${port}\\b`);
@@ -43,8 +43,8 @@ export class BenchHosts {
 }
 
 /**
- * In words. When it takes too long it is killed, and not waited for: what it started may hold its outputs, here or on
- * a host.
+ * Describes the end of the program. After LONGEST_MS, kills it without waiting for its end: its children may keep its
+ * outputs open, here or on a host.
  */
 async function endOf(started: Started): Promise<string> {
   const over = new AbortController();

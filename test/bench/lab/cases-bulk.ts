@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One hop from h1 to h2 in messages of 1 MiB: the peers, and rdsend and rdrecv by hand.
+// One hop from h1 to h2 in messages of 1 MiB: other tools, and rdsend and rdrecv without rdpipe.
 import { addressOf } from '../../lab/network.ts';
 import { type Build, type Hop, knowsAuth, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, type Goal, type Listening, MIB } from '../case.ts';
@@ -11,7 +11,7 @@ import { hopTo, type Setup } from './setup.ts';
 const RECEIVER = addressOf(2);
 const PORT = 4711;
 
-/** The first one is what the others are compared with. */
+/** The others are compared with the first one. */
 export function bulkCases(setup: Setup): readonly [Case, ...Case[]] {
   const { mib, builds } = setup;
   const sendBandwidth = `ib_send_bw -R -e -F -s ${MIB} -n ${mib}`;
@@ -44,7 +44,7 @@ export function bulkCases(setup: Setup): readonly [Case, ...Case[]] {
   ];
 }
 
-/** A server on h2 and its client on h1. */
+/** A case with a server on h2 and its client on h1. */
 function peer(name: string, [server, listens]: readonly [string, Listening], client: string, read: Case['read']): Case {
   const parts = [
     { on: 'h2', command: noted(server), listens },
@@ -53,7 +53,7 @@ function peer(name: string, [server, listens]: readonly [string, Listening], cli
   return { name, parts, read };
 }
 
-/** Command lines of both ends. */
+/** Returns the command lines of both ends. */
 type Ends = (hop: Hop) => { readonly send: string; readonly receive: string };
 
 function byHand(

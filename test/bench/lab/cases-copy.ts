@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file from h1 to h2, ordered from this machine: rsync, rcopy and rdpipe, from their start to their end.
+// Copies a file from h1 to h2, started on this machine: rsync, rcopy and rdpipe, from start to end.
 import { addressOf } from '../../lab/network.ts';
 import type { Case } from '../case.ts';
 import { ofLast, ofTime, reportIn, type Transport } from '../readings.ts';
@@ -13,14 +13,14 @@ export function copyCases(setup: Setup): readonly [Case, ...Case[]] {
   return [rsync(setup), rcopy(setup), withRdpipe(setup, 'rdma'), withRdpipe(setup, 'tcp')];
 }
 
-/** h1 logs in to h2 by itself. */
+/** h1 logs in to h2 on its own. */
 function rsync({ sshConfig }: Setup): Case {
   const known = '-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR';
   const copy = `rsync --whole-file -e "ssh -i ${SSH_KEY} ${known}" ${SOURCE} ${addressOf(2)}:${TARGET}`;
   return timed('`rsync` over ssh', `ssh -F ${sshConfig} h1 '${copy}'`, ofLast(ofTime));
 }
 
-/** Its server on h2 goes on for ever, until the copy is there. */
+/** The server on h2 never ends on its own; it is killed when the copy is complete. */
 function rcopy({ sshConfig }: Setup): Case {
   const copied = '/dev/shm/copied';
   const until = `until test -e ${copied}; do sleep 0.1; done; kill $server; wait $server; rm ${copied}`;

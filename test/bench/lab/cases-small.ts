@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of 64 bytes to and fro between h2 and h1: the peers, and two hops by hand with a program between the pipes.
+// Round trips of 64 bytes between h2 and h1: other tools, and two hops without rdpipe,
+// with a program that connects their pipes.
 import { addressOf } from '../../lab/network.ts';
 import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import type { Case, Goal } from '../case.ts';
@@ -11,7 +12,7 @@ import { hopTo, type Setup } from './setup.ts';
 const TO_PING = 4712;
 const TO_PONG = 4711;
 
-/** The first two are what the others are compared with. */
+/** The others are compared with the first two. */
 export function smallCases(setup: Setup): readonly [Case, Case, ...Case[]] {
   const { trips, builds } = setup;
   const sendLatency = `ib_send_lat -R -e -F -s 64 -n ${trips}`;

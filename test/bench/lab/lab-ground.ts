@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs cases on the lab's virtual hosts, and watches their processors.
+// Runs cases on the lab's virtual hosts, and measures the usage of their processors.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,13 +41,13 @@ export class LabGround implements Ground {
     return new LabGround(await startHosts(say), say);
   }
 
-  /** Says what the hosts' kernels complained of: they themselves may be what failed. */
+  /** Stops the lab and prints errors of the hosts' kernels, which may be the cause of a failure. */
   close(): void {
     for (const line of this.#complaints()) this.#say(line);
     stopLab(nameOfOwnLab());
   }
 
-  /** Makes the file that runs move. The hosts have a /tmp and homes of their own: builds are to be elsewhere. */
+  /** Creates the file that runs move. Builds must not be in /tmp or a home: the hosts have their own ones. */
   async prepare(mib: number, builds: readonly Build[]): Promise<Setup> {
     this.#mib = mib;
     await this.#makeSource();
@@ -55,7 +55,7 @@ export class LabGround implements Ground {
     return { mib, trips: TRIPS_A_MIB * mib, builds, sshConfig: configFileIn(this.#hosts.place.directory) };
   }
 
-  /** Emulated kernels with soft-RoCE can die, or hang, under load. */
+  /** Starts new hosts: emulated kernels with soft-RoCE can crash or hang under load. */
   readonly renew = async (): Promise<void> => {
     this.close();
     this.#hosts = await startHosts(this.#say);
@@ -82,13 +82,13 @@ export class LabGround implements Ground {
     return complaints.filter(([, words]) => words !== '').map(([host, words]) => `${host}'s kernel says: ${words}`);
   }
 
-  /** Returns what they printed; all of them have ended well. */
+  /** Returns the outputs of all parts; rejects if one fails. */
   async #runParts(parts: readonly Part[]): Promise<Said> {
     const ends: Promise<string>[] = [];
     for (const { on, command, listens } of parts) {
       const ended = this.#hosts.run(on, command);
       ends.push(ended);
-      // One that fails before it listens says why.
+      // A part that fails before it listens rejects with the reason.
       if (listens !== undefined && on !== 'here') await Promise.race([this.#hosts.listens(on, listens), ended]);
     }
     return Promise.all(ends);
@@ -106,7 +106,7 @@ async function startHosts(say: (line: string) => void): Promise<BenchHosts> {
   return hosts;
 }
 
-/** Of the hops by hand; and one with which rsync on h1 logs in to h2. */
+/** Copies the key for hops without rdpipe to all hosts, and to h1 the ssh key with which rsync logs in to h2. */
 async function bringKeys(hosts: BenchHosts): Promise<void> {
   const hopKey = randomBytes(32).toString('hex');
   await Promise.all(HOSTS.map((host) => hosts.run(host, `umask 77; cat > ${HOP_KEY}`, `${hopKey}\n`)));
@@ -114,7 +114,7 @@ async function bringKeys(hosts: BenchHosts): Promise<void> {
   await hosts.run('h1', `umask 77; cat > ${SSH_KEY}`, sshKey);
 }
 
-/** Undefined: that host had no part in it. */
+/** Returns undefined if the host took no part in the run. */
 function workIn(notes: string): Work | undefined {
   const [before, after] = notes.trimEnd().split('\n');
   return before && after ? workBetween(before, after) : undefined;

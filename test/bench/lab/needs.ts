@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The needs of the benchmark in the lab, beside those of the lab.
+// The requirements of the benchmark in the lab, besides those of the lab itself.
 import { whatIsMissing } from '../../lab/needs.ts';
 import { missingTools } from '../needs.ts';
 
@@ -14,7 +14,7 @@ const TOOLS: ReadonlyMap<string, string> = new Map([
   ['cc', 'gcc'],
 ]);
 
-/** One line that says what is missing and how to get it; undefined: nothing is. */
+/** One line with the missing requirement and how to get it; undefined if nothing is missing. */
 export function whatTheLabLacks(): string | undefined {
   return missingTools(TOOLS) ?? whatIsMissing();
 }

@@ -2,7 +2,7 @@
 import { ROOT } from '../../support/root.ts';
 import { PATIENCE, type Setup } from './setup.ts';
 
-/** Its command line on this machine. */
+/** The command line of rdpipe on this machine. */
 export function rdpipe({ sshConfig }: Setup, words: string): string {
   return `${ROOT}/bin/rdpipe -F ${sshConfig} --stdin none ${PATIENCE} ${words}`;
 }

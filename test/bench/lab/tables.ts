@@ -52,7 +52,7 @@ export function labTables(setup: Setup): Readonly<Record<LabTable, Table>> {
   };
 }
 
-/** Columns of how busy the processors were; this machine's last. */
+/** Columns with the usage of processors; this machine is the last one. */
 function busy(...figures: readonly Figure[]): Column[] {
   const column = (figure: Figure, title: string): Column => ({ title, figure, digits: 2, brief: true });
   const ofHosts = figures.map((figure) => column(figure, `${figure.replace('busy_', '')} busy`));

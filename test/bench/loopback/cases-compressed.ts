@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text, compressed on its way by zstd at level 1, and zstd by itself; random bytes, which nothing makes smaller.
+// Text that hops compress with zstd level 1, compared with the program zstd; and incompressible random bytes.
 import { type Case, type Goal, MIB, nothing } from '../case.ts';
 import { type FileRun, fileToNull } from './cases-null.ts';
 import { here, type Setup } from './setup.ts';
@@ -7,7 +7,7 @@ import { here, type Setup } from './setup.ts';
 const ZSTD = '--compress zstd:1';
 
 export interface CompressedCases {
-  /** One worker of zstd alone; two, and who unpacks what they pack; and the unpacking alone. */
+  /** zstd with one worker; with two workers and decompression; only decompression. */
   readonly zstd: Case;
   readonly both: Case;
   readonly unpack: Case;

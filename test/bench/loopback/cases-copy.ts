@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of files and trees by rdcp and by the tools that people use, to a host on loopback and on this machine.
+// Copies of files and trees with rdcp and common tools, to a host on loopback and on this machine.
 import { type Case, type Goal, MIB, nothing } from '../case.ts';
 import { ofCopy } from '../readings.ts';
 import { listener, type Setup } from './setup.ts';
 import { emptyFilesOf, smallFilesOf } from './trees.ts';
 
-/** In each the copiers that rdcp is measured by come before it. */
+/** In each group the tools to compare with come before rdcp. */
 export interface CopyCases {
   readonly file: FileCopies;
   readonly tree: TreeCopies;
@@ -31,7 +31,7 @@ interface TreeCopies extends Pair {
   readonly local: Case;
 }
 
-/** Of a program of a copy. */
+/** Memory limit of each program of a copy. */
 const MOST_RSS_MIB = 64;
 const RSYNC = 'rsync -e "ssh -F $SSH_CONFIG" -a';
 const RDCP = 'rdcp --json -F "$SSH_CONFIG" -a';
@@ -109,7 +109,7 @@ function emptyCopies(mib: number): Pair {
   return { rsync, rdcp: { ...rdcp, read: ofReport, goals: [goal, small()] } };
 }
 
-/** Onto a new disk. */
+/** A case that copies to a new disk. */
 function copier(name: string, command: string): Case {
   return { name, parts: [{ on: 'here', command }], before: '"$FRESH"', read: nothing };
 }

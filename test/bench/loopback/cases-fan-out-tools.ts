@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file to many hosts by a chain of rdpipe, and by the tools for it: two by multicast, two over ssh.
+// One file to many hosts with a chain of rdpipe, and with other tools: two with multicast, two over ssh.
 import { type Case, type Goal, MIB } from '../case.ts';
 import { fanOut, hosts } from './fan-out.ts';
 import type { Setup } from './setup.ts';
 import { addressOf, HOST_INTERFACE, SWITCH_INTERFACE, SWITCHED } from './switched-hosts.ts';
 
-/** Kilobits a second: at lower rates uftp takes longer. */
+/** Kilobits per second: at lower rates uftp takes longer. */
 const UFTP_RATE = 2_000_000;
-/** The kernel grants no more. */
+/** The kernel's maximum. */
 const UFTP_BUFFER = 4 * MIB;
 const UFTP_MESSAGE = 1472;
-/** The line of a receiver's socket in /proc/net/udp: port 1044. */
+/** Port 1044 of a receiver's socket, as in /proc/net/udp. */
 const UFTP_PORT = ':0414';
 
-/** Over the same network of namespaces. */
+/** All cases use the same network of namespaces. */
 export interface FanOutToolCases {
   readonly udpcast: Case;
   readonly uftp: Case;
@@ -42,7 +42,7 @@ function rdpipeLine(encrypt: 'never' | 'always'): string {
   return `$AT_SWITCH rdpipe -F "$SWITCHED_CONFIG" --encrypt ${encrypt} ":< $STREAM" "h[1-${SWITCHED}]:> $SWITCHED/copy"`;
 }
 
-/** -O: with another protocol, scp would need a path that it can resolve on the host. */
+/** -O: with the newer protocol (SFTP), scp needs a path that it can resolve on the host. */
 function clushLine(): string {
   const options = `-q -S -f ${SWITCHED} -o "-O -F $SWITCHED_CONFIG" -w "h[1-${SWITCHED}]"`;
   return `$AT_SWITCH clush ${options} --copy "$STREAM" --dest "$SWITCHED/copy"`;
@@ -53,7 +53,7 @@ function taktukLine(): string {
   return `$AT_SWITCH taktuk ${options} broadcast put [ "$STREAM" ] [ "$SWITCHED/copy" ]`;
 }
 
-/** The receivers are started over ssh, as people would. */
+/** Receivers are started over ssh, as users do. */
 function udpcastLine(): string {
   const limits = '--start-timeout 30 --receive-timeout 30';
   const receiver = `udp-receiver --nokbd --interface ${HOST_INTERFACE} ${limits} --file $SWITCHED/copy`;
@@ -61,7 +61,7 @@ function udpcastLine(): string {
   return `${onEach(receiver)}; $AT_SWITCH ${sender} && wait $running`;
 }
 
-/** The receivers are daemons that listen until they are killed. */
+/** Receivers are daemons that listen until they are killed. */
 function uftpLine(): string {
   const receiver = `uftpd -d -q -I ${HOST_INTERFACE} -B ${UFTP_BUFFER} -D $SWITCHED/`;
   const pid = (host: string) => `$(cat "$SWITCHED_DIRECTORIES/${host}/pid")`;
@@ -77,7 +77,7 @@ function uftpLine(): string {
   ].join('\n');
 }
 
-/** A command line for double quotes, on every host at once; `running` gets the pids of all ssh. */
+/** Runs a command line, put into double quotes, on all hosts at once; `running` gets the pids of all ssh. */
 function onEach(command: string): string {
   const ssh = `$AT_SWITCH ssh -F "$SWITCHED_CONFIG" $host "${command}"`;
   return `running=; for host in ${hosts(SWITCHED)}; do ${ssh} & running="$running $!"; done`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One stream to many hosts by rdpipe: through a chain, one host after another, and by stages with `tee`.
+// One stream to many hosts with rdpipe: through a chain, to one host after another, and with `tee` stages.
 import { cpus } from 'node:os';
 import { type Case, type Goal, MIB, nothing } from '../case.ts';
 import { ofChain } from '../readings.ts';
@@ -13,17 +13,17 @@ const KIB = 1024;
 const TIMES_ONE_BY_ONE = 3;
 const TIMES_TEE = 2;
 const OF_THE_BOUND = 0.9;
-/** On two processors, which are busy for all of them: docs/notes/fan-out.md. */
+/** Measured on two processors, which all hosts share: docs/notes/fan-out.md. */
 const LIMITS = { oneByOne: { value: 1.8, by: 'the processors' }, tee: { value: 1.5, by: 'the processors' } };
 const TIMES_LOGINS = 1.2;
 const RDPIPE = 'rdpipe -F "$SSH_CONFIG"';
 const PLAIN = `${RDPIPE} --encrypt never`;
 
 export interface FanOutCases {
-  /** A plain run: its processor time is what the cores allow a chain. */
+  /** A run to one host: its processor time limits the rate of a chain on these cores. */
   readonly oneHost: Case;
   readonly widths: readonly Width[];
-  /** Logins first. */
+  /** The case of logins is the first. */
   readonly many: readonly [Case, ...Case[]];
 }
 
@@ -33,7 +33,7 @@ export interface Width {
   readonly tee: Case;
 }
 
-/** `logins`: to 32 hosts by ssh. */
+/** `logins`: the case of ssh logins to 32 hosts. */
 export function fanOutCases({ mib }: Setup, logins: Case): FanOutCases {
   const streamMib = Math.ceil(mib / 2);
   const oneHost = chain('rdpipe, 1 host', 1, streamMib);
@@ -83,7 +83,7 @@ function toMany(mib: number, logins: Case): Case[] {
   ];
 }
 
-/** Copies of a long stream have no room in memory: `keep` makes a digest of it. */
+/** `keep` computes a digest of a long stream, whose copies do not fit in memory. */
 function toEach(name: string, bytes: number, keep = '>'): Case {
   const each = `for host in ${hosts(MOST_RECEIVERS)}`;
   const compare = keep === '>' ? 'cmp "$STREAM" "$OUTPUTS/$host"' : 'test "$(cut -c -64 "$OUTPUTS/$host")" = "$wanted"';

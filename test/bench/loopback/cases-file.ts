@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file to a file on the same disk, from the start of the sender to the end of the receiver; then both are compared.
+// A file to a file on the same disk, from the sender's start to the receiver's end.
+// Each run compares the two files afterwards.
 import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, type Goal, MIB, nothing } from '../case.ts';
 import { here, hop, listener, type Setup } from './setup.ts';
@@ -13,7 +14,7 @@ export interface FileCases {
 }
 
 const CACHED = 'rm -f "$TARGET"; cat "$SOURCE" > /dev/null';
-/** Written pages only can be forgotten. */
+/** Drops the source from the page cache, which requires that its pages are on disk. */
 const COLD = 'rm -f "$TARGET"; sync "$SOURCE"; dd if="$SOURCE" iflag=nocache count=0 status=none';
 const COMPARE = 'cmp "$SOURCE" "$TARGET" && rm "$TARGET"';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forwarded connections: a message there and back, and 8 readers at once, over `rdssh -L`, `ssh -L` and directly.
+// Forwarded connections: round trips, and 8 readers at once, over `rdssh -L`, `ssh -L` and directly.
 import { type Case, type Goal, MIB } from '../case.ts';
 import { program } from '../programs/programs.ts';
 import { ofDrains, ofTrips } from '../readings.ts';
@@ -8,20 +8,20 @@ import { here, type Setup } from './setup.ts';
 const READERS = 8;
 const LEAST_TRIPS = 500;
 const TIMES_SSH = 3;
-/** On two processors nothing is faster than the connection itself. */
+/** On two processors, nothing is faster than a direct connection. */
 const BARE = { value: 2.85, by: 'the connection itself' };
-/** Waits until something listens. */
+/** Waits until port $1 accepts connections. */
 const AWAIT = 'until (: <>"/dev/tcp/127.0.0.1/$1") 2>&-; do sleep 0.05; done';
 
 export interface ForwardCases {
-  /** Directly first, then by ssh. */
+  /** The direct connection first, then ssh. */
   readonly trips: readonly [Case, Case, ...Case[]];
   readonly readers: readonly [Case, Case, ...Case[]];
 }
 
 interface Way {
   readonly name: string;
-  /** Leads from $NEAR to $PORT, until it is killed. */
+  /** Forwards $NEAR to $PORT until it is killed. */
   readonly forward?: string;
 }
 
@@ -58,7 +58,7 @@ function tripsBy(way: Way, count: number): Case {
   };
 }
 
-/** Two hops without connections in them: to the host, and back. */
+/** Two hops without forwarded connections: to the host and back. */
 function hops(count: number): Case {
   const pong = `rdpipe -q --persist=0 --encrypt never -F "$SSH_CONFIG" h1:'${program('ping-pong')} pong'`;
   const command = `rm -f $MARK; mkfifo $MARK; ${program('ping-pong')} ping ${count} <$MARK | ${pong} >$MARK`;
@@ -80,7 +80,7 @@ function readersBy(way: Way, mib: number): Case {
   };
 }
 
-/** A process for each connection serves it; clients find `$near`. */
+/** Starts a server with a process per connection, and clients, which connect to `$near`. */
 function between({ forward }: Way, server: string, clients: string): string {
   const wait = (port: string) => `set -- ${port}; ${AWAIT}`;
   const lines = [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is in memory to /dev/null, and iperf3, which sends the same memory again and again.
+// A file in the page cache to /dev/null, and iperf3, which sends the same memory repeatedly.
 import { type Build, knowsAuth, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, type Goal, MIB } from '../case.ts';
 import { ofIperf, ofLast, ofRdsend } from '../readings.ts';
@@ -15,7 +15,7 @@ export interface NullCases {
 export interface FileRun {
   readonly name: string;
   readonly options: string;
-  /** Of the sender alone. */
+  /** Options of the sender only. */
   readonly sending?: string;
   /** A word of bash. */
   readonly source: string;
@@ -42,7 +42,7 @@ export function nullCases({ mib, builds }: Setup): NullCases {
   };
 }
 
-/** By the sender's own clock: no start and no handshake is in it. */
+/** Uses the time that the sender reports, without start and handshake. */
 export function fileToNull(build: Build, { name, options, sending, source }: FileRun, bytes: number): Case {
   const ends = hop(build, options, sending);
   return {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cat SOURCE | X` on one side, `X | drain` on the other: the peers, and ours, plain, authenticated and encrypted.
+// `cat SOURCE | X` on one side, `X | drain` on the other.
+// X: other tools, and rdsend and rdrecv, unencrypted, authenticated and encrypted.
 
 import { knowsAuth } from '../by-hand.ts';
 import { type Case, type Goal, MIB } from '../case.ts';
@@ -21,9 +22,9 @@ import {
   TUNED_SOCAT,
 } from './two-ends.ts';
 
-/** A hop's window, if nothing else is asked for. */
+/** The default window of a hop. */
 const BUFFER_MIB = 8;
-/** A program that only reads 1 MiB and sends it, a thread an end: best of three series (docs/notes/throughput.md). */
+/** A program that only reads and sends 1 MiB blocks, one thread per end: best of 3 series (docs/notes/throughput.md). */
 const COPIER = 'a bare copier';
 
 export interface PipeCases {
@@ -31,7 +32,7 @@ export interface PipeCases {
   readonly tunedMbuffer: Case;
   readonly ssh128: Case;
   readonly ssh256: Case;
-  /** Beside nc, tuned mbuffer and ssh. */
+  /** Peers besides nc, tuned mbuffer and ssh. */
   readonly otherPeers: readonly Case[];
   readonly plain: readonly Case[];
   readonly authenticated: readonly Case[];
@@ -67,7 +68,7 @@ export function pipeCases({ mib, builds }: Setup): PipeCases {
   };
 }
 
-/** Moves what `write` writes, until `drain` has read it all. */
+/** A case that moves the output of `write`, until `drain` has read it all. */
 export function movedBy({ name, parts }: Carrier, write: string, bytes: number): Case {
   return { name, parts: parts(write, program('drain')), bytes, read: ([said = '']) => ofDrain(said, bytes) };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small writes: how long a line takes when one comes every millisecond; and blocks of a size as fast as they are taken.
+// Small writes: the latency of lines, one per millisecond, and the rate of blocks of several sizes.
 import { type Case, MIB } from '../case.ts';
 import { program } from '../programs/programs.ts';
 import { ofLines, ofWrites } from '../readings.ts';
@@ -18,7 +18,7 @@ import {
   TUNED_MBUFFER,
 } from './two-ends.ts';
 
-/** A line a millisecond. */
+/** The least number of lines, one per millisecond. */
 const LEAST_LINES = 500;
 const SMALLEST = 64;
 const SIZES = [SMALLEST, 512, 4096, 32 * 1024, 256 * 1024, MIB];
@@ -32,9 +32,9 @@ export interface WriteCase {
 
 export interface SmallCases {
   readonly lines: readonly [Case, ...Case[]];
-  /** Of the smallest size, the bare pipe first. */
+  /** Cases of the smallest size, the bare pipe first. */
   readonly writes: readonly [Case, ...Case[]];
-  /** Of every size, also the smallest. */
+  /** Cases of all sizes, including the smallest. */
   readonly sizes: readonly WriteCase[];
 }
 
@@ -70,7 +70,7 @@ function linesBy({ name, parts }: Carrier, count: number): Case {
   };
 }
 
-/** Not more than half of what other runs move. */
+/** Moves at most half the amount of other runs. */
 function writesOf(carrier: Carrier, size: number, mib: number): Case {
   const count = Math.ceil(Math.min(mib * WRITES_A_MIB, (mib * MIB) / 2 / size));
   const bytes = count * size;

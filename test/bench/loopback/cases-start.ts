@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long it takes until a pipeline is up, and what it holds: against as many logins by ssh, at most 8 at a time.
+// The start time and memory of a pipeline, compared with as many ssh logins, at most 8 at a time.
 import { type Case, type Goal, MIB, nothing } from '../case.ts';
 import { program } from '../programs/programs.ts';
 import { ofDrain, ofNativePrograms } from '../readings.ts';
@@ -8,7 +8,7 @@ import type { Setup } from './setup.ts';
 export const STAGES = [2, 8, 32] as const;
 export const MOST_STAGES = 32;
 const AT_ONCE = 8;
-/** Over each hop, so that its buffers have been full. */
+/** Least amount over each hop, so that its buffers were full. */
 const LEAST_MIB = 8;
 const PART_OF_MIB = 16;
 const MOST_TIMES_SSH: ReadonlyMap<number, number> = new Map([
@@ -34,7 +34,7 @@ export function startCases(setup: Setup): StartCases {
   });
 }
 
-/** By ssh, to so many hosts: one of `STAGES`. */
+/** The case of ssh logins to `hosts` hosts, which is one of STAGES. */
 export function loginsOf(start: StartCases, hosts: number): Case {
   const found = start.find(({ stages }) => stages === hosts);
   if (found === undefined) throw new Error(`no logins to ${hosts} hosts are measured`);
@@ -51,7 +51,7 @@ function shortRun(count: number): Case {
   return { name: `a word through rdpipe, ${count} hosts`, parts: [{ on: 'here', command }], read: nothing };
 }
 
-/** In a chain each byte goes over as many hops as there are stages, and one more: here, where it begins and ends. */
+/** Each byte passes one hop more than there are stages, because the stream starts and ends on this machine. */
 function stream(count: number, { mib }: Setup): Case {
   const bytes = Math.max(LEAST_MIB, Math.ceil(mib / PART_OF_MIB)) * MIB;
   const run = `rdpipe --json -F "$SSH_CONFIG" --encrypt never ${cats(count)}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipe to a pipe over a link whose round trip takes its time: what a window, and the kernel's buffers, are worth.
+// A pipe to a pipe over a link with a long round trip: the effect of the window and the kernel's buffers.
 import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, MIB } from '../case.ts';
 import { program } from '../programs/programs.ts';
@@ -9,7 +9,7 @@ import { RECEIVER_ADDRESS as RECEIVER } from './slow-link.ts';
 
 const PART_OF_MIB = 4;
 
-/** nc first. */
+/** The case of nc is the first. */
 export type WindowCases = readonly [Case, ...Case[]];
 
 export function windowCases({ mib, builds }: Setup): WindowCases {

@@ -12,7 +12,7 @@ import { loginsOf, MOST_STAGES, type StartCases, startCases } from './cases-star
 import { type WindowCases, windowCases } from './cases-window.ts';
 import type { Setup } from './setup.ts';
 
-/** Everything that is measured on loopback: tables and plots show parts of it. */
+/** All cases on loopback; tables and plots show parts of them. */
 export interface LoopbackCases {
   readonly pipe: PipeCases;
   readonly toNull: NullCases;

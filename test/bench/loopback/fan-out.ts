@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that carries `$STREAM` to many hosts: the file, the memory for its copies, and the comparison after the run.
+// A case that copies `$STREAM` to many hosts: creates the file, prepares memory for the copies,
+// and compares them after the run.
 import { type Case, MIB, nothing } from '../case.ts';
 import { here } from './setup.ts';
 
@@ -8,11 +9,11 @@ export interface FanOut {
   readonly command: string;
   readonly width: number;
   readonly mib: number;
-  /** The copy of a host, a word of bash with `$host` in it. Default: a file in the directory `$OUTPUTS`. */
+  /** Path of a host's copy, a word of bash with `$host` in it. Default: a file in the directory `$OUTPUTS`. */
   readonly copy?: string;
 }
 
-/** The rate is that of all hosts together. */
+/** The rate is the sum of all hosts. */
 export function fanOut({ name, command, width, mib, copy = '"$OUTPUTS/$host"' }: FanOut): Case {
   const remove = `for host in ${hosts(width)}; do rm -f ${copy}; done`;
   return {
@@ -25,19 +26,19 @@ export function fanOut({ name, command, width, mib, copy = '"$OUTPUTS/$host"' }:
   };
 }
 
-/** In bash: h1, h2 and so on. */
+/** Bash words for h1, h2 and so on. */
 export function hosts(width: number): string {
   return `h{1..${width}}`;
 }
 
-/** In bash: the beginning of `$SOURCE` becomes what is sent. */
+/** Bash command that creates `$STREAM` from the beginning of `$SOURCE`. */
 export function stream(bytes: number): string {
   return `head -c ${bytes} "$SOURCE" > "$STREAM"`;
 }
 
 /**
- * In bash: as much memory as the copies need was in use a moment ago. Where this machine is a virtual one, it gives
- * free memory back to its host after some seconds, and pages that it must get from there first cost more than the run.
+ * Bash command that uses and frees as much memory as the copies need. A virtual machine returns free memory to its host
+ * after some seconds, and getting the pages back would take longer than the run.
  */
 function backed(width: number): string {
   const file = '"$OUTPUTS/memory.$number"';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs cases on this machine's loopback, and counts the processor time of every process that has a part in them.
+// Runs cases on this machine's loopback, and measures the processor time of all their processes.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -18,25 +18,25 @@ import { SlowLink } from './slow-link.ts';
 import { SwitchedHosts } from './switched-hosts.ts';
 import { placesOf, removeFreshDisk, treeCommands, writeFreshDisk } from './trees.ts';
 
-/** Some peers listen on every address. */
+/** Ports must be free on all addresses, because some tools listen on all of them. */
 const EVERYWHERE = '0.0.0.0';
-/** Nine megabytes, again and again: farther apart than compression at level 1 looks back. */
+/** 9 MB of text, repeated: the repetitions are farther apart than the window of compression level 1. */
 const TEXT = join(ROOT, 'node_modules/typescript/lib/typescript.js');
 const LISTENS_MS = 20_000;
 const LISTEN = '0A';
 
 export interface GroundOptions {
-  /** Where the files are that runs read and write. */
+  /** Directory for the files that runs read and write. */
   readonly parent: string;
-  /** ssh servers h1, h2 and so on. */
+  /** Number of ssh servers h1, h2 and so on. */
   readonly hosts: number;
   readonly slowLink: boolean;
   readonly switchedHosts: boolean;
-  /** Trees, and a disk that they are copied to. */
+  /** Whether to create trees, and a disk to which they are copied. */
   readonly copies: boolean;
 }
 
-/** Where there are such. */
+/** Networks that the tables need. */
 interface Networks {
   readonly link: SlowLink | undefined;
   readonly switched: SwitchedHosts | undefined;
@@ -85,7 +85,7 @@ export class LoopbackGround implements Ground {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  /** Makes the files that runs move and reads them once: random bytes, text and compressed text. */
+  /** Creates the files that runs move and reads them once: random bytes, text and compressed text. */
   async prepare(mib: number): Promise<void> {
     const words = `while cat '${TEXT}'; do :; done 2> /dev/null | head -c ${mib}M`;
     const commands = [
@@ -101,7 +101,7 @@ export class LoopbackGround implements Ground {
     await this.#run(treeCommands(mib).join('\n'), await this.#environment());
   }
 
-  /** The rate is that of the whole run, unless the case knows better. */
+  /** The rate is that of the whole run, unless the case reads another one from its output. */
   async runOnce({ parts, read, bytes, before, after }: Case): Promise<Figures> {
     const env = await this.#environment();
     if (before !== undefined) await this.#run(before, env);
@@ -121,7 +121,7 @@ export class LoopbackGround implements Ground {
     return { ...figures, others: othersShare(machine.userS + machine.sysS, figures.cpu_s ?? 0, elapsedS), ...said };
   }
 
-  /** Variables that the command lines use. */
+  /** Variables for the command lines. */
   async #environment(): Promise<NodeJS.ProcessEnv> {
     return {
       ...process.env,
@@ -148,7 +148,7 @@ export class LoopbackGround implements Ground {
     for (const { command, listens } of parts) {
       const ended = this.#run(command, env);
       ends.push(ended);
-      // One that fails before it listens says why.
+      // A part that fails before it listens rejects with the reason.
       if (listens !== undefined) await Promise.race([this.#listens(Number(env.PORT), listens, env), ended]);
     }
     return Promise.all(ends);
@@ -167,7 +167,7 @@ export class LoopbackGround implements Ground {
     return running.ended.finally(() => this.#running.delete(running));
   }
 
-  /** From the start of the last part, when all servers listened, to the end of everybody. */
+  /** Measures from the start of the last part, when all servers listened, to the end of all parts. */
   #figures(measured: readonly Measured[], serversS: number, bytes: number | undefined): Figures {
     const usages = measured.map(({ usage }) => usage);
     const wall_s = Math.max(...usages.map(({ endedS }) => endedS)) - (usages.at(-1)?.beganS ?? 0);
@@ -181,7 +181,7 @@ export class LoopbackGround implements Ground {
     return [this.#ssh, this.#switched?.ssh].flatMap((ssh) => [...(ssh?.hosts.values() ?? [])]).map(({ pid }) => pid);
   }
 
-  /** Sessions have ended, so that their time is counted in their server's. */
+  /** Waits until sessions have ended: their processor time is then part of their server's. */
   async #serversAreIdle(): Promise<void> {
     await eventually(() => {
       const sessions = this.#servers.flatMap((pid) => childrenOf(pid));
@@ -189,13 +189,13 @@ export class LoopbackGround implements Ground {
     });
   }
 
-  /** Of the ssh servers and all their sessions that have ended. */
+  /** Processor time in seconds of the ssh servers and all their ended sessions. */
   #serversTime(): number {
     return this.#servers.reduce((sum, pid) => sum + timeOf(pid), 0);
   }
 }
 
-/** In a case of two ends the first part is the receiver. */
+/** If a case has two ends, its first part is the receiver. */
 function perByte(
   bytes: number,
   { wall_s, cpu_s }: { wall_s: number; cpu_s: number },
@@ -212,7 +212,7 @@ function childrenOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
 }
 
-/** In seconds: its own, and that of its children whose end it has seen. */
+/** Processor time of a process and its waited-for children, in seconds. */
 function timeOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -220,7 +220,7 @@ function timeOf(pid: number): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_A_SECOND;
 }
 
-/** The share of this machine's processors that other processes had meanwhile. */
+/** The share of this machine's processor time that other processes used during the run. */
 function othersShare(workedS: number, ownS: number, elapsedS: number): number {
   return Math.max(0, workedS - ownS) / (elapsedS * cpus().length);
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command line of bash under `measure`, with all that it leaves behind.
+// Runs a bash command line under `measure`, including processes that it leaves running.
 import type { Readable } from 'node:stream';
 import { type Started, startProgram } from '../../support/start-program.ts';
 import { program } from '../programs/programs.ts';
 
 export interface Usage {
-  /** By the monotonic clock. */
+  /** Times of the monotonic clock. */
   readonly beganS: number;
   readonly endedS: number;
   readonly userS: number;
   readonly sysS: number;
-  /** Of the process that held most. */
+  /** The largest resident memory of one process. */
   readonly maxRssKib: number;
 }
 
@@ -23,7 +23,7 @@ const LONGEST_MS = 300_000;
 const LAST_WORDS = 1000;
 
 export interface Running {
-  /** Rejected unless it ends with status 0. */
+  /** Rejects unless the status is 0. */
   readonly ended: Promise<Measured>;
   kill(): void;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The needs of the benchmark on loopback.
+// The requirements of the benchmark on loopback.
 import { missingTools } from '../needs.ts';
 
 const TOOLS: ReadonlyMap<string, string> = new Map([
@@ -28,17 +28,17 @@ const FAN_OUT: ReadonlyMap<string, string> = new Map([
   ['uftp', 'uftp'],
 ]);
 
-/** One line that says what is missing and how to get it; undefined: nothing is. */
+/** One line with the missing requirements and how to get them; undefined if nothing is missing. */
 export function whatLoopbackLacks(): string | undefined {
   return missingTools(TOOLS);
 }
 
-/** The same for the tables of copies. */
+/** As whatLoopbackLacks(), for the tables of copies. */
 export function whatCopiesLack(): string | undefined {
   return missingTools(COPIERS);
 }
 
-/** The same for the table of tools that send one file to many hosts. */
+/** As whatLoopbackLacks(), for the table of tools that send one file to many hosts. */
 export function whatFanOutToolsLack(): string | undefined {
   return missingTools(FAN_OUT);
 }

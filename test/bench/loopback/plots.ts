@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of docs/benchmarks.md.
+// Creates the plots of docs/benchmarks.md and docs/notes/benchmarks.md.
 import { type Bar, barChart, type Line, xyChart } from '../../../packages/rdpipe/src/ui/pages/chart.ts';
 import type { Case } from '../case.ts';
 import { type Figure, type Spread, spreadOf } from '../figures.ts';
@@ -15,7 +15,7 @@ export function loopbackPlots(cases: LoopbackCases, results: Results): readonly 
   ];
 }
 
-/** Encrypted, ssh is with aes256-gcm, else with aes128-gcm. */
+/** Compares the encrypted cases with ssh and aes256-gcm, the others with ssh and aes128-gcm. */
 function throughput({ pipe, toNull, file, compressed }: LoopbackCases, results: Results): string {
   const groups = ['pipe to pipe', 'file to /dev/null', 'file to file', 'encrypted pipe to pipe', 'compressed text'];
   const series: readonly (readonly [name: string, ...cases: (Case | undefined)[]])[] = [
@@ -73,7 +73,7 @@ function bar(one: Case | undefined, results: Results): Bar | undefined {
   return rate && { value: rate.median * 1e6, low: rate.least * 1e6, high: rate.most * 1e6 };
 }
 
-/** Undefined: it was not run. */
+/** Returns undefined if the case was not run. */
 function spread(one: Case, figure: Figure, results: Results): Spread | undefined {
   const numbers = (results.get(one) ?? []).flatMap((figures) => figures[figure] ?? []);
   return numbers.length === 0 ? undefined : spreadOf(numbers);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common pieces of the command lines on loopback. `$PORT`, `$NEAR` (another one), `$KEY`, `$SSH_CONFIG` and the
-// files `$SOURCE`, `$TEXT`, `$TARGET` and `$MARK` are in their environment.
+// Common parts of the command lines on loopback. Their environment has the ports `$PORT` and `$NEAR`,
+// and the files `$KEY`, `$SSH_CONFIG`, `$SOURCE`, `$TEXT`, `$TARGET` and `$MARK`.
 import type { Build, Hop } from '../by-hand.ts';
 import type { Listening, Part } from '../case.ts';
 
 export interface Setup {
-  /** How much a run moves. */
+  /** The amount that a run moves. */
   readonly mib: number;
   /** The builds of rdsend and rdrecv that are compared. */
   readonly builds: readonly Build[];
@@ -14,7 +14,7 @@ export interface Setup {
 export const ADDRESS = '127.0.0.1';
 const AT_PORT: Listening = { transport: 'tcp', port: 'PORT' };
 
-/** A part whose command listens at $PORT; the next one waits for that. */
+/** A part whose command listens at $PORT; the next part waits until it does. */
 export function listener(command: string): Part {
   return { on: 'here', command, listens: AT_PORT };
 }

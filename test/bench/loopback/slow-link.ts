@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two network namespaces, and between them a link that delays its packets. This kernel may have no netem: a process
-// carries the packets.
+// Two network namespaces, connected by a link that delays packets.
+// A process carries the packets, because the kernel may lack netem.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { configure, inside, makeNamespace, ownNamespaces, removeNamespace } from '../../support/namespaces.ts';
@@ -8,7 +8,7 @@ import { succeeds } from '../../support/run-program.ts';
 import { type Started, startProgram } from '../../support/start-program.ts';
 import { program } from '../programs/programs.ts';
 
-/** There and back. */
+/** Twice the delay of a packet. */
 export const ROUND_TRIP_MS = 50;
 export const RECEIVER_ADDRESS = '10.78.0.2';
 const SENDER_ADDRESS = '10.78.0.1';
@@ -41,7 +41,7 @@ export class SlowLink {
     return link;
   }
 
-  /** Variables for command lines: `$SENDER` and `$RECEIVER` before one run it at that end. */
+  /** Variables for command lines: the prefix `$SENDER` or `$RECEIVER` runs a command at that end. */
   get environment(): NodeJS.ProcessEnv {
     const [sender, receiver] = this.#namespaces;
     return { SENDER: inside(sender).join(' '), RECEIVER: inside(receiver).join(' ') };
@@ -54,7 +54,7 @@ export class SlowLink {
   }
 }
 
-/** One line that says what is missing; undefined: nothing is. */
+/** One line with the missing requirement; undefined if nothing is missing. */
 export function whatSlowLinksLack(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root may make network namespaces';
   if (!existsSync('/dev/net/tun')) return 'no /dev/net/tun on this machine';

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts with networks of their own at one switch, for tools that send to many by multicast: each is a namespace with an
-// ssh server, and has a directory of its own under a path that all of them share.
+// Hosts in network namespaces at one switch, with ssh servers, for tools that use multicast.
+// Each host mounts its own directory at the same path.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { configure, inside, makeNamespace, ownNamespaces, removeNamespace } from '../../support/namespaces.ts';
 import { succeeds } from '../../support/run-program.ts';
 import { type HostSpec, type SshHosts, startSshHosts } from '../../support/sshd.ts';
 
-/** So many. */
+/** The number of hosts. */
 export const SWITCHED = 8;
-/** The hosts' interface, and that of this machine's part. */
+/** The interface of each host, and that of the namespace of the switch. */
 export const HOST_INTERFACE = 'eth0';
 export const SWITCH_INTERFACE = 'switch0';
 const SWITCH_ADDRESS = '10.79.0.1';
-/** Its own directory takes the place of the common one. */
+/** Mounts the host's own directory on the common path. */
 const WITH_DIRECTORY = ['sh', '-c', 'mount --bind "$1" "$2" && shift 2 && exec "$@"', 'sh'];
 
 export class SwitchedHosts {
@@ -27,7 +27,7 @@ export class SwitchedHosts {
     this.#namespaces = namespaces;
   }
 
-  /** h1 and so on; everything is kept in `directory`. */
+  /** Starts the hosts h1 and so on; all files are in `directory`. */
   static async open(directory: string): Promise<SwitchedHosts> {
     const [names, outputs] = [
       Array.from({ length: SWITCHED }, (_, index) => `h${index + 1}`),
@@ -50,8 +50,9 @@ export class SwitchedHosts {
   }
 
   /**
-   * Variables for command lines: `$AT_SWITCH` before one runs it where all hosts are reached, with `$SWITCHED_CONFIG`.
-   * Hosts write into `$SWITCHED`, which is `$SWITCHED_DIRECTORIES/h1` and so on outside of them.
+   * Variables for command lines: the prefix `$AT_SWITCH` runs one in the namespace of the switch, from which all hosts
+   * can be reached; `$SWITCHED_CONFIG` is the ssh configuration. Hosts write into `$SWITCHED`, which is
+   * `$SWITCHED_DIRECTORIES/h1` and so on from outside.
    */
   get environment(): NodeJS.ProcessEnv {
     return {
@@ -68,7 +69,7 @@ export class SwitchedHosts {
   }
 }
 
-/** One line that says what is missing; undefined: nothing is. */
+/** One line with the missing requirement; undefined if nothing is missing. */
 export function whatSwitchedHostsLack(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root may make network namespaces';
   return succeeds('unshare', ['--net', 'ip', 'link', 'add', SWITCH_INTERFACE, 'type', 'bridge'])
@@ -76,7 +77,7 @@ export function whatSwitchedHostsLack(): string | undefined {
     : 'bridges between network namespaces may not be made here';
 }
 
-/** A bridge in a namespace of its own, where this machine's part of the runs is too. */
+/** Creates the hosts' namespaces and one with a bridge, in which this machine's part of the runs is started. */
 function makeSwitch(names: readonly string[]): void {
   makeNamespace(switchName());
   configure(switchName(), [
@@ -108,7 +109,7 @@ function namespaceOf(name: string): string {
   return `${ownNamespaces('switch')}-${name}`;
 }
 
-/** Of h1 with index 0, and so on. */
+/** The address of a host; h1 has index 0. */
 export function addressOf(index: number): string {
   return `10.79.0.${index + 2}`;
 }

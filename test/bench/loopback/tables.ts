@@ -39,7 +39,7 @@ const PROCESSOR: Column = { title: 'CPU s/GiB', figure: 'cpu_s_per_gib', digits:
 const MEMORY: Column = { title: 'peak RSS, MiB', figure: 'max_rss_mib', digits: 0, brief: true };
 const WALL: Column = { title: 's', figure: 'wall_s', digits: 2 };
 
-/** A case may stand in several tables; it is run once a round. `mib`: how much most runs move. */
+/** A case in several tables runs only once per round. `mib`: the amount that most runs move. */
 export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Record<LoopbackTable, Table>> {
   return {
     ...bulkTables(cases, mib),
@@ -53,7 +53,7 @@ export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Reco
   };
 }
 
-/** The needs of these tables: so many ssh servers, the link that delays its packets, and so on. */
+/** The ground that these tables need: the number of ssh servers, the slow link, and so on. */
 export function groundFor(tables: readonly LoopbackTable[]): Omit<GroundOptions, 'parent'> {
   const long = (['start', 'stages', 'fan-out-hosts'] as const).some((name) => tables.includes(name));
   const copies = tables.some((name) => COPY_TABLES.includes(name));

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trees that copies are measured with, and the disk that they are copied to.
+// The trees for measuring copies, and the disk to which they are copied.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { ROOT } from '../../support/root.ts';
 
-/** At the default size of a run. */
+/** Numbers of files at the default size of a run. */
 const SMALL_FILES = 50_000;
 const EMPTY_FILES = 1_000_000;
 const DEFAULT_MIB = 1024;
 const EMPTY_OF_EACH = 1000;
-/** 4 KiB on the average, when those of 64 KiB and more are left out. */
+/** About the average size of the files below 64 KiB. */
 const AVERAGE_BYTES = 4096;
 const LONGEST_KIB = 64;
 
-/** `bytes`: about so many, the same for all copiers. */
+/** `bytes` is approximate, but the same for all copiers. */
 export function smallFilesOf(mib: number): { readonly count: number; readonly bytes: number } {
   const count = Math.ceil((SMALL_FILES * mib) / DEFAULT_MIB);
   return { count, bytes: count * AVERAGE_BYTES };
 }
 
-/** Whole directories of them. */
+/** The number of empty files, a multiple of EMPTY_OF_EACH. */
 export function emptyFilesOf(mib: number): number {
   return Math.ceil((EMPTY_FILES * mib) / DEFAULT_MIB / EMPTY_OF_EACH) * EMPTY_OF_EACH;
 }
 
-/** Of `directory`, as variables of the command lines. */
+/** Paths in `directory`, as variables for the command lines. */
 export function placesOf(directory: string): NodeJS.ProcessEnv {
   return {
     TREE: join(directory, 'tree'),
@@ -36,7 +36,7 @@ export function placesOf(directory: string): NodeJS.ProcessEnv {
   };
 }
 
-/** In bash: the files of this checkout's node_modules, over and over, and empty ones. Both are read once. */
+/** Bash commands that create a tree of repeated copies of node_modules, and one of empty files, and read both once. */
 export function treeCommands(mib: number): readonly string[] {
   const { count } = smallFilesOf(mib);
   return [
@@ -55,8 +55,8 @@ export function treeCommands(mib: number): readonly string[] {
 }
 
 /**
- * A script that empties $COPIES before each run. For root it is a new ext4 on a loop device: creating files where many
- * were removed lately takes ten times as long, as ext4 walks past each of their inodes.
+ * Writes a script that empties $COPIES before each run. As root it mounts a new ext4 on a loop device: after many files
+ * were removed, creating files takes ten times as long, because ext4 examines each removed inode.
  */
 export function writeFreshDisk(directory: string, mib: number): void {
   mkdirSync(join(directory, 'copies'), { recursive: true });
@@ -65,12 +65,12 @@ export function writeFreshDisk(directory: string, mib: number): void {
   chmodSync(join(directory, 'fresh-disk'), 0o755);
 }
 
-/** At the end. */
+/** Unmounts the disk at the end. */
 export function removeFreshDisk(directory: string): void {
   execaSync('umount', ['-q', join(directory, 'copies')], { reject: false });
 }
 
-/** Another image each time: a loop device may keep pages of the one before. */
+/** Uses a new image each time: a loop device may keep pages of the previous one. */
 function newDisk(directory: string, mib: number): string[] {
   const images = `'${join(directory, 'copies.image')}'`;
   return [

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines of programs that carry standard input to a standard output over TCP on loopback: the peers, and ours.
+// Command lines that carry standard input to standard output over TCP on loopback: other tools, and rdpipe's.
 import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { MIB, type Part } from '../case.ts';
 import { ADDRESS, here, hop, listener } from './setup.ts';
 
-/** Before whom something writes, and after whom something reads. */
+/** Programs that carry a stream from a writer to a reader. */
 export interface Carrier {
   readonly name: string;
   /**
-   * One if it starts its other end itself. Both are command lines without double quotes, whose variables are expanded
-   * here.
+   * Returns one part if the near end starts the far end. `write` and `read` are command lines without double quotes;
+   * their variables are expanded on this machine.
    */
   readonly parts: (write: string, read: string) => readonly Part[];
 }
@@ -21,7 +21,7 @@ export const MBUFFER: Carrier = mbuffer('mbuffer', '');
 export const TUNED_MBUFFER: Carrier = mbuffer('mbuffer -s 1M -m 64M', '-s 1M -m 64M');
 export const SSH_128: Carrier = ssh('aes128-gcm');
 export const SSH_256: Carrier = ssh('aes256-gcm');
-/** No carrier: what the writer, the reader and a pipe take by themselves. */
+/** No carrier: the cost of the writer, the reader and a pipe. */
 export const BARE_PIPE: Carrier = { name: 'a pipe alone', parts: (write, read) => [here(`${write} | ${read}`)] };
 
 export function plain(build: Build): Carrier {
@@ -41,7 +41,7 @@ export function ours(name: string, build: Build, options: string): Carrier {
   return twoEnds(`${name}${build.label}`, rdrecv(ends), rdsend(ends));
 }
 
-/** Starts its receiver on a host, as ssh does. */
+/** rdpipe starts the receiver on a host, as ssh does. */
 export function rdpipe(): Carrier {
   const command = 'rdpipe -q --stderr raw -F "$SSH_CONFIG" --encrypt never';
   return { name: 'rdpipe', parts: (write, read) => [here(`${write} | ${command} h1:"${read}"`)] };

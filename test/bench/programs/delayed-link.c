@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `delayed-link NAMESPACE NAMESPACE DELAY_US` joins two network namespaces by a link whose packets take so long each
-// way: an interface `slow0` in each, kept while standard input is open. It says `ready` once they are there.
+// `delayed-link NAMESPACE NAMESPACE DELAY_US` connects two network namespaces by a link with this one-way delay.
+// It creates an interface `slow0` in each, prints `ready`, and keeps them while standard input is open.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
@@ -18,7 +18,7 @@
 
 enum { PACKET_MAX = 65536, QUEUE_BYTES = 256 << 20, S_NS = 1000000000 };
 
-/** Packets on their way in one direction, oldest first: a ring of headers and bytes. */
+/** Packets in transit in one direction, oldest first: a ring of headers and bytes. */
 struct queue {
   unsigned char *bytes;
   size_t head, tail;
@@ -79,12 +79,12 @@ static int carry(const int *ends, int64_t delay_ns) {
   }
 }
 
-// False: there is no packet, or no room for one; the kernel keeps it then.
+// Returns false if there is no packet, or no space for one: the kernel keeps the packet then.
 static bool take_in(int from, struct queue *queue, int64_t delay_ns) {
   size_t need = sizeof(struct header) + PACKET_MAX;
   bool wrapped = queue->tail < queue->head;
   if (!wrapped && QUEUE_BYTES - queue->tail < 2 * need) {
-    // The rest is left empty, a size of 0 says so.
+    // A size of 0 marks the rest of the ring as unused.
     if (queue->head <= need) return false;
     *(struct header *)(queue->bytes + queue->tail) = (struct header){0, 0};
     queue->tail = 0;
@@ -103,7 +103,7 @@ static void hand_out(int to, struct queue *queue) {
   for (;;) {
     struct header *header = oldest(queue);
     if (header == NULL || header->due_ns > now_ns()) return;
-    // A packet for which the other end has no room is lost, as on any link.
+    // A packet that does not fit into the other end's queue is lost, as on any link.
     ssize_t taken = write(to, header + 1, header->size);
     (void)taken;
     queue->head += sizeof *header + (header->size + 15) / 16 * 16;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads standard input to its end and tells on standard error how much it was, how long that took from the first byte
-// to the end, and when the first one came, by the monotonic clock: `drain: N bytes in S s from S s`. It leaves its pipe
-// as large as it is.
+// Reads standard input to its end, without changing the size of its pipe.
+// Prints on standard error the number of bytes, the time from the first byte to the end, and the arrival of the first
+// byte by the monotonic clock: `drain: N bytes in S s from S s`.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

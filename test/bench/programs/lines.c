@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lines write FILE N` writes a line and waits until `lines read FILE` has made FILE, since it came: the connection is
-// up. Then it writes a line every millisecond, N times. `lines read` tells on standard error how long these took from
-// before they were written until they had been read: `lines: N lines, median S us, 99 of 100 within S us`.
+// Measures the latency of lines through a connection.
+// `lines write FILE N` writes a line and waits until `lines read FILE` has received it and created FILE: the connection
+// works. Then it writes N lines, one per millisecond. `lines read` prints on standard error the time from before a line
+// was written until it was read: `lines: N lines, median S us, 99 of 100 within S us`.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -51,7 +52,7 @@ static int write_lines(const char *file, long count) {
 static bool write_line(void) {
   char line[LINE_BYTES + 1];
   snprintf(line, sizeof line, "%*lld\n", LINE_BYTES - 1, (long long)now_ns());
-  // Into a pipe so few bytes go at once or not at all.
+  // So few bytes are written to a pipe completely or not at all.
   if (write(STDOUT_FILENO, line, LINE_BYTES) == LINE_BYTES) return true;
   perror("lines: cannot write");
   return false;
@@ -97,7 +98,7 @@ static bool make(const char *file) {
   return made >= 0;
 }
 
-// How much of it was whole lines.
+// Logs the complete lines; returns the number of their bytes.
 static size_t note(struct log *log, const char *bytes, size_t count) {
   int64_t came_ns = now_ns();
   size_t used = 0;
@@ -106,7 +107,7 @@ static size_t note(struct log *log, const char *bytes, size_t count) {
   return used;
 }
 
-// The first one does not count.
+// Does not count the first line.
 static int tell(struct log *log) {
   int64_t *delays_ns = log->delays_ns + 1;
   size_t count = log->lines - 1;

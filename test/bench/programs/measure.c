@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `measure COMMAND...` runs it and waits for it and for whatever it leaves behind, then writes to descriptor 3 when
-// that began and ended, the processor time of all these processes, and the most memory that one of them held: `BEGAN_S
-// ENDED_S USER_S SYS_S MAX_RSS_KIB`. Ends with the command's status.
+// `measure COMMAND...` runs a command, waits for it and for all its descendants, and exits with the command's status.
+// Writes to descriptor 3 the times of start and end, the processor time of all these processes, and the largest memory
+// of one of them: `BEGAN_S ENDED_S USER_S SYS_S MAX_RSS_KIB`.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
 }
 
 static int run(char **command) {
-  // Orphans come to us, so that their time is counted too.
+  // Adopt orphans, so that their time is counted too.
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return 1;
   double began_s = now_s();
   pid_t child = fork();

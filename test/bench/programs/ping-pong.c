@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ping-pong ping N` sends 64 bytes by standard output and waits for 64 on standard input, N times, closes its output,
-// waits for the end of its input, and tells on standard error how long a round trip took; a few before those, the first
-// of which waits for connections, are not counted. `ping-pong pong` returns what comes.
+// `ping-pong ping N` writes 64 bytes to standard output and waits for 64 bytes on standard input, N times.
+// Then it closes its output, waits for the end of its input, and prints the times of round trips on standard error.
+// A few round trips before those are not counted, because the first one waits for connections.
+// `ping-pong pong` sends its input back.
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ static int ping(long trips) {
     fputs("ping-pong: another answer than was sent\n", stderr);
     return 1;
   }
-  shutdown(STDOUT_FILENO, SHUT_WR); // where it is a socket
+  shutdown(STDOUT_FILENO, SHUT_WR); // if it is a socket
   close(STDOUT_FILENO);
   bool good = receive_message(answer) == 0;
   if (good) tell(trip_us, trips);
@@ -59,13 +60,13 @@ static int pong(void) {
 }
 
 static bool send_message(const char *message) {
-  // Into a pipe so few bytes go at once or not at all.
+  // So few bytes are written to a pipe completely or not at all.
   if (write(STDOUT_FILENO, message, MESSAGE_BYTES) == MESSAGE_BYTES) return true;
   perror("ping-pong: cannot write");
   return false;
 }
 
-// How many bytes came before the end of the input.
+// Returns the number of bytes received before the end of the input, at most MESSAGE_BYTES; -1 on an error.
 static ssize_t receive_message(char *message) {
   ssize_t have = 0;
   while (have < MESSAGE_BYTES) {

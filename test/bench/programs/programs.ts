@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of the benchmark itself, of one C file each.
+// Compiles the benchmark's own programs, each from one C file.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../support/root.ts';
 import { output } from '../../support/run-program.ts';
 
 const NAMES = ['measure', 'drain', 'writes', 'lines', 'ping-pong', 'delayed-link'] as const;
-/** Where the lab's hosts see them too. */
+/** A directory that the lab's hosts also see. */
 const DIRECTORY = join(ROOT, 'build/bench');
 
 export function program(name: (typeof NAMES)[number]): string {

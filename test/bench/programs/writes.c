@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `writes SIZE N` writes SIZE bytes to standard output, N times, as fast as they are taken. It tells on standard error
-// when it began, by the monotonic clock: `writes: from S s`.
+// `writes SIZE N` writes SIZE bytes to standard output, N times, as fast as the reader accepts them.
+// Prints its start by the monotonic clock on standard error: `writes: from S s`.
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

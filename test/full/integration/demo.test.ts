@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole of `rdpipe demo` where there is no ssh; that with ssh is in test/integration.
+// `rdpipe demo` on a machine without ssh; test/integration tests it with ssh.
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { ROOT } from '../../support/root.ts';
 import { startProgram } from '../../support/start-program.ts';
 
 describe('rdpipe demo', () => {
-  it('runs a pipeline, then 2 GiB with a report, where there is no ssh', async () => {
+  it('runs a pipeline, then 2 GiB with a report, without ssh', async () => {
     const programs = mkdtempSync(join(tmpdir(), 'rdpipe-test-path-'));
     try {
       for (const name of readdirSync('/usr/bin'))

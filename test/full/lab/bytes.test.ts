@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every byte arrives over RDMA, whatever its value and however many there are; in a chain, and compressed.
+// Every byte arrives over RDMA, for all values and many sizes; in a chain, and compressed.
 import { expect } from 'chai';
 import { passBytes } from '../../lab/pass-bytes.ts';
 import { succeededOver } from '../../lab/report.ts';
@@ -7,9 +7,9 @@ import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** More of them are in rdma-sizes. */
+/** rdma-sizes tests more sizes. */
 const SIZES = [0, MIB + 1];
-/** 256 MiB, also sealed, are in rdma. */
+/** rdma tests 256 MiB, also sealed. */
 const MANY = 16 * MIB;
 /** The payload of an RDMA packet in this network. */
 const PACKET_BYTES = 4096;
@@ -29,7 +29,7 @@ describe('bytes over RDMA', () => {
       for (const host of ['h2', 'h3'] as const) await lab.on(host, 'rm -f /tmp/target');
     });
 
-    it('pass compressed, as they are where they do not shrink', async () => {
+    it('pass compressed, or unchanged if they do not shrink', async () => {
       const stages = "h1:'seq 50000; head -c 4M /tmp/source' h2:'> /tmp/target'";
       succeededOver(await lab.sh(`rdpipe --json --compress zstd ${stages}`), '', ['rdma']);
       const sent = await lab.on('h1', '{ seq 50000; head -c 4M /tmp/source; } | sha256sum');
@@ -42,7 +42,7 @@ describe('bytes over RDMA', () => {
       expect(await digest('h3', '/tmp/target')).to.equal(await digest('h1', '/tmp/source'));
     });
 
-    it('pass each link once on their way to two hosts', async () => {
+    it('pass each link once to reach two hosts', async () => {
       const before = await Promise.all(HOSTS.map((host) => lab.packets(host)));
       const stages = "h1:'< /tmp/source' 'h2,h3:> /tmp/target'";
       succeededOver(await lab.sh(`rdpipe --json --connect-timeout 60 ${stages}`), '', ['rdma', 'rdma']);
@@ -51,7 +51,7 @@ describe('bytes over RDMA', () => {
         sent: sent - (before[index]?.sent ?? 0),
         received: received - (before[index]?.received ?? 0),
       }));
-      // The rest are acknowledgements, of messages and of credits: fewer than a second copy.
+      // The remaining packets are acknowledgements of messages and of credits: fewer than a second copy would need.
       for (const packets of [h1?.sent, h2?.received, h2?.sent, h3?.received])
         expect(packets).to.be.within(MANY / PACKET_BYTES, (1.5 * MANY) / PACKET_BYTES);
       for (const host of ['h2', 'h3'] as const)

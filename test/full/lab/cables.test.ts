@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host's cable is pulled in mid-stream and stays so, for control and data alike.
+// A host's cable is pulled in mid-stream and stays unplugged, for control and data alike.
 import { beginStream, failsByItself } from '../../lab/mid-stream.ts';
 import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
 
 describe('an RDMA hop whose cable is pulled', () => {
   const lab = useVirtualHosts();
 
-  it('fails when it stays so', async () => {
+  it('fails if it stays out', async () => {
     const running = await beginStream(lab);
     lab.setCable('h2', 'down');
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `rdpipe doctor` on hosts with RDMA: that all is well, and each thing that is not, with what mends it; more of
-// these are in rdma-doctor.
+// `rdpipe doctor` on hosts with RDMA: a report without problems, and each problem with its fix.
+// rdma-doctor has more tests.
 import { expect } from 'chai';
 import { examine, expectFailure, wrong } from '../../lab/examination.ts';
 import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
@@ -8,7 +8,7 @@ import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
 describe('rdpipe doctor on virtual hosts', () => {
   const lab = useVirtualHosts();
 
-  it('says that all is well, and moves data over RDMA each way', async () => {
+  it('reports no problems, and moves data over RDMA in both directions', async () => {
     const before = await lab.packets('h1');
     const examination = await examine(lab, '--transport rdma h1 h2', 0);
     const after = await lab.packets('h1');
@@ -22,7 +22,7 @@ describe('rdpipe doctor on virtual hosts', () => {
     expect(Math.min(after.sent - before.sent, after.received - before.received)).to.be.greaterThan(1000);
   });
 
-  describe('of which one has lost its device', () => {
+  describe('if one has lost its device', () => {
     before(() => lab.on('h2', 'rdma link delete rxe0'));
     after(() => lab.restore('h2', 'rdma link add rxe0 type rxe netdev eth0'));
 

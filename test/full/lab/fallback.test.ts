@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts on which RDMA cannot be: TCP carries the hop then and the report says why, unless the user wanted RDMA. Those
-// where it can be only with less memory are in rdma-memlock.
+// Hosts that cannot use RDMA: TCP carries the hop and the report gives the reason,
+// unless the user requires RDMA. rdma-memlock tests hosts that can use RDMA only with less memory.
 import { expect } from 'chai';
 import { succeededOver } from '../../lab/report.ts';
 import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
@@ -11,7 +11,7 @@ describe('a host without an RDMA device', () => {
   before(() => lab.on('h2', 'rdma link delete rxe0'));
   after(() => lab.restore('h2', 'rdma link add rxe0 type rxe netdev eth0'));
 
-  it('is reached by TCP', async () => {
+  it('is reached over TCP', async () => {
     succeededOver(await lab.sh("rdpipe --json h1:'echo hi' h2:rev"), 'ih\n', ['tcp', 'tcp']);
   });
 

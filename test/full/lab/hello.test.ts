@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's report on a host whose RDMA device and kernel are real.
+// The agent's report on a host with a real RDMA device and kernel.
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import type { AgentHello } from '../../../packages/rdpipe/src/model/protocol.ts';
@@ -27,7 +27,7 @@ describe('the hello of a host with RDMA', () => {
     return JSON.parse(/^rdstage\/1 lab (.*)$/m.exec(text)?.[1] ?? '');
   };
 
-  it('has its addresses, its port and all that it takes to use it', async () => {
+  it('has its addresses, its port and no missing parts', async () => {
     const hello = await helloOf('h1');
     expect(hello.rdma).to.deep.equal([RXE0]);
     expect(hello).to.include({ rdma_lacks: null, memlock: null });
@@ -39,20 +39,20 @@ describe('the hello of a host with RDMA', () => {
   });
 
   it('has the limit of a user', async () => {
-    // The checkout may lie where a user may not go.
+    // The checkout may be in a directory that users cannot enter.
     const copied = await lab.sh(`on h1 "mkdir /tmp/agent && cd ${dirname(AGENT)} && cp rdstage rdhop /tmp/agent"`);
     expect(copied.stderr).to.equal('');
     const hello = await helloOf('ann1', HELLO.replace(AGENT, '/tmp/agent/rdstage'));
     expect(hello).to.include({ rdma_lacks: null, memlock: 8 * 1024 * 1024 });
   });
 
-  it('says which library it lacks', async () => {
+  it('reports which library is missing', async () => {
     const hide = 'mount --bind /dev/null /usr/lib/x86_64-linux-gnu/librdmacm.so.1';
     const { rdma_lacks } = await helloOf('h1', `unshare --mount sh -c '${hide} && ${HELLO}'`);
     expect(rdma_lacks).to.match(/^librdmacm\.so\.1 .*apt install librdmacm1/);
   });
 
-  it('says that it lacks the devices', async () => {
+  it('reports that the devices are missing', async () => {
     const { rdma_lacks } = await helloOf(
       'h1',
       `unshare --mount sh -c 'mount -t tmpfs none /dev/infiniband && ${HELLO}'`,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Something of an RDMA hop dies in mid-stream: the run fails in bounded time with one line that says what, no consumer
-// takes a cut-off stream for a whole one, and nothing is left on any host. Agents and hosts that are killed
-// are in rdma and rdma-kills.
+// A process of an RDMA hop is killed in mid-stream:
+// the run fails in bounded time with one line that names it, no consumer takes a cut-off stream for a complete one, and
+// nothing is left on any host. rdma and rdma-kills kill agents and hosts.
 import { beginStream, failsByItself } from '../../lab/mid-stream.ts';
 import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
 
@@ -15,7 +15,7 @@ describe('an RDMA hop in mid-stream', () => {
     await failsByItself(running, /h2.*(killed|SIGKILL|lost)/);
   });
 
-  it('fails when the RDMA device goes', async () => {
+  it('fails when the RDMA device is removed', async () => {
     const running = await beginStream(lab);
     await lab.on('h2', 'rdma link delete rxe0');
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --limit over RDMA. How near the rate comes to it is in rdma-limit.
+// --limit over RDMA. rdma-limit tests how nearly the rate reaches the limit.
 import { expect } from 'chai';
 import { succeededOver } from '../../lab/report.ts';
 import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';

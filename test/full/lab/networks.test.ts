@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two hosts with a second network, over their second interfaces: which one a hop takes, and what becomes of one that
-// leads nowhere. More of them is in rdma-networks.
+// Two hosts with a second network, over their second interfaces:
+// which network a hop uses, and what happens if one leads nowhere. rdma-networks has more tests.
 import { expect } from 'chai';
 import { succeededOver } from '../../lab/report.ts';
 import { useSecondNetwork } from '../../lab/second-network.ts';
@@ -12,13 +12,13 @@ describe('hosts with two RDMA networks', () => {
   const lab = useVirtualHosts();
   useSecondNetwork(lab);
 
-  it('are joined by the one that ssh uses, of two that are equally fast', async () => {
+  it('are joined over the network that ssh uses, of two equally fast ones', async () => {
     const { hops } = succeededOver(await lab.sh(`rdpipe --json ${PIPELINE}`), 'ih\n', ['rdma', 'tcp']);
     expect(hops[0]?.devices).to.deep.equal(['rxe0', 'rxe0']);
     expect(hops[0]?.notes).to.deep.equal([]);
   });
 
-  it('are joined by the one that is named', async () => {
+  it('are joined over the network that is named', async () => {
     const result = await lab.sh(`rdpipe --json --data h2=10.78.0.2 ${PIPELINE}`);
     const { hops } = succeededOver(result, 'ih\n', ['rdma', 'tcp']);
     expect(hops[0]?.devices).to.deep.equal(['rxe1', 'rxe1']);
@@ -26,20 +26,20 @@ describe('hosts with two RDMA networks', () => {
     expect(hops[0]?.peer).to.match(/^10\.78\.0\.2:/);
   });
 
-  describe('the first of which one has left', () => {
+  describe('if one has left the first network', () => {
     before(() => lab.on('h2', 'rdma link delete rxe0'));
     after(() => lab.restore('h2', 'rdma link add rxe0 type rxe netdev eth0'));
 
-    it('are joined by the second', async () => {
+    it('are joined over the second', async () => {
       const { hops } = succeededOver(await lab.sh(`rdpipe --json ${PIPELINE}`), 'ih\n', ['rdma', 'tcp']);
       expect(hops[0]?.devices).to.deep.equal(['rxe1', 'rxe1']);
     });
 
-    describe('and the second of which leads nowhere', () => {
+    describe('and the second leads nowhere', () => {
       before(() => lab.on('h1', 'ip neigh replace 10.78.0.2 lladdr 02:00:00:00:00:99 dev eth1'));
       after(() => lab.restore('h1', 'ip neigh del 10.78.0.2 dev eth1'));
 
-      it('are joined by TCP, and the report says why', async () => {
+      it('are joined over TCP, and the report explains it', async () => {
         const { hops } = succeededOver(await lab.sh(`rdpipe --json --connect-timeout 20 ${PIPELINE}`), 'ih\n', [
           'tcp',
           'tcp',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One hop by hand over RDMA: rdrecv on h2, rdsend on h1. Their own choices, and their ends, are in
-// rdma-standalone-choice and rdma-standalone.
+// One standalone hop over RDMA: rdrecv on h2, rdsend on h1.
+// rdma-standalone-choice tests their choices of transport, rdma-standalone their failures.
 import { expect } from 'chai';
 import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
 import { ROOT } from '../../support/root.ts';
@@ -11,7 +11,7 @@ const RDRECV = `${ROOT}/bin/rdrecv --connect-timeout 60 --transport rdma`;
 const ADDRESS = '10.77.0.2';
 const PORT = 42421;
 
-describe('rdsend and rdrecv by hand over RDMA', () => {
+describe('rdsend and rdrecv over RDMA, without an agent', () => {
   const lab = useVirtualHosts();
 
   it('join two pipes', async () =>
@@ -22,7 +22,7 @@ describe('rdsend and rdrecv by hand over RDMA', () => {
       'hi\n',
     ));
 
-  it('turn away a wrong key and what talks otherwise, and go on waiting', async () => {
+  it('refuse a wrong key and another protocol, and keep waiting', async () => {
     const receiver = lab.start(`exec on h2 '${RDRECV} -q ${PORT} not-much-of-a-secret'`);
     const refused = await lab.sh(`echo hi | on h1 '${RDSEND} ${ADDRESS} ${PORT} a-guess-of-somebody'`);
     expect(refused.status).to.equal(4);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suites in C over the verbs of a host: the promises of every transport, and a connection flood at a listener.
+// C suites with the verbs of a host: the promises of every transport,
+// and a connection flood at a listener.
 import { expect } from 'chai';
 import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
 import { ROOT } from '../../support/root.ts';
@@ -9,7 +10,7 @@ const SUITES = `${ROOT}/build/release/rdendpoint-native/test`;
 describe('the RDMA transport', () => {
   const lab = useVirtualHosts();
 
-  it('keeps what every transport promises, by an IPv6 address', async () => {
+  it('keeps the promises of every transport, at an IPv6 address', async () => {
     const before = await lab.packets('h1');
     expect(await lab.on('h1', `${SUITES}/transport_test fd00:77::1`)).to.match(/^transport: \d+ checks\n$/);
     expect((await lab.packets('h1')).sent).to.be.greaterThan(before.sent);

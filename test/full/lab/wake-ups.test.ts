@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion events over RDMA: each message wakes its receiver, however long the pause before it.
+// Completion events over RDMA: each message wakes its receiver, after a pause of any length.
 import { expect } from 'chai';
 import { succeededOver } from '../../lab/report.ts';
 import { useVirtualHosts } from '../../lab/use-virtual-hosts.ts';
 
 const TRIPS = 50;
-/** A wake-up that is lost is made good by the next PING only, a second later. */
+/** Only the next PING, a second later, makes up for a lost wake-up. */
 const SLOW_SECONDS = 0.9;
-/** Of the emulated hosts' own doing, beside three times as many as TCP has at the same time. */
+/** Slow trips due to the emulated hosts, in addition to three times as many as TCP has at the same time. */
 const SLOW_TRIPS_MAX = 3;
 
 const TRANSPORTS = ['rdma', 'tcp'] as const;
 type Transport = (typeof TRANSPORTS)[number];
 
-/** Prints a line, waits until it has come back, and counts how often that took long. */
+/** Prints a line, waits until it has come back, and counts the trips that took long. */
 const pingPong = (transport: Transport) => `
   use Time::HiRes "time";
   $| = 1;
@@ -39,7 +39,7 @@ describe('over RDMA', () => {
     expect(rdma, `and ${tcp} over TCP`).to.be.at.most(SLOW_TRIPS_MAX + 3 * tcp);
   });
 
-  /** So many of TRIPS, on a busy machine perhaps all. */
+  /** Returns the number of slow trips, on a busy machine perhaps all of TRIPS. */
   async function slowTrips(transport: Transport): Promise<number> {
     const stages = `h1:"exec perl -e '$PING_PONG'" h2:cat h1:'exec cat > /tmp/back-${transport}'`;
     const words = `--json --connect-timeout 60 --transport ${transport}`;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packages for this machine's CPU: each is unpacked or installed, and runs without the checkout.
+// The packages for this machine's CPU: each is unpacked or installed,
+// and runs without the checkout.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { VERSION } from '../../../packages/rdpipe/src/model/version.ts';
+import { brokenLinks } from '../../../scripts/dist/documents.ts';
 import { ROOT } from '../../support/root.ts';
 import { runProgram } from '../../support/run-program.ts';
 
@@ -30,7 +32,7 @@ describe('the packages', () => {
     mkdirSync(made);
     return made;
   };
-  /** With nothing of this environment but the place of node. */
+  /** An environment with nothing of this one except the path to node. */
   const env = () => ({ PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: directory });
   const run = (program: string, words: readonly string[] = [], input = '') =>
     runProgram(program, words, { input, env: env(), extendEnv: false, cwd: directory });
@@ -46,7 +48,7 @@ describe('the packages', () => {
     rmSync(join(directory, 'copied'));
   };
 
-  it('are there, and have the digests of their list', () => {
+  it('exist, and have the digests of their list', () => {
     expect(readdirSync(dist)).to.include.members([DEB, NPM, TARBALL, 'SHA256SUMS']);
     const listed = readFileSync(join(dist, 'SHA256SUMS'), 'utf8').match(/(?<= {2}).+/g);
     expect(listed).to.deep.equal(
@@ -58,11 +60,12 @@ describe('the packages', () => {
   });
 
   describe('the tarball', () => {
-    it('runs where it is unpacked, and its list removes it', () => {
+    it('runs from where it is unpacked, and is removed by its list', () => {
       const prefix = make('prefix');
       execaSync('tar', ['xzf', join(dist, TARBALL), '-C', prefix, '--strip-components=1']);
       runsIn(join(prefix, 'bin'));
       expect(filesBelow(prefix).filter(isOfOneMachine)).to.deep.equal([]);
+      expectDocuments(join(prefix, 'share/doc/rdpipe'));
       execaSync('sh', ['-c', 'xargs rm <lib/rdpipe/installed; rm -r share/doc/rdpipe'], { cwd: prefix });
       expect(filesBelow(prefix)).to.deep.equal([]);
     });
@@ -79,6 +82,7 @@ describe('the packages', () => {
       runsIn(join(prefix, 'bin'));
       expect(filesBelow(prefix).filter(isOfOneMachine)).to.deep.equal([]);
       expect(existsSync(join(prefix, 'share/man/man1/rdcp.1')), 'a manual page').to.equal(true);
+      expectDocuments(join(prefix, 'lib/node_modules/rdpipe'));
       const completion = ['bash-completion/completions/rdcp', 'zsh/site-functions/_rdpipe'];
       for (const file of completion) expect(statSync(join(prefix, 'share', file)).isFile(), file).to.equal(true);
       expect(npm('uninstall', 'rdpipe')).to.include({ status: 0 });
@@ -86,7 +90,7 @@ describe('the packages', () => {
       expect(existsSync(join(prefix, 'share/man/man1/rdcp.1')), 'a manual page').to.equal(false);
     });
 
-    it('runs where install scripts are not run', () => {
+    it('runs if install scripts are not run', () => {
       const prefix = join(directory, 'npm');
       expect(npm('install', '--ignore-scripts', join(dist, NPM))).to.include({ status: 0 });
       runsIn(join(prefix, 'bin'));
@@ -99,9 +103,10 @@ describe('the packages', () => {
       execaSync('dpkg-deb', ['--extract', join(dist, DEB), root]);
       runsIn(join(root, 'usr/bin'));
       expect(filesBelow(root).filter(isOfOneMachine)).to.deep.equal([]);
+      expectDocuments(join(root, 'usr/share/doc/rdpipe'));
     });
 
-    it('asks for what it needs', () => {
+    it('declares its dependencies', () => {
       const field = (name: string) => execaSync('dpkg-deb', ['--field', join(dist, DEB), name]).stdout;
       expect(field('Depends'))
         .to.match(/^nodejs \(>= 18\.19\), openssh-client, /)
@@ -113,12 +118,18 @@ describe('the packages', () => {
   });
 });
 
-/** Of the machine that built it. */
+/** Expects README and the documents that it links to. */
+function expectDocuments(directory: string): void {
+  expect(readdirSync(directory)).to.include.members(['README.md', 'SECURITY.md', 'docs', 'examples']);
+  expect(brokenLinks(directory)).to.deep.equal([]);
+}
+
+/** True for a file that depends on the machine that built it. */
 function isOfOneMachine(path: string): boolean {
   return /node-path$/.test(path);
 }
 
-/** All but directories, with their paths below one. */
+/** All files below a directory, with their relative paths. */
 function filesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())

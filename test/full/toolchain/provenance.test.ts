@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The notices and the bill of materials of the packages: what is inside is named, with its licence, the same each time.
+// The notices and the bill of materials of the packages:
+// all contents are named, with licences, in the same form in every build.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,7 +72,7 @@ describe('notices', () => {
 });
 
 describe('a bill of materials', () => {
-  it('is valid, and says what uses what', async () => {
+  it('is valid, and has the dependencies between components', async () => {
     const text = sbom([LIBRARY, LINKED], PROGRAMS);
     expect(await problems(text)).to.equal(null);
     const { dependencies, metadata } = JSON.parse(text);
@@ -82,14 +83,14 @@ describe('a bill of materials', () => {
     expect(uses.get('file:linux-x86_64/static/rdhop')).to.deep.equal(['pkg:npm/b@2']);
   });
 
-  it('has a serial number by what is in it', () => {
+  it('has a serial number derived from its contents', () => {
     const [one, same, other] = [[LIBRARY, LINKED], [LINKED, LIBRARY], [LINKED]].map((all) => sbom(all, PROGRAMS));
     expect(one).to.equal(same);
     expect(JSON.parse(one ?? '').serialNumber).not.to.equal(JSON.parse(other ?? '').serialNumber);
   });
 });
 
-describe('what is inside the packages', () => {
+describe('the contents of the packages', () => {
   let all: readonly Component[];
 
   before(function () {
@@ -98,20 +99,20 @@ describe('what is inside the packages', () => {
     all = components();
   });
 
-  it('is what the bundle and the programs were made of', () => {
+  it('are the sources of the bundle and the programs', () => {
     const names = all.map(({ name }) => name);
     const linked = ['libc6-dev', 'libssl-dev', 'libzstd-dev', 'libjansson-dev', 'libxxhash-dev'];
     expect(names).to.include.members([...dependenciesOf('packages/rdpipe'), 'echarts', 'zrender', ...linked]);
     expect(names).not.to.include.members(['esbuild', 'mocha']);
   });
 
-  it('has an address that names it, a licence and texts, each component once', () => {
+  it('have an address, a licence and its text for each component, listed once', () => {
     expect(all.filter(({ purl, licence, texts }) => !purl.includes('@') || licence === '' || texts.length === 0)).to.be
       .empty;
     expect(new Set(all.map(({ purl }) => purl)).size).to.equal(all.length);
   });
 
-  it('is written the same twice, without a path of this checkout, with digests of the programs', async () => {
+  it('are written identically twice, without a path of this checkout, with digests of the programs', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-provenance-'));
     const [first, second] = [written(directory), written(directory)];
     rmSync(directory, { recursive: true });

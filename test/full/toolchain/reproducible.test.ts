@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same sources give the same bytes in directories of different names; test/full/reproducible builds everything.
+// The same sources give the same bytes in directories with different names;
+// test/full/reproducible builds everything.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -16,7 +17,7 @@ const SOURCES = [
   'packages/rdbase-native/src',
   'packages/rdendpoint-native/src',
 ];
-/** Objects with their debug information, of which one calls assert(). */
+/** Objects with debug information, one of which calls assert(). */
 const OBJECTS = ['ring/ring', 'wire/wire', 'crypto/seal'].map(
   (name) => `build/release/rdendpoint-native/src/${name}.o`,
 );
@@ -32,20 +33,20 @@ describe('a build', () => {
   });
   after(() => rmSync(scratch, { recursive: true }));
 
-  it('makes the same objects in every directory, which do not name it', () => {
+  it('produces the same objects in every directory, without its name', () => {
     make(directories[0], { LC_ALL: 'C' });
     make(directories[1], { LC_ALL: 'C.UTF-8', TZ: 'Asia/Tokyo' });
     expect(differencesIn('build/release', /\.d$/)).to.deep.equal([]);
     expectNoDirectory('build/release');
   });
 
-  it('makes the same bundle in every directory, which does not name it', () => {
+  it('produces the same bundle in every directory, without its name', () => {
     for (const cwd of directories) execaSync('node', ['scripts/bundle.mjs'], { cwd });
     expect(differencesIn('build/rdpipe', /^program\.cache$/)).to.deep.equal([]);
     expectNoDirectory('build/rdpipe');
   });
 
-  /** Packages as second names of their files: esbuild notes where they really are. */
+  /** The npm packages are hard links: esbuild records the real paths of files. */
   function copySources(directory: string): void {
     for (const source of SOURCES) {
       mkdirSync(dirname(join(directory, source)), { recursive: true });

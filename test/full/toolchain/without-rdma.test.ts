@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sources build where the headers of RDMA are missing, and such programs refuse RDMA in words.
+// The sources build without the headers of RDMA, and such programs refuse RDMA with a message.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,10 @@ import { type Run, runProgram } from '../../support/run-program.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const OUT = 'build/plain';
-/** As on a machine without them: `make` looks for them with these flags, and finds one that cannot be included. */
+/**
+ * Simulates a machine without the headers: `make` looks for them with these flags, and finds one that cannot be
+ * included.
+ */
 const HEADERS = mkdtempSync(join(tmpdir(), 'rdpipe-no-rdma-'));
 const NO_HEADERS = `CPPFLAGS=-I${HEADERS}`;
 const WORDS = 'this program was built without RDMA (VERBS=no, or no headers of libibverbs)';
@@ -25,7 +28,7 @@ describe('a build without RDMA', () => {
 
   after(() => rmSync(HEADERS, { recursive: true }));
 
-  it('is made where its headers are missing, and by VERBS=no', () => {
+  it('is made if its headers are missing, and with VERBS=no', () => {
     const commands = make('-n', 'OUT=build/none', NO_HEADERS).stdout;
     expect(commands)
       .to.contain('verbs/none.c')
@@ -38,21 +41,21 @@ describe('a build without RDMA', () => {
       .and.not.match(/verbs\/(?!connector|flow|spin)/);
   });
 
-  it('is refused by VERBS=yes, with the packages to install', () => {
+  it('is refused with VERBS=yes, with the packages to install', () => {
     const { status, stderr } = make('-n', NO_HEADERS, 'VERBS=yes');
     expect(status).to.equal(2);
     expect(stderr).to.match(/no rdma\/rdma_cma\.h: install librdmacm-dev and libibverbs-dev, or rdma-core-devel/);
   });
 
-  it('knows nothing of the libraries', () => {
+  it('does not use the libraries', () => {
     expect(readFileSync(join(ROOT, OUT, 'rdhop')).includes('librdmacm')).to.equal(false);
   });
 
-  it('tells the agent why it cannot', () => {
+  it('tells the agent why RDMA is missing', () => {
     expect(run('rdrecv', '--rdma-check')).to.deep.equal({ status: 3, stdout: `${WORDS}\n`, stderr: '' });
   });
 
-  it('fails where only RDMA will do', () => {
+  it('fails if RDMA is required', () => {
     expect(run('rdrecv', '--transport', 'rdma', '0', 'key')).to.deep.include({ status: 3, stdout: '' });
     const sent = run('rdsend', '--transport', 'rdma', '127.0.0.1', '9', 'key');
     expect(sent.stderr).to.contain(WORDS);

@@ -6,13 +6,13 @@ import type { Host } from './shapes.ts';
 export interface ExpectedEnd {
   readonly status: number | null;
   readonly signal: 'SIGKILL' | null;
-  /** Of its one line; undefined: it prints none. */
+  /** Matches rdpipe's only line; undefined: it prints none. */
   readonly words: RegExp | undefined;
 }
 
 const NUMBERS = { SIGTERM: 15, SIGKILL: 9 } as const;
 
-/** Of a cell that is not hidden. */
+/** The expected end of a cell that is not hidden. */
 export function expectedEnd({ phase, target, signal }: Cell): ExpectedEnd {
   if ('stage' in target) return endOfStage(target, signal);
   if (!('host' in target)) return endOfRdpipe(signal);
@@ -25,14 +25,14 @@ function endOfRdpipe(signal: Cell['signal']): ExpectedEnd {
   return { status: 143, signal: null, words: /^rdpipe: ended by SIGTERM$/m };
 }
 
-/** Of a child that is not hidden the shell tells by its own status. */
+/** The shell reports the death of a child that is not hidden with its own status. */
 function endOfStage({ role, stage }: Extract<Target, { stage: number }>, signal: Cell['signal']): ExpectedEnd {
   const status = 128 + NUMBERS[signal];
   const ended = role === 'command' ? `was killed by ${signal}` : `exited with status ${status}`;
   return { status, signal: null, words: new RegExp(`^rdpipe: stage ${stage} \\(.*\\) ${ended}`) };
 }
 
-/** A server that drops a connection before its login is tried again: then the silent host is the first that fails. */
+/** rdpipe retries a server that drops a connection before login, so the silent host fails first. */
 function loginWords(role: HostRole, host: Host): RegExp {
   return new RegExp(`^rdpipe: (cannot reach|lost the connection to) ${role === 'sshd' ? 'h[123]' : host}\\b`);
 }
@@ -47,7 +47,7 @@ function hostWords(role: HostRole, host: Host): RegExp {
     case 'supervisor':
       return new RegExp(`^rdpipe: .*(on|to) ${label}: |^rdpipe: ${label}: `);
     default:
-      // While the hops are joined, a host's agent may not have said its first word yet.
+      // While hops connect, an agent may not have sent its hello yet.
       return new RegExp(`^rdpipe: (lost the connection to|lost the agent on|cannot start the agent on) ${label}\\b`);
   }
 }

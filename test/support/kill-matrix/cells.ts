@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kill matrix as pure data: every process of every pipeline, in every phase of a run, by TERM and KILL.
+// The kill matrix as pure data: every process of every pipeline, in every phase of a run, TERM and KILL.
 import { commandsOf, type Host, hostsOf, LOCAL_SHAPES, linksOf, SHAPES, type Shape, slowStageOf } from './shapes.ts';
 
 /**
- * login: a host does not answer yet. joining: the programs are there, not all are joined. before: everything runs,
- * nothing was sent. idle: something arrived at the far end, and the source is silent. flowing: it never stops. blocked:
- * the last command does not read, and the source has more. draining: the source has ended, the last command does not
- * read. after: it saw the end and goes on. late: the file has its name, and the run is about to end.
+ * login: a host does not answer yet. joining: the programs have started, but not all are connected. before: everything
+ * runs, nothing was sent. idle: data arrived at the far end, and the source is silent. flowing: data flows endlessly.
+ * blocked: the last command does not read, and the source has more data. draining: the source has ended, the last
+ * command does not read. after: the last command saw the end and continues. late: the file has its final name, and the
+ * run is about to end.
  */
 export const PHASES = [
   'login',
@@ -34,10 +35,10 @@ export type HostRole =
   | 'supervisor'
   | 'rdsend'
   | 'rdrecv';
-/** command: the stage's shell; child: what it runs; grandchild: in a session of its own, not missed by its shell. */
+/** command: the stage's shell; child: a program of it; grandchild: in its own session, its shell does not wait for it. */
 export type StageRole = 'command' | 'child' | 'grandchild';
 
-/** keeper: what removes rdpipe's private directory. */
+/** keeper: the process that removes rdpipe's private directory. */
 export type Target =
   | { readonly role: 'rdpipe' | 'keeper' }
   | { readonly role: HostRole; readonly host: Host }
@@ -51,7 +52,7 @@ export interface Cell {
   readonly signal: Signal;
 }
 
-/** Every cell that there can be. */
+/** All possible cells. */
 export function allCells(): Cell[] {
   const rows: (readonly [Session, readonly Shape[]])[] = [
     ['openssh', SHAPES],
@@ -65,7 +66,7 @@ export function titleOf({ shape, session, phase, target, signal }: Cell): string
   return `${session}: ${shape.name}: ${phase}: ${signal} to ${nameOf(target)}`;
 }
 
-/** No process misses it: the run goes on and succeeds. */
+/** Returns true if no process depends on the target: the run continues and succeeds. */
 export function isHidden({ target }: Cell): boolean {
   return target.role === 'grandchild' || target.role === 'keeper';
 }
@@ -111,7 +112,7 @@ function targetsIn(phase: Phase, session: Session, shape: Shape): Target[] {
   ];
 }
 
-/** The first host is logged in, the last one is silent. */
+/** The first host has logged in, the last one is silent. */
 function loginTargets(session: Session, shape: Shape): Target[] {
   const remote = hostsOf(shape).filter((host) => host !== '');
   if (session === 'ssh2') return remote.length < 2 ? [] : onHosts(['sshd'], remote.slice(0, 1));
@@ -144,7 +145,7 @@ function stageTargets(phase: Phase, shape: Shape): Target[] {
   const isLate = phase === 'draining' || phase === 'after';
   const alive = commandsOf(shape).filter((stage) => !isLate || stage === slow);
   const readers = alive.filter((stage) => stage > 1 || shape.stdin);
-  // The shell of the slow one waits for more than the child.
+  // The shell of the slow stage does not wait only for its child.
   const waitingFor = readers.filter((stage) => stage !== slow || !(isLate || phase === 'blocked'));
   return [...onStages('command', alive), ...onStages('child', waitingFor), ...onStages('grandchild', alive)];
 }

@@ -10,14 +10,14 @@ import type { Cell } from './cells.ts';
 import { commandsOf, type Shape } from './shapes.ts';
 import { endSeenBy, HEAD, OLD_CONTENT } from './stream.ts';
 
-/** The traces of a run: processes on this machine, and files where its stages ran. */
+/** Access to the traces of a run: processes on this machine, and files in the directory of its stages. */
 export interface Traces {
   processes(): readonly unknown[];
   read(name: string): Promise<Buffer>;
   list(): Promise<readonly string[]>;
 }
 
-/** The run failed for the right reason, and no consumer downstream took its bytes for the whole. */
+/** Checks that the run failed for the right reason, and no consumer mistook a truncated stream for a complete one. */
 export async function checkFailed(lab: Traces, cell: Cell, result: Result): Promise<void> {
   const { status, signal, words } = expectedEnd(cell);
   expect({ status: result.status, signal: result.signal }, result.stderr).to.deep.equal({ status, signal });
@@ -35,7 +35,7 @@ export async function checkFailed(lab: Traces, cell: Cell, result: Result): Prom
   expect((await lab.read('target')).toString(), 'the file that was to be replaced').to.equal(OLD_CONTENT);
 }
 
-/** No process missed the target: every byte is where it belongs. */
+/** Checks a run that did not depend on the target: every byte was delivered. */
 export async function checkSucceeded(lab: Lab, { shape }: Cell, result: Result): Promise<void> {
   expect({ status: result.status, signal: result.signal, stderr: result.stderr }).to.deep.equal({
     status: 0,
@@ -49,14 +49,14 @@ export async function checkSucceeded(lab: Lab, { shape }: Cell, result: Result):
   if (shape.stdout) expectWhole(result.stdout.toString('latin1'), shape.stages.length + 1, shape);
 }
 
-/** It came when every byte was delivered: the run may fail or not, with a word or none, but all is there. */
+/** Checks a kill after every byte was delivered: the run may fail or succeed, but the output is complete. */
 export async function checkDelivered(lab: Lab, cell: Cell, result: Result): Promise<void> {
   if (result.status === 0) return checkSucceeded(lab, cell, result);
   expect(result.stderr).to.match(result.signal === null ? /^rdpipe: .*\n$/ : /^$/);
   expectWhole((await lab.read('target')).toString('latin1'), cell.shape.stages.length, cell.shape);
 }
 
-/** No process of the run, no session of a server, nothing in the run's private place. */
+/** Checks that no process, no session of a server and no file in rdpipe's private directory is left. */
 export async function checkNothingLeft(lab: Lab): Promise<void> {
   await lab.expectNothingLeft();
   const hosts = ['h1', 'h2', 'h3'];
@@ -66,7 +66,7 @@ export async function checkNothingLeft(lab: Lab): Promise<void> {
   await eventually(async () => expect(await lab.list('run')).to.deep.equal([]));
 }
 
-/** The commands that marked their input as whole; each had all of it. */
+/** Returns the commands that marked their input as complete; checks that it was. */
 async function checkCommitted(lab: Traces, shape: Shape, stages: readonly number[]): Promise<number[]> {
   const names = await lab.list();
   const committed = stages.filter((stage) => names.includes(`committed.${stage}`));
@@ -80,7 +80,7 @@ function expectWhole(bytes: string, stage: number, shape: Shape): void {
   expect(bytes.slice(-end.length), `end of ${bytes.length} bytes what stage ${stage} read`).to.equal(end);
 }
 
-/** The first command has the user's own descriptor, whose end looks like any other. */
+/** The first command reads the user's own descriptor, on which a truncation cannot be recognized. */
 function hasUsersInput({ stages, stdin }: Shape): boolean {
   return stdin && stages[0]?.host === '';
 }

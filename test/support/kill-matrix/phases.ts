@@ -15,10 +15,10 @@ import { commandsOf, type Host, hostsOf, slowStageOf } from './shapes.ts';
 import { HEAD, OLD_CONTENT } from './stream.ts';
 import { findTarget, stageShell } from './targets.ts';
 
-/** A state in proc_net_tcp. */
+/** A connection state of /proc/net/tcp. */
 const ESTABLISHED = '01';
 
-/** Resolves when the run is in the phase of its cell, or throws when it ended before. */
+/** Resolves when the run is in the phase of its cell; throws if the run ended before. */
 export async function reachPhase(lab: Lab, cell: Cell, running: Running): Promise<void> {
   const reached = () => isReached(lab, cell, running.pid);
   const endedEarly = running.result.then(async ({ status, stderr }) => {
@@ -36,12 +36,12 @@ function holds(check: () => Promise<void>): Promise<boolean> {
   );
 }
 
-/** Hops are made, and runs end, in some milliseconds. */
+/** Connecting hops, and the end of a run, take only milliseconds. */
 function isBrief({ phase }: Cell): boolean {
   return phase === 'joining' || phase === 'late';
 }
 
-/** As eventually(), without a pause. */
+/** Like eventually(), but without pauses. */
 async function rapidly(check: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + EVENT_MS;
   for (;;) {
@@ -54,7 +54,7 @@ async function rapidly(check: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The host whose server is stopped while a run is to stay in its login. */
+/** The host whose server is stopped to keep a run in its login. */
 export function silentHost({ shape }: Cell): Host {
   const host = hostsOf(shape).findLast((name) => name !== '');
   if (host === undefined) throw new Error('no remote host in this shape');
@@ -88,7 +88,7 @@ async function isReached(lab: Lab, cell: Cell, rdpipe: number): Promise<void> {
   }
 }
 
-/** Every server is being talked to; the silent one's kernel has taken the connection. */
+/** Checks that every server has a connection; the kernel accepts it for the stopped one. */
 function isLoggingIn(lab: Lab, cell: Cell): void {
   for (const name of hostsOf(cell.shape)) {
     if (name === '') continue;
@@ -98,7 +98,7 @@ function isLoggingIn(lab: Lab, cell: Cell): void {
   }
 }
 
-/** Those of this machine, in its kernel's words: proc_net_tcp. */
+/** This machine's established connections to a port, as lines of /proc/net/tcp. */
 function connectionsTo(port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = readFileSync('/proc/net/tcp', 'latin1')
@@ -110,8 +110,8 @@ function connectionsTo(port: number): string[] {
 }
 
 /**
- * One end that is not the target stops as soon as it is there: not all hops can be made. While it is copied there, a
- * program is tried.
+ * Stops an end other than the target as soon as it exists, so that not all hops can connect. Requires --agent-fd:
+ * after a program is copied to a host, it is first run as a test.
  */
 function freezeOneEnd(lab: Lab, cell: Cell, rdpipe: number): void {
   const ends = lab.processes(cell.target.role === 'rdrecv' ? 'rdsend' : 'rdrecv');
@@ -131,7 +131,7 @@ async function headArrived(lab: Lab, { shape }: Cell): Promise<void> {
   expect(isProducerAlone || seen.startsWith(HEAD)).to.equal(true);
 }
 
-/** The bytes that the rdrecvs have written into files that will get their names at the end. */
+/** Bytes that rdrecv processes have written into files that get their final names at the end. */
 async function bytesInUnnamedFiles(lab: Lab): Promise<number> {
   const receivers = lab.processes('rdrecv');
   const sizes = await Promise.all(receivers.map(({ pid }) => bytesInFilesOf(`/proc/${pid}/fd`)));

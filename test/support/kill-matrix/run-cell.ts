@@ -15,7 +15,7 @@ import { reachPhase, silentHost } from './phases.ts';
 import { courseOf, OLD_CONTENT, restBytes, sourceBytes, sourceWaits, stageWords } from './stream.ts';
 import { findTarget, lookForTarget } from './targets.ts';
 
-/** Each takes one line. */
+/** The number of lines for the gates; each gate reads one. */
 const GATES_MAX = 4;
 
 export async function runCell(lab: Lab, cell: Cell): Promise<void> {
@@ -43,7 +43,7 @@ async function killAndCheck(lab: Lab, cell: Cell, place: Place): Promise<void> {
   await (isHidden(cell) ? checkSucceeded(lab, cell, result) : checkFailed(lab, cell, result));
 }
 
-/** The target may have ended before. */
+/** Kills the target unless it has ended already. */
 async function killLate(lab: Lab, cell: Cell, running: Running): Promise<void> {
   const target = lookForTarget(lab, running.pid, cell.target);
   if (target !== undefined) signalProcess(target, cell.signal);
@@ -51,9 +51,9 @@ async function killLate(lab: Lab, cell: Cell, running: Running): Promise<void> {
 }
 
 interface Place {
-  /** Opened for reading and writing: who waits for a line at it goes on when we write one. */
+  /** Opened for reading and writing: a process that waits for a line continues when the test writes one. */
   readonly gate: FileHandle;
-  /** The fifo that is the pipeline's source, where the source is to wait. */
+  /** The fifo that is the pipeline's source, if the source must wait. */
   readonly source: FileHandle | undefined;
 }
 
@@ -68,7 +68,7 @@ async function prepare(lab: Lab, cell: Cell): Promise<Place> {
   return { gate: await openFifo(lab, 'gate'), source };
 }
 
-/** A write that finds it full fails with EAGAIN: one that waited for a reader who is gone could not be taken back. */
+/** Non-blocking: a write to a full fifo whose reader has ended would block forever and could not be cancelled. */
 async function openFifo(lab: Lab, name: string): Promise<FileHandle> {
   const path = join(lab.directory, name);
   execaSync('mkfifo', [path]);
@@ -86,7 +86,7 @@ function begin(lab: Lab, cell: Cell): Running {
   });
 }
 
-/** A server that drops a login is tried again: then it is the silent host that ends the run. All others end at once. */
+/** rdpipe retries a server that drops a login, so the silent host's time limit ends the run. Others end immediately. */
 function limitsOf({ phase, target }: Cell): RunLimits {
   return phase === 'login' && target.role === 'sshd' ? connectSoon() : NEVER;
 }
@@ -99,7 +99,7 @@ async function feed(running: Running, cell: Cell, { source }: Place): Promise<vo
   if (!gateBefore && !gateAfterHead) running.closeInput();
 }
 
-/** More than the fifo holds goes in as a reader makes room. */
+/** Writes more than the fifo holds, as fast as a reader empties it. */
 async function writeAll(fifo: FileHandle, bytes: Buffer): Promise<void> {
   for (let rest = bytes; rest.length > 0; ) {
     try {
@@ -112,7 +112,7 @@ async function writeAll(fifo: FileHandle, bytes: Buffer): Promise<void> {
   }
 }
 
-/** Opens every gate: the run goes on to its end. */
+/** Opens all gates: the run continues to its end. */
 async function letGoOn(lab: Lab, { gate, source }: Place, running: Running, cell: Cell): Promise<void> {
   wakeServers(lab);
   for (const { pid } of lab.processes()) signalProcess(pid, 'SIGCONT');
@@ -129,12 +129,12 @@ async function letGoOn(lab: Lab, { gate, source }: Place, running: Running, cell
   }
 }
 
-/** One was stopped to hold a run in its login. */
+/** Resumes the server that was stopped to keep the run in its login. */
 function wakeServers(lab: Lab): void {
   for (const name of ['h1', 'h2', 'h3']) signalProcess(lab.host(name).pid, 'SIGCONT');
 }
 
-/** The processes that commands left in the background live on when a run ends well. */
+/** Ends the background processes of commands, which outlive a successful run. */
 function endBackground(lab: Lab): void {
   for (const { pid, command } of lab.processes()) if (command.startsWith('sleep 90')) signalProcess(pid, 'SIGKILL');
 }

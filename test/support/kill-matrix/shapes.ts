@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipelines of the kill matrix, and the programs that join their stages.
+// The pipelines of the kill matrix, and the programs that connect their stages.
 
 export type Host = '' | 'h1' | 'h2' | 'h3';
 export type StageKind = 'source' | 'command' | 'sink';
@@ -12,17 +12,17 @@ export interface ShapeStage {
 
 export interface Shape {
   readonly name: string;
-  /** From left to right: stage 1 is the first. */
+  /** In order: stage 1 is the first. */
   readonly stages: readonly ShapeStage[];
-  /** The user's standard input is sent; standard output arrives. */
+  /** Whether the user's standard input is sent, and data arrives on standard output. */
   readonly stdin: boolean;
   readonly stdout: boolean;
 }
 
-/** Link k joins stage k and stage k + 1; 0 and the last one join the user. */
+/** Link k connects stages k and k + 1; link 0 and the last link connect to the user. */
 export interface ShapeLink {
   readonly number: number;
-  /** Where its rdsend and rdrecv run. */
+  /** The hosts of its rdsend and rdrecv. */
   readonly from: Host;
   readonly to: Host;
 }
@@ -41,7 +41,7 @@ export const SHAPES: readonly Shape[] = [
   }),
 ];
 
-/** On this machine alone. */
+/** Shapes that run only on this machine. */
 export const LOCAL_SHAPES: readonly Shape[] = [
   shape('local: stdin, stdout', [':command'], { stdin: true, stdout: true }),
   shape('local: file, command', [':source', ':command']),
@@ -49,7 +49,7 @@ export const LOCAL_SHAPES: readonly Shape[] = [
   shape('local: five', [':source', ':command', ':command', ':command', ':sink']),
 ];
 
-/** The links that need programs: no pipe between two commands of a host, nor a command on the user's own descriptor. */
+/** Links that need programs: not a pipe between two commands of a host, nor a command on the user's descriptor. */
 export function linksOf({ stages, stdin, stdout }: Shape): ShapeLink[] {
   const user: ShapeStage = { host: '', kind: 'command' };
   const row = [stdin ? user : undefined, ...stages, stdout ? user : undefined];
@@ -65,13 +65,13 @@ export function commandsOf({ stages }: Shape): number[] {
   return stages.flatMap(({ kind }, index) => (kind === 'command' ? [index + 1] : []));
 }
 
-/** The command that keeps everything waiting where a consumer is to be slow: the last one, if it has an input. */
+/** The command that blocks the pipeline in phases with a slow consumer: the last command, if it has an input. */
 export function slowStageOf(shape: Shape): number | undefined {
   const last = commandsOf(shape).at(-1);
   return last === 1 && !shape.stdin ? undefined : last;
 }
 
-/** Every host of a shape, in the order of its stages. */
+/** The hosts of a shape, in the order of its stages. */
 export function hostsOf(shape: Shape): Host[] {
   const user: Host[] = linksOf(shape).some(({ from, to }) => from === '' || to === '') ? [''] : [];
   return [...new Set([...shape.stages.map(({ host }) => host), ...user])];

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stream through a cell's pipeline: a head, more in most phases, and a last line.
-// Every command passes on its input, marks that it was committed, and appends a line of its own.
+// Every command copies its input, marks it as complete, and appends a line.
 import type { Cell, Phase } from './cells.ts';
 import { commandsOf, linksOf, type Shape, type ShapeStage, slowStageOf } from './shapes.ts';
 
 export const HEAD = 'first\n';
 export const LAST = 'last\n';
-/** Of the file that is to be replaced. */
+/** The previous content of the file that the pipeline replaces. */
 export const OLD_CONTENT = 'old\n';
-/** More than everything between two neighbours holds. */
+/** More than all buffers between two neighbors hold. */
 const BLOCKING_BYTES = 24 * 1024 * 1024;
 /**
- * The source can end while the consumer does not read: less than a pipe holds; more than that, less than with a
- * receiver's window.
+ * Amounts with which the source can end while the consumer does not read: PIPE_BYTES is less than pipes hold,
+ * WINDOW_BYTES is more than that, but less than pipes and a receiver's window hold.
  */
 const PIPE_BYTES = 768 * 1024;
 const WINDOW_BYTES = 1792 * 1024;
 
-/** Of which some can be seen in a file that is being written: less may be gathered in memory. */
+/** Enough for some bytes to appear in a file that is being written: fewer may be buffered in memory. */
 const SEEN_BYTES = 1024 * 1024;
 
-/** Zeros would be a hole in a file, of which nothing is written for a while. */
+/** Not zero: zeros would become a hole in a file, and nothing would be written for a while. */
 const BODY = 'x';
 
-/** The command that prints a body. */
+/** Returns the command that prints a body. */
 export function bodyOf(bytes: number): string {
   return `head -c ${bytes} /dev/zero | tr "\\0" ${BODY}`;
 }
 
-/** All that matters of a cell. */
+/** The properties of a cell that define its stream. */
 type Flow = Pick<Cell, 'phase' | 'shape'>;
 
-/** How the source behaves: at a gate it waits until the test lets everything go on. */
+/** The behavior of the source: at a gate it waits until the test opens all gates. */
 interface Course {
   readonly gateBefore: boolean;
   readonly bodyBytes: number;
@@ -61,7 +61,7 @@ function drainingBytes(shape: Shape): number {
   return linksOf(shape).some(({ number }) => number === lastLink) ? WINDOW_BYTES : PIPE_BYTES;
 }
 
-/** Everything that the source sends before a gate, or to its end when there is none. */
+/** The bytes that the source sends before its gate, or all bytes if it has no gate. */
 export function sourceBytes(flow: Flow): Buffer {
   const { gateBefore, bodyBytes, gateAfterHead } = courseOf(flow);
   if (gateBefore) return Buffer.alloc(0);
@@ -69,25 +69,25 @@ export function sourceBytes(flow: Flow): Buffer {
   return Buffer.concat([Buffer.from(HEAD), body, Buffer.from(gateAfterHead ? '' : LAST)]);
 }
 
-/** The source is a file, and is to wait: then the file is a fifo. */
+/** Returns true if the source is a file and must wait: the file is a fifo then. */
 export function sourceWaits(flow: Flow): boolean {
   const { gateBefore, gateAfterHead } = courseOf(flow);
   return flow.shape.stages[0]?.kind === 'source' && (gateBefore || gateAfterHead);
 }
 
-/** The bytes that it sends after its gate. */
+/** The bytes that the source sends after its gate. */
 export function restBytes(flow: Flow): Buffer {
   const { gateBefore, gateAfterHead } = courseOf(flow);
   return Buffer.from(`${gateBefore ? HEAD : ''}${gateBefore || gateAfterHead ? LAST : ''}`);
 }
 
-/** How the whole stream ends where stage `stage` reads it. */
+/** The last lines of the complete input of stage `stage`. */
 export function endSeenBy(stage: number, shape: Shape): string {
   const before = commandsOf(shape).filter((number) => number < stage);
   return `${LAST}${before.map((number) => `end ${number}\n`).join('')}`;
 }
 
-/** The pipeline as a user types it: files are in `directory`, on each host. */
+/** The pipeline's words on the command line; files are in `directory` on each host. */
 export function stageWords(flow: Flow, directory: string): string {
   const textOf = ({ kind }: ShapeStage, stage: number) => {
     if (kind === 'source') return `< ${directory}/source`;
@@ -96,7 +96,7 @@ export function stageWords(flow: Flow, directory: string): string {
   return flow.shape.stages.map((stage, index) => `'${stage.host}:${textOf(stage, index + 1)}'`).join(' ');
 }
 
-/** The line of a command's shell. `directory` holds the gate, and what the stage tells of itself. */
+/** The command of a stage. `directory` contains the gate and the files by which the stage shows its progress. */
 function commandLine(flow: Flow, stage: number, directory: string): string {
   const { shape, phase } = flow;
   const hidden = `setsid sleep 90${stage} < /dev/null > /dev/null 2>&1 &`;

@@ -5,7 +5,7 @@ import { childrenOf, type MarkedProcess } from '../processes.ts';
 import type { HostRole, Target } from './cells.ts';
 import type { Host } from './shapes.ts';
 
-/** Its pid; throws while it is not there. */
+/** The target's pid; throws while the target does not exist. */
 export function findTarget(lab: Lab, rdpipe: number, target: Target): number {
   const pid = lookForTarget(lab, rdpipe, target);
   if (pid === undefined) throw new Error(`the process to kill is not there: ${JSON.stringify(target)}`);
@@ -16,7 +16,7 @@ export function lookForTarget(lab: Lab, rdpipe: number, target: Target): number 
   return target.role === 'rdpipe' ? rdpipe : candidates(lab, target)[0];
 }
 
-/** The leader of a stage, while it runs. */
+/** The shell that leads a stage, while it runs. */
 export function stageShell(processes: readonly MarkedProcess[], stage: number): MarkedProcess | undefined {
   const shells = processes.filter(
     ({ command }) => command.includes(`: stage ${stage};`) && command.startsWith('sh -c'),

@@ -84,7 +84,7 @@ static bool read_ipv6(const char *host, uint16_t port, struct rd_socket_address 
   return true;
 }
 
-// An interface's name or its number.
+// Parses an interface's name or number.
 static bool read_zone(const char *zone, uint32_t *index) {
   *index = if_nametoindex(zone);
   if (*index != 0) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Socket addresses: from text or the resolver, and as text.
+// Socket addresses: parsed from text, looked up by name, and formatted as text.
 #ifndef RD_BASE_ADDRESS_H
 #define RD_BASE_ADDRESS_H
 
@@ -17,15 +17,16 @@ struct rd_socket_address {
 // Long enough for every socket path and every address with zone and port.
 #define RD_SOCKET_ADDRESS_TEXT_BYTES 160u
 
-// Fills in at most `most` addresses: that of a numeric `host`, or of a path (port 0, beginning with '/'), or all of a
-// name. A static build looks up no names. 0 and RD_CODE_CANNOT_CONNECT when there is none.
+// Fills in up to `most` addresses and returns their number: one for a numeric `host` or for a path (port 0, and `host`
+// begins with '/'), all of them for a name. A static build cannot look up names. Returns 0 and sets
+// RD_CODE_CANNOT_CONNECT if there is no address.
 size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_address *addresses, size_t most,
                               struct rd_error *error);
 
-// Of an IPv4 or IPv6 address; others stay as they are.
+// Sets the port of an IPv4 or IPv6 address. Leaves other addresses unchanged.
 void rd_socket_address_set_port(struct rd_socket_address *socket_address, uint16_t port);
 
-// "10.0.0.1:40000", "[::1]:40000", a path, or "a local socket".
+// Formats an address: "10.0.0.1:40000", "[::1]:40000", a path, or "a local socket".
 void rd_socket_address_text(const struct rd_socket_address *socket_address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]);
 
 #endif

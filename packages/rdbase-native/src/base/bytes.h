@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers in little-endian order at any address.
+// Reads and writes little-endian integers at any address, aligned or not.
 #ifndef RD_BASE_BYTES_H
 #define RD_BASE_BYTES_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+// Each rd_put_*() writes `value` to `out`; each rd_get_*() returns the value at `bytes`.
 static inline void rd_put_u16(unsigned char *out, uint16_t value) {
   value = htole16(value);
   memcpy(out, &value, sizeof value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables that free their memory or close their descriptor when a function returns.
-// RD_AUTO_FREE char *text = …; RD_AUTO_CLOSE int fd = …; rd_take_fd(&fd) passes it on.
+// Variables that free their memory or close their descriptor when they go out of scope.
+// RD_AUTO_FREE char *text = …; RD_AUTO_CLOSE int fd = …; rd_take_fd(&fd) hands the descriptor over.
 #ifndef RD_BASE_CLEANUP_H
 #define RD_BASE_CLEANUP_H
 
@@ -14,7 +14,7 @@
 // For other objects: RD_AUTO(rd_cleanup_thing), where rd_cleanup_thing() takes the variable's address.
 #define RD_AUTO(function) __attribute__((cleanup(function)))
 
-// `address` is the address of a pointer variable of any type, therefore memcpy().
+// Frees a pointer variable; `address` is its address. memcpy() reads it, because it may be of any pointer type.
 static inline void rd_cleanup_free(void *address) {
   void *pointer;
   memcpy(&pointer, address, sizeof pointer);
@@ -29,6 +29,7 @@ static inline void rd_cleanup_fd(int *fd) {
   errno = saved_errno;
 }
 
+// Returns *fd and sets it to -1: the caller takes ownership of the descriptor.
 static inline int rd_take_fd(int *fd) {
   int taken = *fd;
   *fd = -1;

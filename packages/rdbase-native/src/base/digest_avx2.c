@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// XXH3 compiled with -mavx2 on x86-64, elsewhere empty.
+// XXH3 compiled with -mavx2 on x86-64; empty on other CPUs.
 #include "base/digest.h"
 
 #ifdef __AVX2__

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define ALIGN_MAX_BYTES 4096u // the alignment of our buffers
+#define ALIGN_MAX_BYTES 4096u // the alignment of rdpipe's buffers
 
 bool rd_direct_io_needs(int fd, struct rd_direct_io *needs) {
 #ifdef STATX_DIOALIGN // Linux 6.1

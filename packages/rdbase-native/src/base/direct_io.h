@@ -12,9 +12,10 @@ struct rd_direct_io {
   size_t offset_align; // of file offsets and of counts
 };
 
-// False: no direct I/O. Only file systems on local disks report an alignment; others (NFS, FUSE, tmpfs) need the cache.
+// Returns false if direct I/O is not possible. Only file systems on local disks report an alignment; others (NFS, FUSE,
+// tmpfs) need the page cache.
 bool rd_direct_io_needs(int fd, struct rd_direct_io *needs);
-// How many of these bytes can be read or written directly; 0: they or `offset` are not aligned.
+// Returns how many of these bytes can be read or written directly; 0 if `bytes` or `offset` is not aligned.
 size_t rd_direct_io_part(const struct rd_direct_io *needs, off_t offset, const void *bytes, size_t count);
 
 #endif

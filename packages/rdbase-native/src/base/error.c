@@ -72,7 +72,7 @@ enum rd_code rd_code_from_status(unsigned status) {
   return RD_CODE_ABORTED;
 }
 
-// Formats into another buffer first, because error->message is often one of the arguments.
+// Formats into a separate buffer first, because error->message is often one of the arguments.
 static void set_message(struct rd_error *error, enum rd_code code, const char *format, va_list arguments) {
   char message[sizeof error->message];
   vsnprintf(message, sizeof message, format, arguments);
@@ -81,7 +81,7 @@ static void set_message(struct rd_error *error, enum rd_code code, const char *f
   memcpy(error->message, message, strlen(message) + 1);
 }
 
-// The system's message for an errno, with a small first letter ("RPC …" and its like keep the capital).
+// The system's message for an errno, beginning with a lower-case letter unless it begins with an acronym ("RPC …").
 static const char *system_message(int number, char *message, size_t bytes) {
   char text[128];
   snprintf(message, bytes, "%s", strerror_r(number, text, sizeof text));

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-// docs/protocol.md, section 4.1. The numbers of the wire's ABORT codes are rd_code_status() of these.
+// See docs/protocol/statuses.md, section 4.1. On the wire, ABORT carries rd_code_status() of these codes.
 enum rd_code {
   RD_CODE_OK,
   RD_CODE_USAGE,
@@ -35,16 +35,16 @@ void rd_error_set(struct rd_error *error, enum rd_code code, const char *format,
 void rd_error_set_errno(struct rd_error *error, enum rd_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// The name used in messages ("peer_lost"). Never NULL.
+// Returns the name used in messages ("peer_lost"). Never NULL.
 const char *rd_code_name(enum rd_code code);
 
-// The connection is lost; the peer may still be running.
+// Returns true if the connection is lost; the peer may still be running.
 bool rd_code_is_loss(enum rd_code code);
 
-// The exit status of rdsend and rdrecv for this code; for RD_CODE_CLOSED it is 128 + SIGPIPE.
+// Returns the exit status of rdsend and rdrecv for this code; 128 + SIGPIPE for RD_CODE_CLOSED.
 int rd_code_status(enum rd_code code);
 
-// The code for an ABORT status that came from a peer; unknown numbers give RD_CODE_ABORTED.
+// Returns the code for an ABORT status from a peer; RD_CODE_ABORTED for unknown numbers.
 enum rd_code rd_code_from_status(unsigned status);
 
 #endif

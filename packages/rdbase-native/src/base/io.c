@@ -45,7 +45,7 @@ bool rd_write_all(int fd, const void *bytes, size_t count) {
   return true;
 }
 
-// Some file systems (quotas, NFS) report only at close() that data did not fit; the close of a duplicate is enough.
+// Some file systems (quotas, NFS) report only at close() that data did not fit; closing a duplicate is enough.
 bool rd_make_permanent(int fd) {
   if (fsync(fd) < 0) return false;
   int duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -79,7 +79,7 @@ int64_t rd_ns_of_ms(int ms) {
 }
 
 void rd_pipe_grow(int fd) {
-  // The kernel refuses if the user's pipes already hold all the pages that an unprivileged user may have.
+  // The kernel refuses if the user's pipes already hold as many pages as an unprivileged user may have.
   (void)fcntl(fd, F_SETPIPE_SZ, RD_PIPE_BYTES);
 }
 

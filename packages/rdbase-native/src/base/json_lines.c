@@ -8,13 +8,13 @@
 #include <sys/socket.h>
 
 #define OUT_MAX_BYTES (256u << 10)
-#define OUT_BUSY_BYTES 4096u // while so much waits, droppable lines are left out
+#define OUT_BUSY_BYTES 4096u // droppable lines are dropped while more than this is waiting
 
 struct rd_json_lines {
   int fd;
   size_t in_bytes, out_bytes;
-  bool ended; // nothing more comes in
-  bool lost;  // nothing more goes out
+  bool ended; // no more input will come
+  bool lost;  // no more output can be sent
   char in[RD_JSON_LINE_MAX_BYTES];
   char out[OUT_MAX_BYTES];
 };
@@ -61,7 +61,7 @@ enum rd_outcome rd_json_lines_next(struct rd_json_lines *lines, json_t **object,
 void rd_json_lines_put(struct rd_json_lines *lines, json_t *object, bool droppable) {
   size_t most = droppable ? OUT_BUSY_BYTES : sizeof lines->out;
   size_t room = lines->out_bytes < most ? most - lines->out_bytes : 0;
-  // Written directly into the buffer, because a copy of a key would have to be wiped.
+  // Formats directly into the buffer, because a copy of a key would have to be wiped.
   size_t bytes = json_dumpb(object, lines->out + lines->out_bytes, room, JSON_COMPACT);
   json_decref(object);
   if (bytes == 0 || bytes >= room || lines->lost) return;
@@ -85,7 +85,7 @@ struct pollfd rd_json_lines_poll(const struct rd_json_lines *lines) {
   return (struct pollfd){.fd = lines->ended ? -1 : lines->fd, .events = (short)(POLLIN | out)};
 }
 
-// False: nothing was received.
+// Returns false if nothing was received.
 static bool fill(struct rd_json_lines *lines) {
   if (lines->ended) return false;
   ssize_t got = rd_read_some(lines->fd, lines->in + lines->in_bytes, sizeof lines->in - lines->in_bytes);

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The inode of the machine's initial user namespace, a constant of the kernel.
+// The inode of the machine's initial user namespace, a constant in the kernel.
 #define FIRST_USER_NAMESPACE 0xeffffffdu
 
 static bool may_lock_without_limit(void);

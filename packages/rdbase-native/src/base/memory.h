@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for small objects; without memory the process aborts.
-// The guardian of an agent, and the agent of a data program, then end the rest of the run.
+// Memory for small objects; aborts the process if there is none.
+// After an abort the guardian of an agent, or the agent of a data program, ends the rest of the run.
 #ifndef RD_BASE_MEMORY_H
 #define RD_BASE_MEMORY_H
 
 #include <stddef.h>
 
-// Zeroed; the caller frees it with free(). Never NULL.
+// Returns zeroed memory; free with free(). Never NULL.
 void *rd_memory_new(size_t count, size_t bytes_each);
-// As realloc(): the added bytes are not zeroed. Never NULL.
+// Like realloc(): the added bytes are not zeroed. Never NULL.
 void *rd_memory_resize(void *memory, size_t count, size_t bytes_each);
-// A copy, ended by a NUL; the caller frees it. Never NULL.
+// Returns a copy with a NUL at the end; free with free(). Never NULL.
 char *rd_memory_copy(const char *bytes, size_t count);
 
 #endif

@@ -28,7 +28,7 @@ bool rd_numa_node_of(const char *sys, const char *device, int *node) {
     return false;
   snprintf(directory, sizeof directory, "%s/class/net/%.64s/device", sys, parent);
   if (node_in(directory, node)) return true;
-  // A virtual network card is a device on a virtual bus, whose parent is a device on a physical bus.
+  // A virtual network card is a device on a virtual bus; its parent is a device on a physical bus.
   snprintf(directory, sizeof directory, "%s/class/net/%.64s/device/..", sys, parent);
   return node_in(directory, node);
 }
@@ -66,7 +66,7 @@ static bool node_in(const char *directory, int *node) {
   return *end == '\0' && number >= 0 && number < NODES_MAX;
 }
 
-// The kernel's format of lists: 0-3,8,10-11.
+// Parses the kernel's list format: 0-3,8,10-11.
 static bool read_list(const char *text, cpu_set_t *set) {
   CPU_ZERO(set);
   for (const char *rest = text; *rest != '\0';) {
@@ -81,8 +81,8 @@ static bool read_list(const char *text, cpu_set_t *set) {
   return true;
 }
 
-// Where set_mempolicy() is forbidden, as in some containers, a page comes from the node of the processor that touches
-// it first. That is the same node, except for pages that other processes have put into the page cache.
+// If set_mempolicy() is forbidden, as in some containers, a page comes from the node of the CPU that first touches it.
+// That is the same node, except for pages that other processes have put into the page cache.
 static void prefer_memory_of(int node) {
   unsigned long mask[NODES_MAX / (8 * sizeof(unsigned long))] = {0};
   size_t bits = 8 * sizeof mask[0];

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #define ROWS_MAX 48
-#define LONG_ONLY 256 // what getopt_long() returns for the first row; a letter is less
+#define LONG_ONLY 256 // getopt_long() returns this for the first row's long option; letters are smaller
 #define HELP_COLUMN 27
 
-// The rows of all groups, one after another, as getopt_long() wants them.
+// The rows of all groups in one list, and the same as getopt_long() needs it.
 struct flat {
   const struct rd_option_row *rows[ROWS_MAX];
   size_t count, first_other;
@@ -53,7 +53,7 @@ bool rd_option_number(const char *text, long least, long most, long *out) {
   return end != text && *end == '\0' && errno == 0 && *out >= least && *out <= most;
 }
 
-// With '+' getopt_long() stops at the first operand, and with ':' it tells a missing value from an unknown option.
+// '+' makes getopt_long() stop at the first operand; ':' makes it distinguish a missing value from an unknown option.
 static void flatten(const struct rd_option_table *table, struct flat *flat) {
   *flat = (struct flat){.letters = "+:"};
   add_group(flat, table->own);
@@ -64,7 +64,7 @@ static void flatten(const struct rd_option_table *table, struct flat *flat) {
 
 static void add_group(struct flat *flat, const struct rd_option_row *rows) {
   for (const struct rd_option_row *row = rows; row != NULL && row->name != NULL; row++) {
-    if (flat->count == ROWS_MAX) abort(); // a table of this program is longer
+    if (flat->count == ROWS_MAX) abort(); // a table in this program is too long
     if (row->letter != 0) flat->letters[strlen(flat->letters)] = row->letter;
     flat->names[flat->count] = (struct option){.name = row->name,
                                                .has_arg = row->value != NULL ? required_argument : no_argument,
@@ -89,7 +89,7 @@ static bool take_option(const struct rd_option_table *table, const struct flat *
   return false;
 }
 
-// The count of rows where none fits.
+// Returns the number of rows if none matches.
 static size_t index_of(const struct flat *flat, int option) {
   if (option >= LONG_ONLY) return (size_t)(option - LONG_ONLY);
   for (size_t i = 0; i < flat->count; i++)
@@ -107,7 +107,7 @@ static bool take_value(const struct rd_option_row *row, const char *text, void *
   return true;
 }
 
-// The lines of its help begin at HELP_COLUMN.
+// Starts the lines of help at HELP_COLUMN.
 static void write_row(FILE *out, const struct rd_option_row *row) {
   if (row->help == NULL) return;
   int column = row->letter != 0 ? fprintf(out, "  -%c, ", row->letter) : fprintf(out, "%6s", "");

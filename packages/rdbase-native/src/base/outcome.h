@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outcome of a call that never waits: done, to be repeated later, or failed.
+// The outcome of a call that never waits: done, try again later, or failed.
 #ifndef RD_BASE_OUTCOME_H
 #define RD_BASE_OUTCOME_H
 

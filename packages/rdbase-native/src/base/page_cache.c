@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Linux 6.5, with the same number on every architecture; headers may be older.
+// Since Linux 6.5, with the same number on every architecture; headers may be older.
 #ifndef SYS_cachestat
 #define SYS_cachestat 451
 #endif
@@ -30,8 +30,8 @@ bool rd_page_cache_has(int fd, off_t offset, size_t bytes) {
   return pages.cached * 2 >= (bytes + rd_page_bytes() - 1) / rd_page_bytes();
 }
 
-// Older kernels report mapped pages only, by mincore(). The last page is enough: to check all of them takes a tenth of
-// the time of reading them, and the first ones may be there only by readahead.
+// Older kernels report only mapped pages, through mincore(). Checking the last page is enough: checking all of them
+// takes a tenth of the time of reading them, and the first ones may be there only because of readahead.
 static bool has_last_page(int fd, off_t offset, size_t bytes) {
   off_t last = offset + (off_t)bytes - 1;
   size_t page = rd_page_bytes();

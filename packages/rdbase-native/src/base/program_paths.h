@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paths of rdsend, rdrecv and rdtree, which are beside this program.
+// The paths of rdsend, rdrecv and rdtree, which are in the same directory as this program.
 #ifndef RD_BASE_PROGRAM_PATHS_H
 #define RD_BASE_PROGRAM_PATHS_H
 
@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-// The directory of this program. False (RD_CODE_INTERNAL) when it cannot be found out.
+// Finds this program's directory. Returns false (RD_CODE_INTERNAL) if it is unknown.
 bool rd_program_paths_directory(char *path, size_t path_bytes, struct rd_error *error);
-// The path of `name`, `rdsend`, `rdrecv` or `rdtree`: in dynamic/ first, the build that can use the libraries of the
-// host, else in the directory itself. False (RD_CODE_INTERNAL): there is none.
+// Finds the program `name`: `rdsend`, `rdrecv` or `rdtree`. Prefers the build in dynamic/, which can use the host's
+// libraries, to the one in the directory itself. Returns false (RD_CODE_INTERNAL) if there is neither.
 bool rd_program_paths_find(const char *name, char *path, size_t path_bytes, struct rd_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of all three protocols of docs/protocol.md.
+// The version of the protocols in sections 1 to 3 of docs/protocol.
 #ifndef RD_BASE_PROTOCOL_VERSION_H
 #define RD_BASE_PROTOCOL_VERSION_H
 

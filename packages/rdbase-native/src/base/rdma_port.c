@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ACTIVE "4:" // the kernel's number of the state, before its name
+#define ACTIVE "4:" // the kernel's number of the state; its name follows
 
 static bool is_active(const char *path);
 

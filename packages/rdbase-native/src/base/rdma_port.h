@@ -7,7 +7,7 @@
 
 #define RD_RDMA_DIRECTORY "/sys/class/infiniband"
 
-// Whether a device in `directory` (RD_RDMA_DIRECTORY) has an active port.
+// Returns true if a device in `directory` (RD_RDMA_DIRECTORY) has an active port.
 bool rd_rdma_port_is_active(const char *directory);
 
 #endif

@@ -19,7 +19,7 @@ void rd_size_text(double bytes, char *out, size_t out_bytes) {
   snprintf(out, out_bytes, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }
 
-// Four digits, except for whole bytes.
+// Prints four digits, except for whole bytes.
 void rd_rate_text(double bytes_per_s, char *out, size_t out_bytes) {
   static const char *const units[] = {"kB/s", "MB/s", "GB/s", "TB/s"};
   unsigned unit = 0;
@@ -40,7 +40,7 @@ bool rd_read_rate(const char *text, double *bytes_per_s) {
   return read_units(text, true, bytes_per_s);
 }
 
-// Parses as packages/rdpipe/src/parse/values.ts does.
+// Accepts the same texts as packages/rdpipe/src/parse/values.ts.
 static bool read_units(const char *text, bool is_rate, double *bytes) {
   static const char letters[] = "KMGTP";
   const char *at = skip_number(text);
@@ -64,7 +64,7 @@ static bool read_units(const char *text, bool is_rate, double *bytes) {
   return *at == '\0';
 }
 
-// Skips digits, or digits, a point and digits. Returns `text` if it does not begin with a number.
+// Skips an integer or a decimal fraction. Returns `text` if it does not begin with a number.
 static const char *skip_number(const char *text) {
   static const char digits[] = "0123456789";
   size_t whole = strspn(text, digits);

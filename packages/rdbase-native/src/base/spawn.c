@@ -33,7 +33,7 @@ pid_t rd_spawn(const struct rd_spawning *spawning, struct rd_error *error) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", spawning->file);
     return -1;
   }
-  if (spawning->group == RD_SPAWN_GROUP_OWN) setpgid(pid, pid); // the child does so too: either may run first
+  if (spawning->group == RD_SPAWN_GROUP_OWN) setpgid(pid, pid); // the child does this as well: either may run first
   rd_cleanup_fd(&report_write);
   int failure = 0;
   if (rd_read_some(report_read, &failure, sizeof failure) != (ssize_t)sizeof failure) return pid;
@@ -102,7 +102,7 @@ static void join_group(enum rd_spawn_group group) {
   }
 }
 
-// Moves them out of the way first: a descriptor may have the number that another one is to get.
+// First duplicates all of them to higher numbers: a descriptor may have the number that another one is to get.
 static bool place_descriptors(const struct rd_spawning *spawning) {
   size_t count = spawning->fd_count + spawning->more_count;
   RD_AUTO_FREE int *moved = calloc(count, sizeof *moved);
@@ -120,7 +120,7 @@ static bool place_descriptors(const struct rd_spawning *spawning) {
 static void reset_signals(void) {
   for (int number = 1; number <= SIGRTMAX; number++) {
     if (number == SIGKILL || number == SIGSTOP) continue;
-    signal(number, SIG_DFL); // fails for the two that the C library reserves
+    signal(number, SIG_DFL); // fails for the two signals that the C library reserves
   }
   sigset_t none;
   sigemptyset(&none);

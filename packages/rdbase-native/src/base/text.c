@@ -19,7 +19,7 @@ void rd_text_clean(char *text, size_t bytes) {
   }
 }
 
-// The length of the character at `text` in bytes; 0: it must be replaced.
+// Returns the length in bytes of the character at `text`; 0 if it must be replaced.
 static size_t character_bytes(const unsigned char *text, size_t left) {
   static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
   size_t length = expected_bytes(text[0]);

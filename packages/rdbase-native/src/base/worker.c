@@ -41,7 +41,7 @@ bool rd_worker_stop(struct rd_worker *worker) {
   return !worker->running;
 }
 
-// SIGURG has no other use here, and is ignored where it is not caught.
+// SIGURG is not used for anything else here, and is ignored by default.
 static bool catch_interrupts(void) {
   struct sigaction action = {.sa_handler = interrupted};
   return sigaction(SIGURG, &action, NULL) == 0;

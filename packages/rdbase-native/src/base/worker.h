@@ -12,12 +12,12 @@ struct rd_worker {
   bool running;
 };
 
-// Starts `run(context)`. Its blocking system calls fail with EINTR once rd_worker_stop() is called; it must then check
-// whether it has to end.
+// Starts `run(context)` in a thread. After rd_worker_stop() its blocking system calls fail with EINTR; it must then
+// check whether it has to end.
 bool rd_worker_start(struct rd_worker *worker, void *(*run)(void *), void *context, struct rd_error *error);
 
-// Interrupts the thread until it has ended, for at most 2 s. False: it hangs in a system call, and everything that it
-// uses must stay allocated.
+// Interrupts the thread until it has ended, for at most 2 s. Returns false if it hangs in a system call; everything
+// that it uses must then stay allocated.
 bool rd_worker_stop(struct rd_worker *worker);
 
 #endif

@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// As in linux/landlock.h, which older systems lack, or have without the later rights. The numbers are the same on every
-// processor.
+// From linux/landlock.h, which older systems lack, or which lacks the later rights there. The numbers are the same on
+// every architecture.
 #define CREATE_RULESET 444
 #define ADD_RULE 445
 #define RESTRICT_SELF 446
@@ -37,7 +37,7 @@
 #define REFER (1u << 13)
 #define TRUNCATE (1u << 14)
 #define IOCTL_DEV (1u << 15)
-#define OF_FILES (EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV) // the others are of directories
+#define OF_FILES (EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV) // the other rights are for directories
 #define SCOPE_ABSTRACT_SOCKETS 1u
 #define SCOPE_SIGNALS 2u
 
@@ -59,7 +59,7 @@ struct grant {
   uint64_t rights;
 };
 
-// Libraries that are opened when they are needed, the files of name resolution, and the kernel's files about itself.
+// Libraries that are opened on demand, the files of name resolution, and the kernel's files about this process.
 static const struct grant grants[] = {
     {"/proc/self", READ},
     {"/dev/null", READ | WRITE_FILE},
@@ -135,7 +135,7 @@ bool rd_landlock_restrict_trees(const int *directory_fds, size_t count, enum rd_
   return enforce(ruleset_fd);
 }
 
-// `*known`: those of the rights `files` that this kernel knows. -1: it has no Landlock.
+// Sets *known to those of the rights `files` that this kernel knows. Returns -1 if it has no Landlock.
 static int make_ruleset(uint64_t files, uint64_t scopes, uint64_t *known) {
   long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
   if (version < 1) return -1;

@@ -14,7 +14,7 @@ void rd_sandbox_enter(const struct rd_syscall_profile *profile) {
   own.rdma = over_rdma = profile->rdma && access(RD_RDMA_DIRECTORY, F_OK) == 0;
   entered = true;
   rd_landlock_restrict_process(!own.kills && own.group <= 0);
-  // The source or sink of a command is a pipe that is already open.
+  // A command's source or sink is a pipe that is already open.
   if (own.group > 0) rd_sandbox_close(NULL, -1);
   rd_syscall_filter_install(&own);
 }

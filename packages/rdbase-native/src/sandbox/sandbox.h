@@ -6,8 +6,9 @@
 #include "sandbox/landlock.h"
 #include "sandbox/syscall_filter.h"
 
-// Sanitizers make system calls of their own, and LeakSanitizer starts a process that inspects the threads by ptrace.
-// gcov writes its counts where the program may not (scripts/coverage.ts).
+// No sandbox under sanitizers: they make system calls of their own, and LeakSanitizer starts a process that inspects
+// the threads with ptrace. Nor under gcov, which writes its counts to files that the program may not write
+// (scripts/coverage.ts).
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || defined RD_WITHOUT_SANDBOX
 #define RD_SANDBOX_IS_POSSIBLE false
 #elif defined __has_feature
@@ -16,12 +17,12 @@
 #define RD_SANDBOX_IS_POSSIBLE true
 #endif
 
-// `profile`: what this process still needs; RDMA is dropped if the host has no device. To be called after every fork
-// and before the first thread: from here on no program can be started.
+// Call after every fork and before the first thread: from here on no program can be started. `profile` describes what
+// this process still needs; RDMA is removed from it if the host has no device.
 void rd_sandbox_enter(const struct rd_syscall_profile *profile);
 
-// To be called when the source or sink is open; `path` is NULL if it is an inherited descriptor. From here on only the
-// files of landlock.h can be used. Has no effect before rd_sandbox_enter(), as in a suite, nor the second time.
+// Call when the source or sink is open; `path` is NULL if it is an inherited descriptor. From here on only the files
+// listed in landlock.h can be used. Does nothing before rd_sandbox_enter(), as in a test suite, or when called again.
 void rd_sandbox_close(const char *path, int directory_fd);
 
 #endif

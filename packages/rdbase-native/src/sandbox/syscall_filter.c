@@ -28,7 +28,7 @@
 #endif
 
 #define X32_BIT 0x40000000u
-#define RDMA_IOCTLS 0x1b00u // the second byte of every ioctl of an RDMA device
+#define RDMA_IOCTLS 0x1b00u // the second byte of every RDMA ioctl
 #define CLONE_A_THREAD 0x00010000u
 #define SOCKET_KINDS 0xfu // the other bits are flags
 #ifndef PR_SET_VMA
@@ -38,12 +38,12 @@
 #define SYS_cachestat 451
 #endif
 
-// Allowed with any arguments. An old kernel compares one number after the other, so the calls of every message come
-// first.
+// Allowed with any arguments. An old kernel compares one number after the other, so the calls made for every message
+// come first.
 static const int allowed[] = {
     SYS_read, SYS_write, SYS_ppoll, SYS_sendmsg, SYS_recvmsg, SYS_recvfrom, SYS_sendto, SYS_futex, SYS_lseek,
     SYS_clock_gettime, SYS_sched_yield, SYS_epoll_pwait,
-#ifdef SYS_open // old calls, which newer processors never had
+#ifdef SYS_open // old calls, which newer architectures never had
     SYS_poll, SYS_epoll_wait, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_dup2, SYS_rename, SYS_link, SYS_unlink,
     SYS_readlink, SYS_getdents, SYS_pipe, SYS_select, SYS_epoll_create, SYS_eventfd, SYS_signalfd, SYS_time,
     SYS_getpgrp, SYS_pause, SYS_arch_prctl, SYS_chmod, SYS_chown,
@@ -81,20 +81,20 @@ static const int allowed[] = {
     // identity and environment
     SYS_getpid, SYS_getppid, SYS_getpgid, SYS_getsid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getgroups,
     SYS_capget, SYS_getrusage, SYS_sysinfo, SYS_uname, SYS_getrandom,
-    // Landlock, whose second step comes later: 444 to 446 on every processor
+    // Landlock, whose second step comes later: 444 to 446 on every architecture
     444, 445, 446};
 
 static const int of_network[] = {SYS_connect,    SYS_bind,        SYS_listen,      SYS_accept,
                                  SYS_accept4,    SYS_getsockname, SYS_getpeername, SYS_getsockopt,
                                  SYS_setsockopt, SYS_shutdown,    SYS_sendmmsg,    SYS_recvmmsg};
 
-// The calls that make a tree of files besides, and that keep work for later.
+// Calls for creating a tree of files, and for saving work for later.
 static const int of_tree[] = {SYS_mkdirat,     SYS_mknodat,      SYS_symlinkat,   SYS_syncfs,
                               SYS_removexattr, SYS_lremovexattr, SYS_memfd_create};
 
-// Neither our code nor a library that it uses ever makes one of these calls.
+// Calls that neither rdpipe nor a library that it uses ever makes.
 static const int hostile[] = {
-    // programs, and other processes
+    // starting programs, other processes
     SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
 #ifdef SYS_fork
     SYS_fork, SYS_vfork,
@@ -116,7 +116,7 @@ static const uint32_t ioctls[] = {TCGETS,        TIOCGWINSZ,  FIONREAD,      FIO
                                   SIOCGIFHWADDR, SIOCGIFMTU,  SIOCGIFNETMASK};
 
 struct filter {
-  struct sock_filter *code; // RD_SYSCALL_FILTER_MAX
+  struct sock_filter *code; // room for RD_SYSCALL_FILTER_MAX instructions
   size_t count;
 };
 
@@ -142,8 +142,8 @@ bool rd_syscall_filter_install(const struct rd_syscall_profile *profile) {
   if (ARCHITECTURE == 0) return false;
   struct sock_filter code[RD_SYSCALL_FILTER_MAX];
   struct sock_fprog program = {.len = (unsigned short)rd_syscall_filter_write(profile, code), .filter = code};
-  // Without SPEC_ALLOW a filter turns speculation mitigations on for this process. They slow down every system call,
-  // and protect only from other code in the same process: there is none.
+  // Without SPEC_ALLOW a filter turns on speculation mitigations for this process. They slow down every system call,
+  // and protect only from other code in the same process, of which there is none.
   const unsigned long flags = SECCOMP_FILTER_FLAG_TSYNC;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return false;
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0 ||
@@ -165,7 +165,7 @@ size_t rd_syscall_filter_write(const struct rd_syscall_profile *profile, struct 
   check_signals(filter, profile);
   for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++)
     when_equal(filter, (uint32_t)hostile[i], SECCOMP_RET_KILL_PROCESS);
-  // The C library then does without the call, as on an older kernel.
+  // The C library then works without the call, as on an older kernel.
   return_result(filter, UNKNOWN);
   return filter->count;
 }
@@ -174,7 +174,7 @@ static void allow_all(struct filter *filter, const int *calls, size_t count) {
   for (size_t i = 0; i < count; i++) when_equal(filter, (uint32_t)calls[i], SECCOMP_RET_ALLOW);
 }
 
-// The numbers of calls are those of one processor. Loads the number of the call.
+// System call numbers depend on the architecture, so that is checked first. Loads the number of the call.
 static void check_processor(struct filter *filter) {
   append(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
   unless_equal(filter, ARCHITECTURE, SECCOMP_RET_KILL_PROCESS);
@@ -183,7 +183,7 @@ static void check_processor(struct filter *filter) {
   return_result(filter, SECCOMP_RET_KILL_PROCESS);
 }
 
-// No memory is both writable and executable.
+// Forbids memory that is both writable and executable.
 static void check_memory(struct filter *filter) {
   static const int calls[] = {SYS_mmap, SYS_mprotect};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -195,7 +195,7 @@ static void check_memory(struct filter *filter) {
   }
 }
 
-// A filter cannot see the flags of clone3, so it gets ENOSYS, and the C library uses clone.
+// A filter cannot see the flags of clone3, so clone3 gets ENOSYS, and the C library uses clone.
 static void check_threads(struct filter *filter) {
   size_t call = begin_case(filter, SYS_clone);
   load(filter, 0, false);
@@ -218,7 +218,7 @@ static void check_threads(struct filter *filter) {
   end_case(filter, call, REFUSED);
 }
 
-// Streams, datagrams of name resolution, local sockets, and netlink for interfaces and RDMA.
+// Allows streams, datagrams for name resolution, local sockets, and netlink for interfaces and RDMA.
 static void check_sockets(struct filter *filter) {
   static const uint32_t internet[] = {AF_INET, AF_INET6};
   size_t call = begin_case(filter, SYS_socket);
@@ -240,7 +240,7 @@ static void check_sockets(struct filter *filter) {
   end_case(filter, call, REFUSED);
 }
 
-// TIOCSTI, which types into a terminal, is not among them.
+// TIOCSTI, which types into a terminal, is not among the allowed ones.
 static void check_ioctls(struct filter *filter, const struct rd_syscall_profile *profile) {
   size_t call = begin_case(filter, SYS_ioctl);
   load(filter, 1, false);
@@ -253,13 +253,13 @@ static void check_ioctls(struct filter *filter, const struct rd_syscall_profile 
   end_case(filter, call, REFUSED);
 }
 
-// To this process, and to the processes of the profile.
+// Allows signals to this process and to the processes of the profile.
 static void check_signals(struct filter *filter, const struct rd_syscall_profile *profile) {
   size_t call = begin_case(filter, SYS_tgkill);
   load(filter, 0, false);
   when_equal(filter, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
   end_case(filter, call, REFUSED);
-  call = begin_case(filter, SYS_pidfd_send_signal); // signal 0: does the process exist?
+  call = begin_case(filter, SYS_pidfd_send_signal); // signal 0 checks whether the process exists
   load(filter, 1, false);
   when_equal(filter, 0, SECCOMP_RET_ALLOW);
   if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
@@ -274,7 +274,8 @@ static void check_signals(struct filter *filter, const struct rd_syscall_profile
   end_case(filter, call, REFUSED);
 }
 
-// The instructions up to end_case() are for this value of what was loaded last. They load other values, and return.
+// The instructions up to end_case() apply if the value loaded last is `value`. They may load other values, and end with
+// a return.
 static size_t begin_case(struct filter *filter, uint32_t value) {
   append(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, value);
   return filter->count - 1;
@@ -285,7 +286,7 @@ static void end_case(struct filter *filter, size_t begun, uint32_t otherwise) {
   filter->code[begun].jf = (uint8_t)(filter->count - begun - 1);
 }
 
-// Loads half of an argument of the call.
+// Loads one half of an argument of the call.
 static void load(struct filter *filter, unsigned argument, bool high_half) {
   bool is_second = high_half == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
   size_t at = offsetof(struct seccomp_data, args) + 8 * argument + (is_second ? 4 : 0);
@@ -306,7 +307,7 @@ static void return_result(struct filter *filter, uint32_t result) {
   append(filter, BPF_RET | BPF_K, 0, 0, result);
 }
 
-// A filter that does not fit ends without a return: the kernel rejects it, and the suite fails.
+// A filter that does not fit ends without a return: the kernel rejects it, and the test suite fails.
 static void append(struct filter *filter, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value) {
   if (filter->count == RD_SYSCALL_FILTER_MAX) return;
   filter->code[filter->count++] = (struct sock_filter){code, if_true, if_false, value};

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-// NULL when the message is good, else the name of the field that is missing or wrong.
+// Returns NULL if the message is valid, otherwise the name of the field that is missing or wrong.
 typedef const char *decode_function(json_t *message, struct rd_command *command);
 
 struct op {
   const char *name;
   enum rd_command_type type;
-  decode_function *decode; // NULL: it has no fields
+  decode_function *decode; // NULL: no fields
 };
 
 static const char *decode_open(json_t *message, struct rd_command *command);
@@ -65,7 +65,7 @@ bool rd_agent_command_decode(json_t *message, struct rd_command *command, struct
 static const char *decode_open(json_t *message, struct rd_command *command) {
   struct rd_settings *settings = &command->settings;
   json_int_t hop, buffer, connect_ms, stall_ms;
-  // First: the key is wiped whatever else is wrong.
+  // Decoded first, so that the key is wiped whatever else is wrong.
   if (!decode_key(json_object_get(message, "key"), settings->key)) return "key";
   if (!get_text(json_object_get(message, "run"), settings->run, sizeof settings->run)) return "run";
   if (!get_number(json_object_get(message, "hop"), 0, INT_MAX, &hop)) return "hop";
@@ -84,7 +84,7 @@ static const char *decode_open(json_t *message, struct rd_command *command) {
   return wrong != NULL ? wrong : decode_chain(message, settings);
 }
 
-// Where it listens; each may be absent.
+// Where to listen; every field is optional.
 static const char *decode_ports(const json_t *message, struct rd_settings *settings) {
   const json_t *ports = json_object_get(message, "ports");
   json_int_t low = 0, high = 0;
@@ -98,7 +98,7 @@ static const char *decode_ports(const json_t *message, struct rd_settings *setti
   return NULL;
 }
 
-// How the stream is carried. An absent field is false or 0; only `numa` is true then.
+// How the stream is transferred. A missing field is false or 0, except that `numa` is then true.
 static const char *decode_stream(const json_t *message, struct rd_settings *settings) {
   const json_t *poll = json_object_get(message, "poll"), *numa = json_object_get(message, "numa");
   json_int_t level, jobs, limit;
@@ -115,7 +115,7 @@ static const char *decode_stream(const json_t *message, struct rd_settings *sett
   return NULL;
 }
 
-// Each may be absent.
+// Every field is optional.
 static const char *decode_chain(const json_t *message, struct rd_settings *settings) {
   json_t *chain = json_object_get(message, "chain"), *sign = json_object_get(message, "sign");
   json_t *verify = json_object_get(message, "verify");
@@ -165,7 +165,8 @@ static const char *decode_file(json_t *message, struct rd_command *command) {
   return count > 0 && memchr(command->path, '\0', count) == NULL ? NULL : "path";
 }
 
-// Standard input of a sender, standard output of a receiver: the loop that follows knows which it is.
+// The descriptor is not in the message: it is standard input of a sender, standard output of a receiver. The code that
+// handles the command knows which it is.
 static const char *decode_ready(json_t *message, struct rd_command *command) {
   command->fd = -1;
   command->asks = json_is_true(json_object_get(message, "ask"));
@@ -211,7 +212,7 @@ static bool decode_address(const json_t *value, struct rd_address *address) {
          decode_transport(json_object_get(value, "transport"), &address->rdma);
 }
 
-// Absent: TCP.
+// TCP if absent.
 static bool decode_transport(const json_t *value, bool *rdma) {
   const char *name = value != NULL ? json_string_value(value) : "tcp";
   *rdma = name != NULL && strcmp(name, "rdma") == 0;
@@ -256,7 +257,7 @@ static bool get_text(const json_t *value, char *out, size_t out_bytes) {
   return true;
 }
 
-// Absent or null: *out stays.
+// Leaves *out unchanged if absent or null.
 static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes) {
   return value == NULL || json_is_null(value) || get_text(value, out, out_bytes);
 }
@@ -266,7 +267,7 @@ static bool get_number(const json_t *value, json_int_t least, json_int_t most, j
   return json_is_integer(value) && *out >= least && *out <= most;
 }
 
-// Absent: 0.
+// 0 if absent.
 static bool get_count(const json_t *value, json_int_t most, json_int_t *out) {
   *out = 0;
   return value == NULL || get_number(value, 0, most, out);

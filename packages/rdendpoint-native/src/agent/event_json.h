@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as JSON objects, for the agent (docs/protocol.md, section 3) and for scripts (--json).
+// Events as JSON objects, for the agent (docs/protocol/hop-agent.md, section 3) and for scripts (--json).
 #ifndef RD_AGENT_EVENT_JSON_H
 #define RD_AGENT_EVENT_JSON_H
 
@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-// A new reference; NULL: no memory.
+// Returns a new reference; NULL if there is no memory.
 json_t *rd_event_to_json(const struct rd_event *event);
 
 #endif

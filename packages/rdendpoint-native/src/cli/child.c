@@ -14,7 +14,7 @@
 
 enum { READ, WRITE };
 
-// Of the process that is to become the command.
+// Descriptors of the process that will become the command.
 struct descriptors {
   int stdio_fd, pipe_fd, settings_fd, report_fd;
 };
@@ -102,7 +102,7 @@ static void close_pipe(int fds[2]) {
   rd_cleanup_fd(&fds[WRITE]);
 }
 
-// Makes only calls that are safe between fork and exec.
+// Only makes calls that are safe between fork and exec.
 static _Noreturn void exec_command(char *const *command, const struct descriptors *descriptors, const int go[2]) {
   int report_fd = descriptors->report_fd;
   sigset_t none;
@@ -121,7 +121,7 @@ static _Noreturn void exec_command(char *const *command, const struct descriptor
   _exit(127);
 }
 
-// Another one may have the number that they are to get.
+// Duplicates them to higher numbers first: another descriptor may have the number that they are to get.
 static bool place_settings(int settings_fd, int *report_fd) {
   if (settings_fd < 0) return true;
   int report = fcntl(*report_fd, F_DUPFD_CLOEXEC, SETTINGS_FD + 1);
@@ -130,7 +130,7 @@ static bool place_settings(int settings_fd, int *report_fd) {
   return report >= 0 && settings >= 0 && dup2(settings, SETTINGS_FD) >= 0;
 }
 
-// The pipe closes on exec; if exec fails it carries the errno.
+// The pipe closes on a successful exec; otherwise it carries the errno.
 static bool await_exec(struct rd_child *child, struct rd_error *error) {
   int number;
   ssize_t got = rd_read_some(child->report_fd, &number, sizeof number);

@@ -54,7 +54,7 @@ void rd_display_line(struct rd_display *display, const char *text) {
 static enum rd_progress choose_progress(const struct rd_options *options) {
   if (options->quiet || options->json) return RD_PROGRESS_NONE;
   if (options->progress != RD_PROGRESS_AUTO) return options->progress;
-  // A live row would mix with data that is written to the same terminal.
+  // A live row would be mixed with data that is written to the same terminal.
   bool output_there = options->role == RD_ROLE_RECEIVER && options->file == NULL && isatty(STDOUT_FILENO);
   return isatty(STDERR_FILENO) && !output_there ? RD_PROGRESS_LIVE : RD_PROGRESS_NONE;
 }
@@ -107,7 +107,7 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
   }
 }
 
-// A port that the user did not choose must be printed, once.
+// Prints, once, a port that the user did not choose.
 static void show_listening(struct rd_display *display, const struct rd_event *event) {
   const struct rd_options *options = display->options;
   bool wanted = options->port == 0 && (!event->rdma || options->transport == RD_TRANSPORT_RDMA);
@@ -133,7 +133,7 @@ static void show_connected(struct rd_display *display, const struct rd_event *ev
   if (event->note != NULL && !display->options->quiet) print_line(display, "%s", event->note);
 }
 
-// The names of docs/protocol.md for the MACs of DATA in clear.
+// The MACs of unencrypted DATA, by their names in docs/protocol/agent.md.
 static bool is_mac(const char *cipher) {
   return strcmp(cipher, "aes-256-gmac") == 0 || strcmp(cipher, "poly1305") == 0;
 }
@@ -164,7 +164,7 @@ static void show_finished(struct rd_display *display, const struct rd_event *eve
   display->row_shown = false;
   bool good = code == RD_CODE_OK || code == RD_CODE_CLOSED;
   if (display->options->verbose && display->peer[0] != '\0') show_summary(display, event);
-  // A consumer that closed early is no failure: a local pipe reports nothing either.
+  // A consumer that closed early is not an error: a local pipe does not report it either.
   if (!good || (code == RD_CODE_CLOSED && display->options->verbose)) print_line(display, "%s", event->error->message);
 }
 
@@ -195,7 +195,7 @@ static void append_wait(char *text, size_t text_bytes, int64_t waited_ms, const 
   snprintf(text + used, text_bytes - used, "%.3f s for the %s, ", (double)waited_ms / 1000, what);
 }
 
-// " (1.0 GiB on the wire)" for a compressed stream, else "". A receiver sees by the counters that it is compressed.
+// " (1.0 GiB on the wire)" for a compressed stream, otherwise "". A receiver infers compression from the counters.
 static void format_wire_bytes(const struct rd_display *display, const struct rd_event *event, char *out,
                               size_t out_bytes) {
   bool sends = display->options->role == RD_ROLE_SENDER;
@@ -220,7 +220,7 @@ static void print_line(struct rd_display *display, const char *format, ...) {
   print(text);
 }
 
-// Standard error may be closed; that failure cannot be reported anywhere.
+// Ignores errors: if standard error is closed, there is no other place to report them.
 static void print(const char *text) {
   rd_write_all(STDERR_FILENO, text, strlen(text));
 }

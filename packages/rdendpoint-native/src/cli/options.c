@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECT_TIMEOUT_MS 10000 // of a dial, and of a standalone listener
+#define CONNECT_TIMEOUT_MS 10000 // for a dial, and for a standalone listener
 #define STALL_TIMEOUT_MS 60000
 #define SECONDS_MAX 1000000.0
 
-// Versions of clang-format differ here.
+// Different versions of clang-format lay out this part differently.
 // clang-format off
 #define FLAG(letter, name, member, help) RD_OPTION_FLAG(letter, name, struct rd_options, member, help)
 #define MODE(letter, name, choose, help) \
@@ -31,7 +31,7 @@ static bool parse_agent_fd(void *to, const char *text);
 static bool choose_version(void *to, const char *text);
 static bool choose_help(void *to, const char *text);
 
-// After those of the end, in the order of --help.
+// These come after the end's own options in --help, in this order.
 static const struct rd_option_row common[] = {
     FLAG('v', "verbose", verbose, "print a summary on standard error, bandwidth first"),
     FLAG('q', "quiet", quiet, "print nothing on standard error except a failure"),
@@ -82,7 +82,7 @@ bool rd_options_parse(const struct rd_command_line *line, int argc, char **argv,
                       struct rd_error *error) {
   struct rd_option_table table = table_of(line);
   set_defaults(options, line->role);
-  // It goes on after a mistake, so that the key is always found and overwritten.
+  // Parsing continues after a mistake, so that the key is always found and wiped.
   int first = rd_option_table_parse(&table, argc, argv, options, error);
   char **operands = argv + first;
   bool has_key = argc - first > line->key_at && strcmp(operands[line->key_at], "--") != 0;
@@ -200,7 +200,7 @@ static bool parse_numa(void *to, const char *text) {
   return found >= 0;
 }
 
-// The index of `text` in `names`, which end with NULL; -1: it is none of them.
+// Returns the index of `text` in `names`, a list that ends with NULL; -1 if it is not there.
 static int index_of(const char *text, const char *const *names) {
   for (int i = 0; names[i] != NULL; i++)
     if (strcmp(text, names[i]) == 0) return i;

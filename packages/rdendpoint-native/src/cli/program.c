@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Of a key that a user chose; a shorter one is easily guessed from a recorded handshake.
+// Length of a key chosen by a user; a shorter one is easily guessed from a recorded handshake.
 #define KEY_LEAST_CHARACTERS 16u
 
 static int run(const struct rd_program *program, struct rd_options *options, struct rd_error *error);
@@ -43,7 +43,7 @@ int rd_program_main(const struct rd_program *program, int argc, char **argv) {
   return error.code == RD_CODE_OK ? status : print_failure(line->role, &error, status);
 }
 
-// *error is set (its code is not RD_CODE_OK) if it could not begin.
+// Sets *error (its code is not RD_CODE_OK) if the program could not begin.
 static int run(const struct rd_program *program, struct rd_options *options, struct rd_error *error) {
   error->code = RD_CODE_OK;
   rd_harden_process();
@@ -53,7 +53,7 @@ static int run(const struct rd_program *program, struct rd_options *options, str
                                         : run_standalone(program, options, error);
 }
 
-// If standard input, output or error is closed, a socket could get its number. Opens /dev/null there, for the other
+// If standard input, output or error is closed, a socket could get its number. Opens /dev/null there, for the opposite
 // direction, so that every use fails.
 static bool reserve_stdio(struct rd_error *error) {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -111,7 +111,8 @@ static bool read_key(struct rd_options *options, struct rd_error *error) {
   }
   if (asked && !rd_key_prompt(options->key_fd, receives, options->key_text, sizeof options->key_text, error))
     return false;
-  // The command would inherit the descriptor, and could read the key file again. Standard input has other uses.
+  // Otherwise the command would inherit the descriptor, and could read the key file again. Standard input, output and
+  // error stay open.
   if (options->key_fd > STDERR_FILENO) close(options->key_fd);
   return true;
 }
@@ -134,7 +135,7 @@ static int print_information(const struct rd_program *program, const struct rd_o
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
 
-// Why RDMA cannot be used here, if it cannot (docs/protocol.md, section 3).
+// Prints why RDMA cannot be used here, if it cannot (docs/protocol/hop-agent.md, section 3).
 static int print_rdma_check(void) {
   struct rd_error error;
   if (rd_verbs_usable(&error)) return 0;
@@ -144,6 +145,6 @@ static int print_rdma_check(void) {
 
 static int print_failure(enum rd_role role, const struct rd_error *error, int status) {
   fprintf(stderr, "%s: %s\n", rd_role_name(role), error->message);
-  if (error->code == RD_CODE_USAGE) fprintf(stderr, "try: %s --help\n", rd_role_name(role));
+  if (error->code == RD_CODE_USAGE) fprintf(stderr, "Try '%s --help' for more information.\n", rd_role_name(role));
   return status;
 }

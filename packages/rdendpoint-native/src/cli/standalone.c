@@ -72,7 +72,7 @@ pid_t rd_standalone_command(const struct rd_control *control) {
 
 int rd_standalone_end(struct rd_control *control, enum rd_code code) {
   struct rd_standalone *standalone = (struct rd_standalone *)control;
-  // In this order: SIGCHLD is read before the exit is checked, so that no exit is missed.
+  // Order matters: SIGCHLD is read before the exit is checked, so that no exit is missed.
   for (;;) {
     read_signals(standalone);
     if (standalone->signal != 0) rd_child_signal(&standalone->child, SIGKILL);
@@ -85,7 +85,7 @@ bool rd_standalone_is_tree(const struct rd_standalone *standalone) {
   return standalone->tree.settings_fd >= 0;
 }
 
-// Without an active RDMA port no RDMA library is opened.
+// Without an active RDMA port, auto does not open any RDMA library.
 static void choose_transports(struct rd_standalone *standalone) {
   enum rd_transport_choice choice = standalone->options->transport;
   standalone->over_tcp = choice != RD_TRANSPORT_RDMA;
@@ -101,7 +101,7 @@ static bool open_signals(struct rd_standalone *standalone, struct rd_error *erro
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
     struct sigaction action;
     sigaction(ends[i], NULL, &action);
-    if (action.sa_handler != SIG_IGN) sigaddset(&set, ends[i]); // nohup
+    if (action.sa_handler != SIG_IGN) sigaddset(&set, ends[i]); // ignored with nohup
   }
   sigprocmask(SIG_BLOCK, &set, NULL);
   standalone->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -109,7 +109,7 @@ static bool open_signals(struct rd_standalone *standalone, struct rd_error *erro
   return standalone->signal_fd >= 0;
 }
 
-// Comes first: the process must not fork once a device is open.
+// Call first: the process must not fork once a device is open.
 static bool fork_command(struct rd_standalone *standalone, struct rd_error *error) {
   const struct rd_options *options = standalone->options;
   if (!rd_tree_program_open(&standalone->tree, options, error)) return false;
@@ -163,7 +163,7 @@ static bool command_of_step(struct rd_standalone *standalone, struct rd_command 
   bool has_command = standalone->command != NULL;
   switch (standalone->step) {
   case RD_STEP_OPEN:
-    // The command starts when there is a connection.
+    // a command starts only after there is a connection
     standalone->step = has_command ? RD_STEP_CONNECT : RD_STEP_FILE;
     command_open(standalone, command);
     return true;
@@ -233,7 +233,7 @@ static void on_finished(struct rd_standalone *standalone, enum rd_code code) {
   standalone->release_due = true;
 }
 
-// The command's own status, unless the run failed for another reason.
+// Returns the command's own status, unless the run failed for another reason.
 static int exit_status(struct rd_standalone *standalone, enum rd_code code) {
   int status;
   if (standalone->signal != 0) die_of_signal(standalone->signal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standalone control: commands follow from the command line, the exit of the command, and signals.
+// Standalone control: derives commands from the command line, the exit of the child process, and signals.
 #ifndef RD_CLI_STANDALONE_H
 #define RD_CLI_STANDALONE_H
 
@@ -10,24 +10,24 @@
 
 struct rd_standalone;
 
-// The parts of one end.
+// The parts that differ between the two ends.
 struct rd_standalone_ops {
-  // Fills in the next command that connects. False: there are no more.
+  // Fills in the next command that connects. Returns false if there are no more.
   bool (*connect)(struct rd_standalone *standalone, struct rd_command *command);
-  // Fills in the command that follows from the child's exit, once. NULL: none does.
+  // Fills in the command that follows from the child's exit, once. NULL: there is no such command.
   bool (*after_exit)(struct rd_standalone *standalone, struct rd_command *command);
-  // RD_EVENT_LISTENING and RD_EVENT_LISTEN_FAILED. NULL: it does not listen.
+  // Handles RD_EVENT_LISTENING and RD_EVENT_LISTEN_FAILED. NULL: this end does not listen.
   void (*listening)(struct rd_standalone *standalone, const struct rd_event *event);
-  // The stream is over: ends the child where it is not to go on.
+  // The stream is over: ends the child if it must not continue.
   void (*end_command)(struct rd_standalone *standalone, enum rd_code code);
-  // False: the exit status does not come from the child.
+  // Returns false if the exit status does not come from the child.
   bool (*command_status)(struct rd_standalone *standalone, enum rd_code code, int *status);
 };
 
-// The next command for the loop, in this order.
+// Which command the loop gets next, in this order.
 enum rd_step { RD_STEP_OPEN, RD_STEP_FILE, RD_STEP_CONNECT, RD_STEP_COMMAND, RD_STEP_COMMIT, RD_STEP_DONE };
 
-// For the two ends alone.
+// Only for use by the two ends.
 struct rd_standalone {
   struct rd_control control;
   const struct rd_standalone_ops *ops;
@@ -38,28 +38,28 @@ struct rd_standalone {
   struct rd_display display;
   enum rd_step step;
   bool over_rdma, over_tcp; // the transports to try
-  unsigned connects;        // commands that connect, so far
-  uint16_t port;            // the free port of the first listener, for the second one; 0: none
+  unsigned connects;        // number of commands that connect, so far
+  uint16_t port;            // the free port that the first listener chose, for the second one; 0: none
   bool connected;
   struct rd_child child;
-  struct rd_watchdog watchdog; // of the child
-  bool exit_reported;          // the loop has a command for its exit
+  struct rd_watchdog watchdog; // for the child
+  bool exit_reported;          // the loop was given a command for its exit
   int signal_fd;
-  int signal;              // it ended the run; 0: none
+  int signal;              // the signal that ended the run; 0: none
   struct rd_error failure; // for the next RD_COMMAND_ABORT
   bool release_due;
 };
 
-// The options and `key` must outlive it. NULL on failure.
+// The options and `key` must outlive the result. NULL on failure.
 struct rd_control *rd_standalone_create(const struct rd_standalone_ops *ops, const struct rd_options *options,
                                         const unsigned char key[RD_KEY_BYTES], struct rd_error *error);
-void rd_standalone_destroy(struct rd_control *control); // NULL-safe
-// The leader of the command's process group; 0: there is no command.
+void rd_standalone_destroy(struct rd_control *control); // accepts NULL
+// Returns the leader of the command's process group; 0 if there is no command.
 pid_t rd_standalone_command(const struct rd_control *control);
-// The command is rdtree.
+// Returns true if the command is rdtree.
 bool rd_standalone_is_tree(const struct rd_standalone *standalone);
 
-// After the loop: waits for the command and returns the exit status, or dies of the signal that ended the run.
+// Call after the loop: waits for the command and returns the exit status, or dies of the signal that ended the run.
 int rd_standalone_end(struct rd_control *control, enum rd_code code);
 
 #endif

@@ -36,14 +36,14 @@ void rd_tree_program_close(struct rd_tree_program *program) {
   rd_cleanup_fd(&program->settings_fd);
 }
 
-// *is_right false: with an error.
+// Sets *is_right to false, with an error, if FILE is a mistake.
 static bool is_tree(const struct rd_options *options, bool *is_right, struct rd_error *error) {
   const char *file = options->file;
   struct stat status;
   bool is_sender = options->role == RD_ROLE_SENDER;
   bool has_slash = file != NULL && file[strlen(file) - 1] == '/';
   bool is_directory = file != NULL && stat(file, &status) == 0 && S_ISDIR(status.st_mode);
-  // A link itself would be sent, which is hardly wanted of one word.
+  // rdtree would send the link itself, which is hardly what the user wants.
   bool is_link = is_directory && is_sender && lstat(file, &status) == 0 && S_ISLNK(status.st_mode);
   bool is_tree = is_directory || (has_slash && !is_sender);
   if (is_link)
@@ -57,7 +57,7 @@ static bool is_tree(const struct rd_options *options, bool *is_right, struct rd_
   return false;
 }
 
-// Before a sender connects, as with a file: one that is there, or is missing in a directory.
+// Checks, as for a file, before a sender connects: FILE must exist, or its parent directory must.
 static bool is_possible_target(const char *file, struct rd_error *error) {
   struct stat status;
   if (stat(file, &status) == 0) return true;
@@ -86,7 +86,7 @@ static bool make_settings(struct rd_tree_program *program, const struct rd_optio
   return program->settings_fd >= 0;
 }
 
-// See docs/protocol.md, section 5.5.
+// See docs/protocol/trees.md, section 5.5.
 static json_t *settings_of(const struct rd_options *options, const char *run) {
   const char *lines = options->quiet ? "quiet" : options->verbose ? "verbose" : "text";
   json_t *settings =
@@ -101,7 +101,7 @@ static json_t *settings_of(const struct rd_options *options, const char *run) {
   return settings;
 }
 
-// In hexadecimal digits. The shell has replaced a ~ that was meant so, and rdtree would replace another.
+// Encodes the path as hexadecimal digits. The shell has already expanded a ~; "./" stops rdtree from expanding another.
 static json_t *path_of(const char *file) {
   const char *before = file[0] == '~' ? "./" : "";
   size_t bytes = strlen(before) + strlen(file);

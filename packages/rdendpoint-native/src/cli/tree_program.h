@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rdtree that sends a directory, or writes to one, where the command line names that as FILE.
+// The rdtree that sends or writes a directory if FILE on the command line is one.
 #ifndef RD_CLI_TREE_PROGRAM_H
 #define RD_CLI_TREE_PROGRAM_H
 
@@ -7,16 +7,16 @@
 
 #include <limits.h>
 
-#define RD_TREE_FAILED_PATHS 23 // its exit status: some paths failed, all others arrived
+#define RD_TREE_FAILED_PATHS 23 // rdtree's exit status if some paths failed and all others arrived
 
 struct rd_tree_program {
   char path[PATH_MAX];
-  char *command[4]; // points into this structure
-  int settings_fd;  // for its descriptor 3; -1: FILE is no directory, and nothing is to be run
+  char *command[4]; // pointers into this structure
+  int settings_fd;  // becomes its descriptor 3; -1: FILE is not a directory, and rdtree does not run
 };
 
-// FILE is a directory; for rdrecv also a path that ends with `/`. False: RD_CODE_USAGE, or rdtree cannot be run
-// (RD_CODE_INTERNAL). Close with rd_tree_program_close() in any case.
+// Prepares rdtree if FILE is a directory; for rdrecv also if it ends with `/`. Returns false on a usage error
+// (RD_CODE_USAGE) or if rdtree cannot run (RD_CODE_INTERNAL). In any case close with rd_tree_program_close().
 bool rd_tree_program_open(struct rd_tree_program *program, const struct rd_options *options, struct rd_error *error);
 void rd_tree_program_close(struct rd_tree_program *program);
 

@@ -41,12 +41,12 @@ void rd_watchdog_release(struct rd_watchdog *watchdog) {
   *watchdog = RD_NO_WATCHDOG;
 }
 
-// In a session of its own, so that a signal from the terminal does not end it.
+// Runs in its own session, so that a signal from the terminal does not end it.
 static _Noreturn void watch(pid_t leader, int life_fd, int pipe_fd) {
   setsid();
   prctl(PR_SET_NAME, "rd-watchdog");
   for (int number = SIGHUP; number <= SIGTERM; number++) signal(number, SIG_IGN);
-  // Keeps only these two descriptors: they become the lowest ones, and one call closes the rest.
+  // Keeps only these two descriptors: they are moved to the lowest numbers, and one call closes the rest.
   int keepalive = fcntl(life_fd, F_DUPFD_CLOEXEC, 3),
       pipe_end = pipe_fd >= 0 ? fcntl(pipe_fd, F_DUPFD_CLOEXEC, 3) : keepalive;
   if (keepalive < 0 || pipe_end < 0 || dup2(keepalive, LIFE_FD) < 0 || dup2(pipe_end, PIPE_FD) < 0) _exit(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that kills the command's process group if its parent dies without releasing it.
-// It also holds a consumer's input open, so that the consumer does not take the parent's death for the end of the
+// It also holds a consumer's input open, so that the consumer does not mistake the parent's death for the end of the
 // stream.
 #ifndef RD_CLI_WATCHDOG_H
 #define RD_CLI_WATCHDOG_H
@@ -16,10 +16,11 @@ struct rd_watchdog {
 
 #define RD_NO_WATCHDOG ((struct rd_watchdog){.life_fd = -1})
 
-// `leader` leads the process group; `pipe_fd` is the write end of the pipe that it reads from, or -1.
+// Starts the watchdog. `leader` leads the process group; `pipe_fd` is the write end of the pipe that it reads from, or
+// -1.
 bool rd_watchdog_start(struct rd_watchdog *watchdog, pid_t leader, int pipe_fd, struct rd_error *error);
-// Ends the watchdog, because the command is dead or may see the end of its input. Returns when it has exited. Does
-// nothing if there is none.
+// Ends the watchdog, because the command is dead or may see the end of its input. Waits until the watchdog has exited.
+// Does nothing if there is none.
 void rd_watchdog_release(struct rd_watchdog *watchdog);
 
 #endif

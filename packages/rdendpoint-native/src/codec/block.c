@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#define WORTH_ONE_IN 16u // a block is to lose that part of itself
-#define FAILED_MAX 3u    // that many in a row are borne
+#define WORTH_ONE_IN 16u // a block must shrink by this fraction
+#define FAILED_MAX 3u    // so many failures in a row are tolerated
 #define SKIP_MAX 64u
 
 struct rd_packer {
@@ -40,7 +40,7 @@ void rd_packer_destroy(struct rd_packer *packer) {
 size_t rd_pack(struct rd_packer *packer, const unsigned char *bytes, size_t count, unsigned char *out, size_t most) {
   if (most <= RD_BLOCK_HEAD_BYTES) return 0;
   size_t packed = ZSTD_compress2(packer->context, out + RD_BLOCK_HEAD_BYTES, most - RD_BLOCK_HEAD_BYTES, bytes, count);
-  if (ZSTD_isError(packed)) return 0; // mostly: no room
+  if (ZSTD_isError(packed)) return 0; // most likely `most` was too small
   rd_put_u32(out, (uint32_t)count);
   return RD_BLOCK_HEAD_BYTES + packed;
 }
@@ -69,7 +69,7 @@ bool rd_unpack(struct rd_unpacker *unpacker, const unsigned char *payload, size_
   if (payload_bytes <= RD_BLOCK_HEAD_BYTES) return fail(error);
   const unsigned char *packed = payload + RD_BLOCK_HEAD_BYTES;
   size_t packed_bytes = payload_bytes - RD_BLOCK_HEAD_BYTES, length = rd_get_u32(payload);
-  // The library alone would accept several frames, and skippable ones.
+  // The library itself would also accept several frames, and skippable ones.
   if (length == 0 || length > most || ZSTD_findFrameCompressedSize(packed, packed_bytes) != packed_bytes)
     return fail(error);
   if (ZSTD_decompressDCtx(unpacker->context, out, length, packed, packed_bytes) != length) return fail(error);
@@ -95,7 +95,7 @@ void rd_compress_policy_tried(struct rd_compress_policy *shrinking, bool shrank)
   }
   shrinking->failed++;
   if (shrinking->failed < FAILED_MAX) return;
-  // 2, 4, 8 ... blocks are left alone.
+  // Skips 2, 4, 8 … blocks.
   unsigned doublings = shrinking->failed - FAILED_MAX;
   shrinking->to_skip = doublings < 5 ? 2u << doublings : SKIP_MAX;
 }

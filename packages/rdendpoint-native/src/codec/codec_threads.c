@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define THREADS_AUTO_MAX 8u
-// Waking a thread takes longer than the work on so much.
+// Waking a thread takes longer than processing this many bytes.
 #define INLINE_SEALED_BYTES (32u << 10)
 #define INLINE_PACKED_BYTES (4u << 10)
 
@@ -54,8 +54,8 @@ void rd_codec_threads_submit(const struct rd_codec_threads *threads, struct rd_p
   rd_pool_submit(threads->pool, job, is_small || (!packed && threads->seals_inline));
 }
 
-// One thread more takes a tenth more of the processors' time than it gives, and where there are only two of them the
-// programs at both ends of the pipe need theirs as well.
+// One more thread is not worth its wake-ups: it costs a tenth more CPU time in total, and with only two CPUs the
+// programs at both ends of the pipe need them as well.
 static bool seals_inline(unsigned jobs) {
   return jobs == 1 || (jobs == 0 && rd_codec_threads_count(0) <= 2);
 }

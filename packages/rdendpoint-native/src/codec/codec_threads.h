@@ -8,28 +8,29 @@
 #include "crypto/seal.h"
 
 struct rd_codec_context {
-  struct rd_sealer *sealer;     // NULL: nothing is sealed
-  struct rd_packer *packer;     // NULL: nothing is compressed
-  struct rd_unpacker *unpacker; // NULL: likewise
+  struct rd_sealer *sealer;     // NULL: no encryption and no MAC
+  struct rd_packer *packer;     // NULL: no compression
+  struct rd_unpacker *unpacker; // NULL: no decompression
 };
 
 struct rd_codec_threads {
   unsigned count;
-  bool seals_inline;                                          // so that the threads only compress and decompress
+  bool seals_inline; // the calling thread seals, the others only compress and decompress
   struct rd_codec_context *contexts[RD_POOL_THREADS_MAX + 1]; // the last one is the calling thread's
   struct rd_pool *pool;                                       // NULL: stopped
 };
 
-// The number of threads for `jobs`: as asked for, or (0) the number of processors, 8 at most.
+// Returns the number of threads for `jobs`: `jobs` itself or, if it is 0, the number of CPUs, at most 8.
 unsigned rd_codec_threads_count(unsigned jobs);
 
-// `seal` may be NULL, `level` 0; `run` gets a thread's rd_codec_context. On failure there is nothing to destroy.
+// `seal` may be NULL and `level` 0; `run` receives its thread's rd_codec_context. On failure there is nothing to
+// destroy.
 bool rd_codec_threads_create(struct rd_codec_threads *threads, unsigned jobs, const struct rd_seal *seal, int level,
                              bool unpacks, void (*run)(struct rd_pool_job *job, void *context), struct rd_error *error);
 void rd_codec_threads_stop(struct rd_codec_threads *threads); // waits for blocks in work and drops the rest
 void rd_codec_threads_destroy(struct rd_codec_threads *threads);
 
-// Submits the job of a block of so many bytes. The calling thread does it itself where that is faster.
+// Submits the job of a block of `bytes` bytes. Runs it in the calling thread if that is faster.
 void rd_codec_threads_submit(const struct rd_codec_threads *threads, struct rd_pool_job *job, bool packed,
                              size_t bytes);
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// Blocks that are done, or being written.
+// Buffers for blocks that are done, or being written.
 #define PLAINS_BESIDE_THREADS 3u
 #define PLAINS_MAX (RD_POOL_THREADS_MAX + PLAINS_BESIDE_THREADS)
 
@@ -15,7 +15,7 @@ struct entry {
   struct rd_rx_frame rx_frame;
   struct rd_seal_turn turn;
   bool tagged, packed;
-  unsigned char *plain; // what it is decompressed into
+  unsigned char *plain; // the buffer that it is decompressed into
   size_t plain_bytes;
   bool good;
   struct rd_error error;
@@ -24,11 +24,11 @@ struct entry {
 struct rd_decoder {
   struct rd_decoder_config config;
   struct rd_codec_threads threads;
-  // Each is allocated at its first use.
+  // Each buffer is allocated when it is first used.
   unsigned char *plains[PLAINS_MAX];
   bool plain_used[PLAINS_MAX];
-  uint64_t put, submitted, taken; // in all: [submitted, put) wait for memory to be decompressed into
-  struct entry entries[];         // of frame n: n % config.frames
+  uint64_t put, submitted, taken; // numbers of frames; [submitted, put) wait for a buffer to be decompressed into
+  struct entry entries[];         // entry of frame n: n % config.frames
 };
 
 static bool submit(struct rd_decoder *decoder, struct rd_error *error);
@@ -105,7 +105,7 @@ void rd_decoder_woken(struct rd_decoder *decoder) {
   rd_pool_woken(decoder->threads.pool);
 }
 
-// Frames that have, or need no, memory to be decompressed into.
+// Submits frames that have, or do not need, a buffer to be decompressed into.
 static bool submit(struct rd_decoder *decoder, struct rd_error *error) {
   while (decoder->submitted != decoder->put && rd_pool_pending(decoder->threads.pool) < RD_POOL_JOBS_MAX) {
     struct entry *entry = entry_of(decoder, decoder->submitted);
@@ -117,7 +117,7 @@ static bool submit(struct rd_decoder *decoder, struct rd_error *error) {
   return true;
 }
 
-// AGAIN: none is free.
+// AGAIN: no buffer is free.
 static enum rd_outcome take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error) {
   unsigned i = 0, most = decoder->threads.count + PLAINS_BESIDE_THREADS;
   while (i < most && decoder->plain_used[i]) i++;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Blocks that are done, or being sent: few, so that they stay in the cache.
+// Scratch memory for blocks that are done, or being sent: little, so that it stays in the cache.
 #define BLOCKS_BESIDE_THREADS 3u
 
 struct block {
@@ -21,7 +21,7 @@ struct block {
   bool packs;
   unsigned char *scratch;
   size_t scratch_bytes;
-  uint64_t free_at; // a count of released messages; UINT64_MAX: it is not sent yet
+  uint64_t free_at; // the count of released messages at which it is free; UINT64_MAX: not sent yet
 
   // The result.
   unsigned char header[RD_HEADER_BYTES], tag[RD_TAG_BYTES];
@@ -35,7 +35,7 @@ struct rd_encoder {
   struct rd_encoder_config config;
   struct rd_compress_policy shrinking;
   struct rd_codec_threads threads;
-  struct block *next; // came out of the pool and is not sent; NULL: none
+  struct block *next; // returned by the pool and not sent yet; NULL: none
   unsigned count;
   struct block blocks[];
 };
@@ -138,7 +138,7 @@ static struct block *free_block(struct rd_encoder *encoder, uint64_t released) {
   return NULL;
 }
 
-// Runs on any thread. A block that does not shrink is sent as it is, from the ring if it is not sealed.
+// Runs on any thread. A block that does not shrink is sent uncompressed, directly from the ring unless it is sealed.
 static void make_message(struct rd_pool_job *job, void *contexts) {
   struct block *block = (struct block *)(void *)job;
   const struct rd_codec_context *own = contexts;

@@ -18,15 +18,16 @@ struct rd_pool {
   void *own_context;
   struct thread *threads;
   unsigned count, started;
-  unsigned taken; // jobs since the start, as `begun` and `submitted`; all wrap around
+  unsigned taken; // number of jobs since the start, like `begun` and `submitted`; all wrap around
   int event_fd;
 
-  pthread_mutex_t lock; // of everything below
+  pthread_mutex_t lock; // protects everything below
   pthread_cond_t changed;
-  struct rd_pool_job *jobs[RD_POOL_JOBS_MAX]; // a ring: [taken, begun) run or are done, [begun, submitted) wait
+  struct rd_pool_job *jobs[RD_POOL_JOBS_MAX]; // a ring: jobs in [taken, begun) are running or done, those in [begun,
+                                              // submitted) are waiting
   unsigned begun, submitted;
-  struct rd_pool_job *awaited; // the oldest one, which rd_pool_take() found not yet done
-  unsigned idle;               // threads that wait
+  struct rd_pool_job *awaited; // the oldest job, if rd_pool_take() found that it was not done yet
+  unsigned idle;               // number of waiting threads
   bool stop;
 };
 
@@ -106,7 +107,7 @@ void rd_pool_woken(struct rd_pool *pool) {
   eventfd_read(pool->event_fd, &ignored);
 }
 
-// Called with the lock held. If it fails, the pool continues with fewer threads, or with none.
+// Called with the lock held. On failure the pool continues with fewer threads, or with none.
 static void start_thread(struct rd_pool *pool) {
   struct rd_error ignored;
   if (pool->started == pool->count) return;
@@ -126,7 +127,7 @@ static void *run_jobs(void *context) {
   return NULL;
 }
 
-// Waits for the next job. NULL: the pool is being destroyed.
+// Waits for the next job. Returns NULL if the pool is being destroyed.
 static struct rd_pool_job *next_job(struct rd_pool *pool) {
   struct rd_pool_job *job = NULL;
   pthread_mutex_lock(&pool->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pool of threads that runs jobs and returns them in the order in which they were submitted.
-// A job uses only the processor and ends by itself. One thread, the owner, calls all of these functions.
+// A job only uses the CPU and ends on its own. One thread, the owner, calls all of these functions.
 #ifndef RD_CODEC_POOL_H
 #define RD_CODEC_POOL_H
 
@@ -17,20 +17,20 @@ struct rd_pool_job {
   atomic_bool done;
 };
 
-// `run` runs a job with the context of its thread: there is one context for each thread, and a last one for the owner;
-// they stay the caller's. A thread is started when it is first needed. Without threads, or when none can be started,
-// the owner runs the jobs.
+// `run` runs a job with its thread's context: one for each thread, and a last one for the owner; the contexts remain
+// the caller's. A thread is started when it is first needed. If there are no threads, or none can be started, the owner
+// runs the jobs.
 struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job *job, void *context),
                                void *const *context);
-// Waits for running jobs; jobs that are not begun are dropped. NULL-safe.
+// Waits for running jobs; drops jobs that have not begun. Accepts NULL.
 void rd_pool_destroy(struct rd_pool *pool);
 
 // Submits a job; at most RD_POOL_JOBS_MAX may be pending. With `at_once` the owner runs it itself if no other job is
 // pending, because waking a thread takes longer than a small job.
 void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once);
-// The oldest job if it is done, else NULL.
+// Returns the oldest job if it is done, otherwise NULL.
 struct rd_pool_job *rd_pool_take(struct rd_pool *pool);
-unsigned rd_pool_pending(const struct rd_pool *pool); // jobs submitted and not taken back
+unsigned rd_pool_pending(const struct rd_pool *pool); // jobs submitted and not yet taken
 
 // Readable when rd_pool_take() may return a job after it returned NULL; -1: no thread has been needed so far.
 int rd_pool_poll_fd(const struct rd_pool *pool);

@@ -44,7 +44,7 @@ struct rd_connection *rd_connection_create(struct rd_transport *transport, const
 
 void rd_connection_destroy(struct rd_connection *connection) {
   if (connection == NULL) return;
-  // Threads first: they use keys and the transport's memory.
+  // Threads first: they use the keys and the transport's memory.
   rd_tx_stop(&connection->tx);
   rd_rx_stop(&connection->rx);
   rd_transport_destroy(connection->transport);
@@ -64,7 +64,7 @@ uint32_t rd_connection_epoch(const struct rd_connection *connection) {
   return connection->agreement.mine.epoch;
 }
 
-// On a slow line one message may take long: only then the transport is asked.
+// On a slow line one message may take long: the transport counts its bytes, and is asked only in this case.
 int64_t rd_connection_silent_ms(const struct rd_connection *connection) {
   int64_t silent_ms = rd_now_ms() - connection->keepalive.received_at_ms;
   if (silent_ms < RD_PING_AFTER_MS) return silent_ms;
@@ -77,7 +77,7 @@ void rd_connection_resumed(struct rd_connection *connection) {
 }
 
 void rd_connection_choose(struct rd_connection *connection) {
-  struct rd_error ignored; // a failure shows when the connection is used
+  struct rd_error ignored; // a failure is noticed when the connection is used
   rd_keepalive_measure(&connection->keepalive);
   (void)rd_connection_flush(connection, &ignored);
 }
@@ -105,7 +105,7 @@ size_t rd_connection_window_most_bytes(const struct rd_transport *transport) {
   return most_bytes > own_bytes ? most_bytes - own_bytes : 0;
 }
 
-// Sealed frames are sent from the scratch memory.
+// With sealing, frames are sent from the scratch memory, so there is no limit.
 size_t rd_connection_register_most_bytes(const struct rd_connection *connection) {
   return connection->agreement.protection == RD_PROTECTION_SEAL ? SIZE_MAX : connection->registered.left_bytes;
 }
@@ -259,7 +259,7 @@ static bool has_room(const struct rd_connection *connection, struct rd_error *er
   return false;
 }
 
-// PONG and PING, when they are owed and can be sent now.
+// Sends PONG and PING if they are due and can be sent now.
 static bool send_keepalive(struct rd_connection *connection, struct rd_error *error) {
   struct rd_keepalive *keepalive = &connection->keepalive;
   if (keepalive->pong_pending) {
@@ -275,7 +275,7 @@ static bool send_keepalive(struct rd_connection *connection, struct rd_error *er
   return true;
 }
 
-// Whether to receive again without waiting for the descriptor.
+// Returns true if the loop should receive again without waiting for the descriptor.
 static bool polls_again(const struct rd_connection *connection) {
   return connection->poll || connection->rx.has_more;
 }

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-// Fewer unacknowledged bytes delay no sender: an answer to them need not wait for the ACK.
+// Fewer unacknowledged bytes do not delay a sender: the ACK may wait, so that an answer to the data can go first.
 #define LITTLE_BYTES 4096u
 #define LATE_MS 40
 

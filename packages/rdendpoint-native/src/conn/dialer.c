@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define RETRY_MS 200
-// The time of an attempt when redialing, doubled each time: TCP would retransmit a lost packet too late.
+// The time limit of a redial attempt, doubled each time: TCP alone would retransmit a lost packet too late.
 #define ATTEMPT_LEAST_MS 250
 #define ATTEMPT_MAX_MS 3000
 
@@ -105,7 +105,7 @@ void rd_dialer_add_failure(struct rd_dialer *dialer, const struct rd_error *erro
   size_t used = strnlen(sum->message, sizeof sum->message - 1);
   snprintf(sum->message + used, sizeof sum->message - used, "%s%s", used > 0 ? "; " : "", error->message);
   if (error->code == RD_CODE_KEY_REFUSED) sum->code = RD_CODE_KEY_REFUSED;
-  if (sum->code == RD_CODE_OK) sum->code = RD_CODE_CANNOT_CONNECT; // it was not our peer
+  if (sum->code == RD_CODE_OK) sum->code = RD_CODE_CANNOT_CONNECT; // the other end was not the peer
 }
 
 void rd_dialer_clear(struct rd_dialer *dialer) {
@@ -143,7 +143,7 @@ static void begin(struct rd_dialer *dialer, struct rd_attempt *attempt) {
   if (attempt->connector == NULL) failed(dialer, attempt, errno, &error);
 }
 
-// FAILED: the attempt may be waiting for its next try.
+// Takes a connection. After FAILED the attempt may be waiting for its next try.
 static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *attempt,
                                    struct rd_transport **transport) {
   struct rd_error error;
@@ -159,7 +159,7 @@ static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *
   return accepted;
 }
 
-// Replaces the attempt by a longer one.
+// Replaces the attempt by one with a longer time limit.
 static enum rd_outcome try_longer(struct rd_dialer *dialer, struct rd_attempt *attempt) {
   dialer->attempt_ms = 2 * dialer->attempt_ms < ATTEMPT_MAX_MS ? 2 * dialer->attempt_ms : ATTEMPT_MAX_MS;
   rd_connector_destroy(attempt->connector);
@@ -194,7 +194,7 @@ static void failed(struct rd_dialer *dialer, struct rd_attempt *attempt, int num
   if (attempt->address.rdma && dialer->config.rdma_first) rd_dialer_start_tcp(dialer);
 }
 
-// Of two listeners that open one after the other RDMA is to be found first.
+// If two listeners open one after the other, RDMA should be found first.
 static bool waits_for_rdma(const struct rd_dialer *dialer, const struct rd_attempt *attempt) {
   if (!dialer->config.rdma_first || attempt->address.rdma) return false;
   for (size_t i = 0; i < dialer->count; i++)

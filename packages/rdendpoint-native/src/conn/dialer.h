@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialer: all addresses at once, each tried until it connects, is refused, or the time is over.
+// The dialer: dials all addresses at once; each is tried until it connects, is refused, or the time limit expires.
 // To reconnect it redials one address until it is refused. Its connections are not authenticated. Nothing here blocks.
 #ifndef RD_CONN_DIALER_H
 #define RD_CONN_DIALER_H
@@ -12,8 +12,8 @@
 #define RD_DIALER_EXTRA_TRIES 3u // see rd_dialer_try_once_more()
 
 struct rd_dialer_config {
-  int64_t timeout_ms; // for all, from the last added addresses on
-  bool retry_refused; // dial refused addresses again until the timeout
+  int64_t timeout_ms; // for all addresses, counted from when the last ones were added
+  bool retry_refused; // redial refused addresses until the timeout
   // TCP waits until RDMA was refused, at most a quarter of the timeout; then both are dialed.
   bool rdma_first;
   bool poll; // see transport.h
@@ -21,46 +21,48 @@ struct rd_dialer_config {
 
 struct rd_attempt {
   struct rd_address address;
-  struct rd_connector *connector; // NULL: waiting, or over
+  struct rd_connector *connector; // NULL: waiting, or finished
   int64_t try_at_ms;              // 0: not waiting
   int64_t begun_at_ms;
-  unsigned extra_tries; // tries by rd_dialer_try_once_more()
+  unsigned extra_tries; // number of tries by rd_dialer_try_once_more()
 };
 
-// All zeros but the config: nothing is dialed.
+// All zeros except the config: nothing is dialed.
 struct rd_dialer {
   struct rd_dialer_config config;
   struct rd_attempt each[RD_DIALER_MAX];
   size_t count;
   int64_t until_ms;
   bool redials;            // see rd_dialer_redial()
-  int64_t attempt_ms;      // when redialing: the time for the present attempt
-  struct rd_error failure; // the reasons of all that failed
+  int64_t attempt_ms;      // when redialing: the time limit of the current attempt
+  struct rd_error failure; // the reasons of all attempts that failed
 };
 
-// Dials them beside the present ones; an attempt that cannot begin counts as failed. False: too many, or none.
+// Dials these addresses in addition to the current ones; an attempt that cannot begin counts as failed. Returns false
+// if there are too many, or none.
 bool rd_dialer_add(struct rd_dialer *dialer, const struct rd_address *addresses, size_t count, struct rd_error *error);
-// Drops all other attempts and dials this address until it is refused or cancelled; it retries after any other failure.
+// Drops all other attempts and dials this address until it is refused or cancelled; retries after any other failure.
 void rd_dialer_redial(struct rd_dialer *dialer, const struct rd_address *address);
-// The last connection failed: tries again soon.
+// The last connection failed: try again soon.
 void rd_dialer_retry(struct rd_dialer *dialer);
-// The connection to this address ended before the peer was authenticated, as a crowded listener may do: tries a few
-// times more. False: no tries are left.
+// The connection to this address ended before the peer was authenticated, possibly because its listener was full:
+// allows a few more tries. Returns false if no tries are left.
 bool rd_dialer_try_once_more(struct rd_dialer *dialer, const struct rd_address *address);
-// Goes on. True: a connection to *address is in *transport, the caller's; call it again for the next one.
+// Makes progress without waiting. Returns true with a connection to *address in *transport, which the caller owns; call
+// again for the next one.
 bool rd_dialer_next(struct rd_dialer *dialer, struct rd_transport **transport, const struct rd_address **address);
-// RDMA failed: TCP need not wait for it.
+// RDMA failed: TCP does not have to wait for it any longer.
 void rd_dialer_start_tcp(struct rd_dialer *dialer);
-// Whether an attempt may still succeed.
+// Returns true if an attempt may still succeed.
 bool rd_dialer_under_way(const struct rd_dialer *dialer);
-// Adds to the reasons of failed attempts.
+// Adds a reason to those of the failed attempts.
 void rd_dialer_add_failure(struct rd_dialer *dialer, const struct rd_error *error);
-// Drops all attempts. The reasons stay.
+// Drops all attempts. Keeps the reasons of failures.
 void rd_dialer_clear(struct rd_dialer *dialer);
 
 // Fills in the descriptors to poll, at most RD_DIALER_MAX, and returns their number.
 size_t rd_dialer_polls(const struct rd_dialer *dialer, struct pollfd *polls);
-// When it is due without an event, on the clock of rd_now_ms(); INT64_MAX: never.
+// When it has to be called without an event, on the clock of rd_now_ms(); INT64_MAX: never.
 int64_t rd_dialer_due_ms(const struct rd_dialer *dialer);
 
 #endif

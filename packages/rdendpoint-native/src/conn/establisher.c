@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HANDSHAKE_MS 5000 // of a connection that a listener accepted
-#define TAKEN_AT_ONCE 16u // accepted in a row: then pending connections have their turn
+#define HANDSHAKE_MS 5000 // time limit for a connection that a listener accepted
+#define TAKEN_AT_ONCE 16u // accepted in a row, before pending connections are serviced again
 
 struct rd_establisher {
   struct rd_establisher_config config;
@@ -22,7 +22,7 @@ struct rd_establisher {
   size_t ready;      // index of the entry to take
   unsigned reported; // bits: codes of rejections
 
-  // Of the last connection.
+  // About the last connection.
   uint32_t epoch; // 0: there was none
   enum rd_origin origin;
   struct rd_address address;
@@ -193,7 +193,7 @@ static void take_dialed(struct rd_establisher *establisher) {
   }
 }
 
-// NULL: it failed, and the transport is destroyed.
+// Returns NULL on failure; the transport is then destroyed.
 static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, struct rd_transport *transport,
                                             bool is_dialer, int64_t until_ms, struct rd_error *error) {
   const struct rd_establisher_config *config = &establisher->config;
@@ -207,19 +207,19 @@ static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, 
   struct rd_pending *pending =
       rd_pending_create(transport, &config->identity, config->role, is_dialer, &mine, until_ms, error);
   if (pending == NULL) return NULL;
-  // Later connections have the window of the first one.
+  // Later connections keep the window of the first one.
   if (config->role == RD_ROLE_RECEIVER && !is_dialer && establisher->epoch == 0) rd_pending_adapt_slots(pending);
   return rd_pending_list_add(&establisher->pending_list, pending, rdma);
 }
 
-// A dialer's is above all of its earlier ones, and the same for those dialed at once; a listener's is the least that it
-// accepts.
+// A dialer uses a higher epoch than in all earlier attempts, and the same for addresses dialed at the same time; a
+// listener uses the lowest epoch that it accepts.
 static uint32_t next_epoch(struct rd_establisher *establisher, bool is_dialer) {
   if (!is_dialer) return establisher->epoch + 1;
   return establisher->epoch == 0 ? establisher->tried_epoch : ++establisher->tried_epoch;
 }
 
-// True: one is ready.
+// Returns true if a connection is ready.
 static bool service_pending(struct rd_establisher *establisher) {
   for (size_t i = 0; i < establisher->pending_list.count;) {
     struct rd_error why;
@@ -237,7 +237,7 @@ static bool service_pending(struct rd_establisher *establisher) {
 
 static void pending_failed(struct rd_establisher *establisher, size_t index, const struct rd_error *error) {
   const struct rd_pending_entry *entry = &establisher->pending_list.each[index];
-  // The sender closes those it does not choose, at any stage of the handshake.
+  // The sender closes the connections that it does not choose, at any stage of the handshake.
   bool not_chosen = rd_code_is_loss(error->code) && establisher->pending_list.count > 1;
   bool was_last = was_last_dial(establisher, entry, error), authenticated = rd_pending_authenticated(entry->pending);
   if (was_last && authenticated) { // the sender may have chosen it before it broke
@@ -256,14 +256,14 @@ static void pending_failed(struct rd_establisher *establisher, size_t index, con
   rd_pending_list_drop(&establisher->pending_list, index);
 }
 
-// The last one that was dialed for the first connection, and lost.
+// Returns true if it was the last one dialed for the first connection, and was lost.
 static bool was_last_dial(const struct rd_establisher *establisher, const struct rd_pending_entry *entry,
                           const struct rd_error *error) {
   return entry->origin == RD_ORIGIN_DIALED && !establisher->dialer.redials && establisher->pending_list.count == 1 &&
          !rd_dialer_under_way(&establisher->dialer) && rd_code_is_loss(error->code);
 }
 
-// Adds the peer's name, unless the message has it.
+// Adds the peer's name, unless the message already begins with it.
 static void add_failure(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
                         const struct rd_error *error) {
   bool is_named = strncmp(error->message, entry->peer, strlen(entry->peer)) == 0;
@@ -273,7 +273,7 @@ static void add_failure(struct rd_establisher *establisher, const struct rd_pend
   rd_dialer_add_failure(&establisher->dialer, &named);
 }
 
-// Once for each code.
+// Reports a rejected peer, once per code.
 static void reject(struct rd_establisher *establisher, const char *peer, const struct rd_error *error) {
   if (establisher->config.rejected == NULL || (establisher->reported & 1u << error->code) != 0) return;
   establisher->reported |= 1u << error->code;
@@ -297,7 +297,8 @@ static struct rd_connection *make_connection(const struct rd_establisher *establ
   return connection;
 }
 
-// A sender's PING chooses the connection, and the receiver answers it. A failure shows when the connection is used.
+// A sender's PING chooses the connection, and the receiver answers it. A failure is noticed when the connection is
+// used.
 static void choose_connection(const struct rd_establisher *establisher, struct rd_connection *connection) {
   struct rd_error ignored;
   if (establisher->config.role == RD_ROLE_SENDER)
@@ -306,7 +307,7 @@ static void choose_connection(const struct rd_establisher *establisher, struct r
     (void)rd_connection_flush(connection, &ignored);
 }
 
-// Closes all that is not needed for reconnecting the same way.
+// Closes everything that is not needed to reconnect by the same method.
 static void keep_origin(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
                         const struct rd_connection *connection) {
   const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;

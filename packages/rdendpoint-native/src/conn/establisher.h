@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The establisher: from listening, dialing or adopting to one authenticated connection.
-// Listeners, attempts and adopted connections may go on at once. The sender chooses the first connection that
-// authenticates, the receiver takes the chosen one, and the others are closed. The way it came stays open for
-// reconnecting (docs/protocol.md, section 1.6): a listener goes on listening, a dialer can redial. Nothing here blocks.
+// The establisher: creates one authenticated connection by listening, dialing or adopting.
+// Listeners, attempts and adopted connections may run at the same time. The sender chooses the first connection that
+// authenticates, the receiver accepts the sender's choice, and both close all others. The chosen method stays available
+// for reconnecting (docs/protocol/wire.md, section 1.6): a listener keeps listening, a dialer can redial. Nothing here
+// blocks.
 #ifndef RD_CONN_ESTABLISHER_H
 #define RD_CONN_ESTABLISHER_H
 
@@ -18,47 +19,47 @@ struct rd_establisher_config {
   struct rd_identity identity;
   enum rd_role role;
   enum rd_encrypt encrypt;
-  size_t buffer_bytes;      // receiver: to grant by its HELLO, where the transport has the memory; sender: 0
-  int64_t stall_timeout_ms; // of the connection, as the next two
+  size_t buffer_bytes;      // receiver: how much to grant in its HELLO, if the transport has the memory; sender: 0
+  int64_t stall_timeout_ms; // of the connection, like the next two
   int compress_level;
-  bool chain; // the hop is one of a chain
+  bool chain; // the hop is part of a chain
   unsigned jobs;
-  int64_t handshake_ms;           // of a connection that a listener accepted; 0: 5 s
+  int64_t handshake_ms;           // time limit for a connection that a listener accepted; 0: 5 s
   struct rd_dialer_config dialer; // its timeout also ends an adopted connection
-  // Reports a rejected peer of a listener, once for each code; or NULL.
+  // Reports a rejected peer of a listener, once per code; may be NULL.
   void (*rejected)(void *context, const char *peer, const struct rd_error *why);
-  // Called with the device of the chosen connection, before memory for its data is allocated; or NULL.
+  // Called with the device of the chosen connection, before memory for its data is allocated; may be NULL.
   void (*bind_numa)(void *context, const char *device);
   void *context;
 };
 
 struct rd_establisher; // opaque
 
-// The config's strings and key must outlive it; rd_establisher_destroy() closes everything.
+// The config's strings and key must outlive the establisher. Never NULL.
 struct rd_establisher *rd_establisher_create(const struct rd_establisher_config *config);
-void rd_establisher_destroy(struct rd_establisher *establisher); // NULL-safe
+void rd_establisher_destroy(struct rd_establisher *establisher); // closes everything; accepts NULL
 
-// Listens; each transport has one listener, which a second one replaces. False: it cannot listen there; all else goes
-// on.
+// Listens. There is one listener per transport, which a second call replaces. Returns false if it cannot listen there;
+// everything else continues.
 bool rd_establisher_listen(struct rd_establisher *establisher, const struct rd_listen_config *listen, uint16_t *port,
                            struct rd_error *error);
 // See rd_dialer_add().
 bool rd_establisher_dial(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count,
                          struct rd_error *error);
-// Takes over a connected transport, also on failure; `is_dialer`: this end is the TLS client.
+// Takes ownership of a connected transport, even on failure; `is_dialer`: this end is the TLS client.
 bool rd_establisher_adopt(struct rd_establisher *establisher, struct rd_transport *transport, bool is_dialer,
                           struct rd_error *error);
 
-// Goes on as far as it can. DONE: call rd_establisher_take(). FAILED: the last attempt failed
-// (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialing again is possible.
+// Makes progress without waiting. DONE: call rd_establisher_take(). FAILED: the last attempt failed
+// (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener keeps listening, and dialing again is possible.
 enum rd_outcome rd_establisher_service(struct rd_establisher *establisher, struct rd_error *error);
-// The new connection; an earlier one must have released the device. AGAIN: it failed, and connecting goes on. FAILED:
-// there is no memory for any connection.
+// Returns the new connection; call only after an earlier one has released the device. AGAIN: it failed, and connecting
+// continues. FAILED: there is no memory for any connection.
 enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct rd_connection **connection,
                                     struct rd_error *error);
 
-// The connection is broken or silent: if it was dialed, redials until it is refused; a listener still listens. False:
-// another connection is impossible.
+// The connection is broken or silent: if it was dialed, redials until it is refused; a listener still listens. Returns
+// false if another connection is impossible.
 bool rd_establisher_reconnect(struct rd_establisher *establisher);
 // The connection is alive after all: cancels rd_establisher_reconnect().
 void rd_establisher_cancel(struct rd_establisher *establisher);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conn/keepalive.h"
 
-// A process that did not tick for so long was stopped (SIGSTOP, a suspended machine).
+// A process that did not tick for this long was stopped (SIGSTOP, a suspended machine).
 #define STOPPED_AFTER_MS 2000
 
 static void take_pong(struct rd_keepalive *keepalive, uint64_t number, int64_t now_ns);
@@ -44,13 +44,13 @@ bool rd_keepalive_tick(struct rd_keepalive *keepalive, int64_t now_ms) {
 }
 
 int rd_keepalive_timeout_ms(const struct rd_keepalive *keepalive, int64_t now_ms) {
-  // The transport did not accept it: its descriptor wakes us, and asking all the time would keep the processor busy.
+  // The transport did not accept the PING yet: its descriptor wakes this process, and a timeout of 0 would busy-wait.
   if (keepalive->ping_pending) return RD_PING_AFTER_MS;
   int64_t due_ms = ping_due_ms(keepalive);
   return due_ms > now_ms ? (int)(due_ms - now_ms) : 0;
 }
 
-// Only of the last PING: an older answer may have waited for us, not for the peer.
+// Only counts the answer to the last PING: an older answer may have waited for this process, not for the peer.
 static void take_pong(struct rd_keepalive *keepalive, uint64_t number, int64_t now_ns) {
   if (keepalive->pings == 0 || number != keepalive->pings - 1) return;
   int64_t rtt_us = (now_ns - keepalive->pinged_at_ns) / 1000;

@@ -25,7 +25,7 @@ bool rd_listener_accept(struct rd_listener *listener, struct rd_transport **tran
   struct rd_error ignored;
   if (listener->connector == NULL || rd_now_ms() < listener->resumes_at_ms) return false;
   enum rd_outcome accepted = listener->connector->ops->accept(listener->connector, transport, &ignored);
-  // Out of descriptors or memory: the waiting client would wake us again at once.
+  // Out of descriptors or memory: without a pause, the waiting client would wake this process again at once.
   listener->resumes_at_ms = accepted == RD_OUTCOME_FAILED ? rd_now_ms() + PAUSE_MS : 0;
   return accepted == RD_OUTCOME_DONE;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A listener over TCP or RDMA: it accepts connections, and pauses when it cannot.
+// A listener over TCP or RDMA: accepts connections, and pauses when it cannot.
 #ifndef RD_CONN_LISTENER_H
 #define RD_CONN_LISTENER_H
 
@@ -16,20 +16,20 @@ struct rd_listen_config {
 // All zeros: closed.
 struct rd_listener {
   struct rd_connector *connector; // NULL: closed
-  int64_t resumes_at_ms;          // 0: it does not pause
+  int64_t resumes_at_ms;          // 0: not paused
 };
 
-// Replaces the present one. `poll`: see transport/verbs/connector.h.
+// Replaces the current listener. `poll`: see transport/verbs/connector.h. Returns false if it cannot listen.
 bool rd_listener_open(struct rd_listener *listener, const struct rd_listen_config *config, bool poll, uint16_t *port,
                       struct rd_error *error);
-void rd_listener_close(struct rd_listener *listener); // also when it is closed
+void rd_listener_close(struct rd_listener *listener); // a closed listener is allowed
 
-// True: a connection is in *transport, the caller's.
+// Returns true with a connection in *transport, which the caller owns.
 bool rd_listener_accept(struct rd_listener *listener, struct rd_transport **transport);
 
-// Fills in the descriptor to poll, and returns how many there are: 1 or 0.
+// Fills in the descriptor to poll. Returns the number of descriptors: 1 or 0.
 size_t rd_listener_polls(const struct rd_listener *listener, struct pollfd *polls);
-// When it is due without an event, on the clock of rd_now_ms(); INT64_MAX: never.
+// When it has to be called without an event, on the clock of rd_now_ms(); INT64_MAX: never.
 int64_t rd_listener_due_ms(const struct rd_listener *listener);
 
 #endif

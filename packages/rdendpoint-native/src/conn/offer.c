@@ -26,7 +26,7 @@ bool rd_hello_params_hello(const struct rd_hello_params *offer, const struct rd_
   return sends || grant_window(offer, transport, hello, error);
 }
 
-// Later connections have the window of the first one.
+// Later connections keep the window of the first one.
 static bool grant_window(const struct rd_hello_params *offer, const struct rd_transport *transport,
                          struct rd_hello *hello, struct rd_error *error) {
   bool small = hello->wants == RD_PROTECTION_SEAL || offer->compress_level > 0 || offer->chain;

@@ -14,12 +14,12 @@ struct rd_pending {
   enum rd_role role;
   int64_t until_ms;
   bool authenticated;
-  struct rd_agreement agreement; // once authenticated
+  struct rd_agreement agreement; // valid once authenticated
 
-  // The one message on its way; the transport uses its memory until it is released.
+  // The message in flight; the transport uses this memory until it is released.
   unsigned char header[RD_HEADER_BYTES];
   unsigned char payload[PAYLOAD_MAX_BYTES];
-  size_t unsent_bytes; // of a payload that the transport did not accept yet
+  size_t unsent_bytes; // of a payload that the transport has not accepted yet
   uint64_t sent;
 };
 
@@ -114,14 +114,14 @@ static enum rd_outcome do_handshake(struct rd_pending *pending, struct rd_error 
   return pending->authenticated ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
-// The peer's last message has more of the reason than its end. Returns FAILED.
+// The peer's last message explains more than the end of the connection does. Returns FAILED.
 static enum rd_outcome take_last_message(struct rd_pending *pending, struct rd_error *error) {
   struct rd_error last;
   if (rd_code_is_loss(error->code) && !receive_handshake(pending, &last) && !rd_code_is_loss(last.code)) *error = last;
   return RD_OUTCOME_FAILED;
 }
 
-// Takes one frame only: the next one may need the memory for data.
+// Takes only one frame: the next one may need the memory for data.
 static enum rd_outcome await_choice(struct rd_pending *pending, struct rd_error *error) {
   struct rd_transport *transport = pending->transport;
   struct rd_message message;
@@ -146,7 +146,7 @@ static bool is_chosen_by(struct rd_pending *pending, const struct rd_message *me
   return rd_seal_open(pending->agreement.incoming, message->data, message->bytes, &frame, &payload, &bytes, error);
 }
 
-// Messages after the complete handshake belong to the connection and stay in the transport.
+// Messages after the handshake belong to the connection and stay in the transport.
 static bool receive_handshake(struct rd_pending *pending, struct rd_error *error) {
   struct rd_transport *transport = pending->transport;
   while (!rd_handshake_complete(pending->handshake)) {
@@ -164,7 +164,7 @@ static bool receive_handshake(struct rd_pending *pending, struct rd_error *error
                                       message.bytes - RD_HEADER_BYTES, error);
     transport->ops->give_back(transport, &message);
     if (!good) return false;
-    // After the peer's end there may be more to receive.
+    // Even if the peer is gone, there may be more to receive.
     if (!send_handshake(pending, error) && !rd_code_is_loss(error->code)) return false;
   }
   return true;

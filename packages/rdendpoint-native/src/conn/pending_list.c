@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// How far the proof of the key has come; a dialed address counts as more than an unauthenticated first message.
+// Progress in proving the key; a dialed address counts as more than an unauthenticated first message.
 enum progress { PROGRESS_NONE, PROGRESS_NAMED_KEY, PROGRESS_DIALED, PROGRESS_AUTHENTICATED };
 
 static size_t count_rdma(const struct rd_pending_list *pending_list);
@@ -55,7 +55,7 @@ static size_t count_rdma(const struct rd_pending_list *pending_list) {
   return count;
 }
 
-// The oldest of the least advanced; when all are authenticated, the newest.
+// Returns the oldest of the least advanced; if all are authenticated, the newest.
 static size_t least_advanced(const struct rd_pending_list *pending_list, bool only_rdma) {
   size_t least = 0;
   enum progress least_progress = PROGRESS_AUTHENTICATED;

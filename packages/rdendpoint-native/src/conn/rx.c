@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-// Slots for frames other than DATA: they are given back at once, so one on its way and one in hand are enough.
+// Slots for frames other than DATA: they are given back at once, so one in flight and one being handled are enough.
 #define CONTROL_SLOTS 2u
-// Frames that are received in a row: after them commands have their turn, however much arrives.
+// Frames received in a row; then commands are handled, however much arrives.
 #define FRAMES_AT_ONCE 256u
 
 static bool make_small(struct rd_rx *rx, struct rd_error *error);
@@ -65,7 +65,7 @@ void rd_rx_close(struct rd_rx *rx) {
   rx->is_closed = true;
 }
 
-// Any frame may be a small one.
+// Creates as many small slots as frames are granted: any frame may be small.
 static bool make_small(struct rd_rx *rx, struct rd_error *error) {
   const struct rd_hello *mine = &rx->agreement->mine;
   return mine->small_slots == 0 || rd_slots_create(&rx->small, mine->slots + mine->small_slots, RD_SMALL_BYTES, error);
@@ -82,7 +82,7 @@ static bool make_decoder(struct rd_rx *rx, unsigned jobs, struct rd_error *error
   return rx->decoder != NULL;
 }
 
-// DATA that the threads are done with, and END, which waited for it.
+// Returns DATA that the threads have finished, then END, which waited for it.
 static enum rd_outcome take_decoded(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   if (rx->decoder == NULL) return RD_OUTCOME_AGAIN;
   enum rd_outcome taken = rd_decoder_take(rx->decoder, rx_frame, error);
@@ -92,7 +92,7 @@ static enum rd_outcome take_decoded(struct rd_rx *rx, struct rd_rx_frame *rx_fra
   return RD_OUTCOME_DONE;
 }
 
-// The transport's next frame, DATA as it came.
+// Returns the transport's next frame; DATA is not opened yet.
 static enum rd_outcome take_message(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   struct rd_transport *transport = rx->transport;
   *rx_frame = (struct rd_rx_frame){0};
@@ -100,12 +100,12 @@ static enum rd_outcome take_message(struct rd_rx *rx, struct rd_rx_frame *rx_fra
   enum rd_outcome received =
       rx->has_more ? RD_OUTCOME_AGAIN : transport->ops->receive(transport, &rx_frame->message, error);
   rx->received = received == RD_OUTCOME_DONE ? rx->received + 1 : 0;
-  if (received == RD_OUTCOME_AGAIN) transport->ops->expect_releases(transport, false); // until it is asked for again
+  if (received == RD_OUTCOME_AGAIN) transport->ops->expect_releases(transport, false); // until requested again
   if (received != RD_OUTCOME_DONE) return received;
   return open_frame(rx, rx_frame, error) ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
-// Opens every frame but DATA, which the decoder opens.
+// Opens every frame except DATA, which the decoder opens.
 static bool open_frame(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   const struct rd_message *message = &rx_frame->message;
   struct rd_frame *frame = &rx_frame->header;
@@ -122,7 +122,7 @@ static bool open_frame(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd
   return !is_small || make_small_copy(rx, rx_frame, error);
 }
 
-// Protected exactly as agreed, and compressed only where that was offered.
+// Returns true if the frame is protected exactly as agreed, and compressed only if that was agreed.
 static bool is_as_agreed(const struct rd_agreement *agreement, const struct rd_frame *frame) {
   bool is_data = frame->type == RD_FRAME_DATA;
   unsigned must_have = is_data ? rd_protection_flag(agreement->protection) : RD_FLAG_SEALED;
@@ -131,7 +131,7 @@ static bool is_as_agreed(const struct rd_agreement *agreement, const struct rd_f
          (frame->flags & ~may_have) == must_have;
 }
 
-// A small frame is copied, so that its slot is free for the next one.
+// Copies a small frame, so that its slot is free for the next one.
 static bool make_small_copy(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   unsigned slot;
   if (!rd_slots_take(&rx->small, &slot)) {
@@ -148,7 +148,7 @@ static bool make_small_copy(struct rd_rx *rx, struct rd_rx_frame *rx_frame, stru
   return true;
 }
 
-// Sets *held when the frame has to wait, or was thrown away.
+// Sets *held if the frame has to wait, or was discarded.
 static bool hold_back(struct rd_rx *rx, const struct rd_rx_frame *rx_frame, bool *held, struct rd_error *error) {
   enum rd_frame_type type = rx_frame->header.type;
   struct rd_decoder *decoder = rx->decoder;

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-// Messages on their way at a time.
+// Messages in flight at a time.
 #define OUTGOING_MAX 64u
-// Pieces of scratch memory where a device has little.
+// Pieces of scratch memory if a device has little memory.
 #define SCRATCH_MIN 2u
 #define SCRATCH_GOOD_BYTES (64u << 10)
 
@@ -35,7 +35,7 @@ bool rd_tx_begin(struct rd_tx *tx, struct rd_registered *registered, const struc
   *tx = (struct rd_tx){.transport = transport,
                        .seal = agreement->outgoing,
                        .epoch = agreement->mine.epoch,
-                       .accepted = transport->ops->released(transport)}; // the handshake's
+                       .accepted = transport->ops->released(transport)}; // those of the handshake
   tx->outgoing = (void *)rd_registered_make(registered, rd_tx_own_bytes(), error);
   return tx->outgoing != NULL && make_encoder(tx, registered, agreement, compress_level, jobs, error);
 }
@@ -95,7 +95,7 @@ static bool all_released(const struct rd_tx *tx) {
   return tx->transport->ops->released(tx->transport) == tx->accepted;
 }
 
-// A receiver sends no DATA.
+// Creates no encoder for a receiver, which sends no DATA.
 static bool make_encoder(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
                          int compress_level, unsigned jobs, struct rd_error *error) {
   bool seals = agreement->protection == RD_PROTECTION_SEAL, protects = agreement->protection != RD_PROTECTION_NONE;
@@ -113,7 +113,7 @@ static bool make_encoder(struct rd_tx *tx, struct rd_registered *registered, con
   return tx->encoder != NULL;
 }
 
-// Unless DATA is sealed, blocks that do not shrink are sent from the ring: half of the memory is the ring's.
+// Unless DATA is sealed, blocks that do not shrink are sent from the ring, so half of the memory is left for the ring.
 static bool make_scratch(struct rd_tx *tx, struct rd_registered *registered, bool seals,
                          struct rd_encoder_config *config, struct rd_error *error) {
   size_t bytes = tx->data_most_bytes;
@@ -173,7 +173,7 @@ static bool offer_encoded(struct rd_tx *tx, struct rd_error *error) {
   return true;
 }
 
-// As the transport's send(), but AGAIN is followed by a flush and a second try.
+// Like the transport's send(), but after AGAIN flushes and tries a second time.
 static enum rd_outcome offer_message(struct rd_tx *tx, const struct iovec *parts, int count, struct rd_error *error) {
   struct rd_transport *transport = tx->transport;
   enum rd_outcome sent = transport->ops->send(transport, parts, count, error);

@@ -13,7 +13,7 @@
 
 static const char exporter_label[] = "EXPORTER-rdpipe-data";
 enum { DATA_KEY_BYTES = 44, SLOTS_MAX = 1 << 16 };
-// With AES, and with ChaCha20.
+// Each with AES and with ChaCha20.
 static const char *const cipher_names[][2] = {[RD_PROTECTION_NONE] = {"none", "none"},
                                               [RD_PROTECTION_MAC] = {"aes-256-gmac", "poly1305"},
                                               [RD_PROTECTION_SEAL] = {"aes-256-gcm", "chacha20-poly1305"}};
@@ -129,7 +129,7 @@ void rd_handshake_destroy(struct rd_handshake *handshake) {
   free(handshake);
 }
 
-// Goes on as far as the received bytes allow: TLS, then the HELLOs, the dialer's first.
+// Proceeds as far as the received bytes allow: TLS, then the HELLOs, the dialer's first.
 static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
   if (!handshake->authenticated) {
     if (!authenticate(handshake, error)) return false;
@@ -139,12 +139,12 @@ static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
   if (!receive_hello(handshake, error)) return false;
   if (!handshake->hello_received) return true;
   if (!handshake->is_dialer) follow_dialer(handshake);
-  // Sent before the peer's is checked, so that both ends can name a difference of versions.
+  // Sent before the peer's HELLO is checked, so that both ends can report a version mismatch.
   if (!handshake->is_dialer && !send_hello(handshake, error)) return false;
   return check_hello(handshake, error);
 }
 
-// A listener fits its HELLO to the dialer's.
+// A listener adapts its HELLO to the dialer's.
 static void follow_dialer(struct rd_handshake *handshake) {
   struct rd_hello *mine = &handshake->mine;
   const struct rd_hello *dialer = &handshake->peer;
@@ -157,11 +157,11 @@ static void follow_dialer(struct rd_handshake *handshake) {
   if (dialer->epoch > mine->epoch) mine->epoch = dialer->epoch;
 }
 
-// Sets `authenticated` when TLS is complete; true also when more bytes have to come first.
+// Sets `authenticated` when TLS is complete. Also returns true if more bytes are needed first.
 static bool authenticate(struct rd_handshake *handshake, struct rd_error *error) {
   int result = SSL_do_handshake(handshake->tls);
   if (result != 1 && SSL_get_error(handshake->tls, result) == SSL_ERROR_WANT_READ) return true;
-  // TLS calls it a reused session when a key was proved and no certificate.
+  // TLS reports a reused session if a key was proved instead of a certificate.
   handshake->authenticated = result == 1 && SSL_session_reused(handshake->tls) == 1;
   handshake->psk.unknown = handshake->psk.unknown || (result == 1 && !handshake->authenticated);
   if (!handshake->authenticated) explain_failure(handshake, error);
@@ -182,7 +182,7 @@ static void explain_failure(const struct rd_handshake *handshake, struct rd_erro
 }
 
 // OpenSSL's reasons for a wrong key: the first two at the listener, the others at the dialer (alerts, and a certificate
-// where only the key counts).
+// although only the key counts).
 static bool is_key_failure(int reason) {
   switch (reason) {
   case SSL_R_BINDER_DOES_NOT_VERIFY:
@@ -198,7 +198,7 @@ static bool is_key_failure(int reason) {
   }
 }
 
-// Fills `peer` and sets `hello_received` when the whole HELLO is there; true also when it is not there yet.
+// Fills `peer` and sets `hello_received` when the HELLO is complete. Also returns true if it is not complete yet.
 static bool receive_hello(struct rd_handshake *handshake, struct rd_error *error) {
   unsigned char bytes[RD_HELLO_BYTES + 1];
   size_t count;
@@ -224,7 +224,7 @@ static bool check_hello(const struct rd_handshake *handshake, struct rd_error *e
             peer->slots <= SLOTS_MAX && peer->small_slots <= SLOTS_MAX;
   else
     right = right && peer->slot_bytes == 0 && peer->slots == 0 && peer->small_slots == 0;
-  // Equal to ours, which was raised to the dialer's; a later connection needs a higher one.
+  // Must be equal to this end's epoch, which was raised to the dialer's; a later connection needs a higher one.
   if (right && peer->epoch == mine->epoch && peer->epoch > 0 && peer->epoch < UINT32_MAX) return true;
   rd_error_set(error, RD_CODE_DATA_DAMAGED, "invalid HELLO from the peer");
   return false;
@@ -239,7 +239,7 @@ static bool send_hello(struct rd_handshake *handshake, struct rd_error *error) {
   return false;
 }
 
-// The seal of the frames that `sealer` sends.
+// Returns the seal of the frames that `sealer` sends.
 static struct rd_seal *export_seal(const struct rd_handshake *handshake, enum rd_role sealer, bool chacha,
                                    struct rd_error *error) {
   unsigned char context[5] = {sealer == RD_ROLE_SENDER ? 's' : 'r'}, key_and_iv[DATA_KEY_BYTES];

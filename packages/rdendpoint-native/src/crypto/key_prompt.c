@@ -10,7 +10,7 @@
 
 #define PROMPT "key: "
 #define OFFERING_PROMPT "key (press Enter to generate one): "
-#define INTERRUPT 3 // Ctrl-C, which is a character like others while the terminal does not echo
+#define INTERRUPT 3 // Ctrl-C, an ordinary character while the terminal does not echo
 
 static bool read_line(int fd, bool may_be_empty, char *out, size_t out_bytes, struct rd_error *error);
 static bool ask_terminal(bool offers, char *out, size_t out_bytes, struct rd_error *error);

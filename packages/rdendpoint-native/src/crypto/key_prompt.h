@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-// Reads one line, without its end. `key_fd` -1: from the terminal, with a prompt; if `offers`, the prompt offers to
-// make a key and the line may be empty. The caller wipes `out`. False: RD_CODE_USAGE.
+// Reads one line without its newline. With `key_fd` -1, prompts on the terminal; if `offers`, the prompt offers to
+// generate a key and the line may be empty. The caller wipes `out`. Returns false on failure (RD_CODE_USAGE).
 bool rd_key_prompt(int key_fd, bool offers, char *out, size_t out_bytes, struct rd_error *error);
 
 #endif

@@ -15,10 +15,11 @@
 #include <sys/auxv.h>
 
 enum { KEY_BYTES = RD_SEAL_KEY_BYTES, IV_BYTES = RD_SEAL_IV_BYTES };
-// A quarter of a TiB at most is sealed under one key.
+// At most a quarter of a TiB is sealed under one key.
 #define RATCHET_FRAMES_DEFAULT (UINT64_C(1) << 18)
 
-// Frames that are counted together, and the keys for them: a worker may still be at a DATA frame when a PONG has to go.
+// Frames that are counted together, and their keys. There are two lanes because a worker may still be sealing a DATA
+// frame when a PONG has to be sent.
 struct lane {
   unsigned char key_and_iv[KEY_BYTES + IV_BYTES];
   uint64_t sequence; // of the next frame
@@ -34,7 +35,7 @@ struct rd_seal {
 
 struct rd_sealer {
   EVP_CIPHER_CTX *context;
-  unsigned char key[KEY_BYTES]; // that is in the context
+  unsigned char key[KEY_BYTES]; // the key in the context
 };
 
 static bool take_turn(struct rd_seal *seal, enum rd_frame_type type, struct rd_seal_turn *turn, struct rd_error *error);
@@ -90,7 +91,7 @@ struct rd_sealer *rd_sealer_create(const struct rd_seal *seal, struct rd_error *
   struct rd_sealer *sealer = rd_memory_new(1, sizeof *sealer);
   const EVP_CIPHER *cipher = seal->chacha ? EVP_chacha20_poly1305() : EVP_aes_256_gcm();
   sealer->context = EVP_CIPHER_CTX_new();
-  // All zeros until the first turn.
+  // The key is all zeros until the first turn.
   if (sealer->context != NULL && EVP_CipherInit_ex(sealer->context, cipher, NULL, sealer->key, NULL, 1) == 1)
     return sealer;
   rd_sealer_destroy(sealer);
@@ -163,7 +164,7 @@ bool rd_seal_open(struct rd_seal *seal, unsigned char *message, size_t message_b
   return opened;
 }
 
-// Without the CPU's instructions for it AES is slower than ChaCha20.
+// Without CPU instructions for it, AES is slower than ChaCha20.
 bool rd_cpu_prefers_chacha(void) {
   return !cpu_has_aes();
 }
@@ -239,14 +240,14 @@ static bool derive_next(const unsigned char key[KEY_BYTES], unsigned char next[K
 static bool begin_frame(struct rd_sealer *sealer, bool sealing, const struct rd_seal_turn *turn,
                         const unsigned char *header) {
   int ignored;
-  // To take in a key takes longer than to seal a small frame.
+  // Setting a key takes longer than sealing a small frame.
   const unsigned char *key = CRYPTO_memcmp(sealer->key, turn->key, KEY_BYTES) != 0 ? turn->key : NULL;
   if (key != NULL) memcpy(sealer->key, key, KEY_BYTES);
   return EVP_CipherInit_ex(sealer->context, NULL, NULL, key, turn->nonce, sealing) == 1 &&
          EVP_CipherUpdate(sealer->context, NULL, &ignored, header, RD_HEADER_BYTES) == 1;
 }
 
-// `out` NULL: the payload is associated data as well.
+// With `out` NULL the payload is only authenticated.
 static bool make_tag(struct rd_sealer *sealer, const unsigned char *payload, size_t bytes, unsigned char *out,
                      unsigned char tag[RD_TAG_BYTES]) {
   unsigned char none[EVP_MAX_BLOCK_LENGTH];

@@ -9,7 +9,7 @@
 
 #define PURPOSE "rdpipe chain 1"
 
-// The signed text: the purpose, the run with zeros to its end, the number of bytes, the digest.
+// The text to sign: the purpose, the run padded with zeros, the number of bytes, the digest.
 struct statement {
   unsigned char text[sizeof PURPOSE + sizeof((struct rd_signing *)0)->run + 8 + RD_STRONG_DIGEST_BYTES];
 };

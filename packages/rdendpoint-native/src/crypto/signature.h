@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signature of a stream that several hosts pass on: Ed25519 (RFC 8032) by its first sender.
-// A host in the middle, which knows the keys of its own two hops, cannot make one for other bytes.
+// The signature of a stream that passes through several hosts: Ed25519 (RFC 8032), made by its first sender.
+// A host in the middle, which knows the keys of its own two hops, cannot sign other bytes.
 #ifndef RD_CRYPTO_SIGNATURE_H
 #define RD_CRYPTO_SIGNATURE_H
 
@@ -13,14 +13,14 @@ enum rd_signing_role { RD_SIGNING_NONE, RD_SIGNING_SIGNS, RD_SIGNING_VERIFIES };
 
 struct rd_signing {
   enum rd_signing_role role;
-  unsigned char key[RD_SIGNING_KEY_BYTES]; // the seed of the one that signs, the public key of those that verify
-  char run[64];                            // a signature of another run is not valid
+  unsigned char key[RD_SIGNING_KEY_BYTES]; // the seed for RD_SIGNING_SIGNS, the public key for RD_SIGNING_VERIFIES
+  char run[64];                            // a signature from another run is not valid
 };
 
-// Signs the digest of a whole stream of `bytes` bytes. False: RD_CODE_INTERNAL.
+// Signs the digest of a complete stream of `bytes` bytes. Returns false on failure (RD_CODE_INTERNAL).
 bool rd_signature_make(const struct rd_signing *signing, const unsigned char digest[RD_STRONG_DIGEST_BYTES],
                        uint64_t bytes, unsigned char out[RD_SIGNATURE_BYTES], struct rd_error *error);
-// False: RD_CODE_DATA_DAMAGED, or RD_CODE_INTERNAL.
+// Verifies the signature in *end. Returns false if it is wrong (RD_CODE_DATA_DAMAGED) or on failure (RD_CODE_INTERNAL).
 bool rd_signature_check(const struct rd_signing *signing, const unsigned char digest[RD_STRONG_DIGEST_BYTES],
                         uint64_t bytes, const struct rd_end *end, struct rd_error *error);
 

@@ -12,7 +12,7 @@
 struct rd_stream_check {
   const struct rd_signing *signing;
   struct rd_digest *digest;
-  EVP_MD_CTX *strong; // SHA-256: who wants to forge a stream can make another one with the same XXH3. NULL: not signed
+  EVP_MD_CTX *strong; // SHA-256, because XXH3 does not prevent forgery; NULL: not signed
   uint64_t bytes;
 };
 
@@ -70,7 +70,7 @@ static bool start_strong(struct rd_stream_check *check, struct rd_error *error) 
   return (check->strong != NULL && EVP_DigestInit_ex(check->strong, EVP_sha256(), NULL) == 1) || failed(error);
 }
 
-// The running digest goes on: END may be made again.
+// Works on a copy, so that the running digest can continue: END may be made again.
 static bool strong_digest(const struct rd_stream_check *check, unsigned char out[RD_STRONG_DIGEST_BYTES],
                           struct rd_error *error) {
   unsigned length = RD_STRONG_DIGEST_BYTES;

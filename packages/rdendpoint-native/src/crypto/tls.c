@@ -8,7 +8,7 @@
 static const char ciphersuite[] = "TLS_AES_256_GCM_SHA384";
 static const unsigned char ciphersuite_id[2] = {0x13, 0x02};
 
-static SSL_CTX *context; // of this process, once made
+static SSL_CTX *context; // of this process, created once
 
 static SSL_CTX *shared_context(void);
 static void create_context(void);
@@ -35,7 +35,7 @@ SSL *rd_tls_create(struct rd_tls_psk *psk, bool is_dialer, BIO **incoming, BIO *
   SSL_set_bio(tls, *incoming, *outgoing);
   SSL_set_app_data(tls, psk);
   if (is_dialer) {
-    // A listener that shows a certificate in place of the key is refused: no authority is trusted.
+    // A listener that presents a certificate instead of the key is refused: no authority is trusted.
     SSL_set_verify(tls, SSL_VERIFY_PEER, NULL);
     SSL_set_connect_state(tls);
   } else {
@@ -44,13 +44,13 @@ SSL *rd_tls_create(struct rd_tls_psk *psk, bool is_dialer, BIO **incoming, BIO *
   return tls;
 }
 
-// An openssl.cnf has no effect: both ends must agree on every host. Nothing is torn down at exit, when another thread
-// may still be sealing.
+// Ignores openssl.cnf: both ends must agree on every host. Frees nothing at exit, when another thread may still be
+// sealing.
 bool rd_tls_init_library(void) {
   return OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) == 1;
 }
 
-// One for all handshakes: making it takes longer than anything else that an unauthenticated peer can cause.
+// One for all handshakes: creating it takes longer than anything else that an unauthenticated peer can cause.
 static SSL_CTX *shared_context(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   return pthread_once(&once, create_context) == 0 ? context : NULL;
@@ -74,7 +74,7 @@ static void create_context(void) {
   context = made;
 }
 
-// Dialer: which key to offer. With none (TLS asks for another digest than ours) the handshake fails.
+// Dialer: chooses the key to offer. If there is none (TLS asks for another digest than SHA-384), the handshake fails.
 static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **identity, size_t *identity_bytes,
                      SSL_SESSION **session) {
   const struct rd_tls_psk *psk = SSL_get_app_data(tls);
@@ -85,7 +85,7 @@ static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **ident
   return *session != NULL;
 }
 
-// Listener: the key of the identity that the dialer named.
+// Listener: finds the key for the identity that the dialer named.
 static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session) {
   struct rd_tls_psk *psk = SSL_get_app_data(tls);
   *session = NULL;

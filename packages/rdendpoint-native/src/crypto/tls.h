@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS 1.3 over memory, with the hop's key as an external PSK.
+// TLS 1.3 over memory buffers, with the hop's key as an external PSK.
 #ifndef RD_CRYPTO_TLS_H
 #define RD_CRYPTO_TLS_H
 
@@ -10,13 +10,14 @@ struct rd_tls_psk {
   const unsigned char *key; // the owner's
   size_t key_bytes;
   char identity[128];
-  bool unknown; // a listener: the peer named another identity
+  bool unknown; // at a listener: the peer named another identity
 };
 
-// It reads `*incoming` and writes `*outgoing`, which it owns. The PSK must stay. NULL on failure; free with SSL_free().
+// It reads `*incoming` and writes `*outgoing`, and owns both. The PSK must stay valid. NULL on failure; free with
+// SSL_free().
 SSL *rd_tls_create(struct rd_tls_psk *psk, bool is_dialer, BIO **incoming, BIO **outgoing);
 
-// Initializes the library. False: it cannot be used.
+// Initializes the library. Returns false if it cannot be used.
 bool rd_tls_init_library(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam between a loop and its controller, the agent or a person: commands come in, events go out.
+// The interface between a loop and its controller, an agent or a person: commands come in, events go out.
 #ifndef RD_CONTROL_H
 #define RD_CONTROL_H
 
@@ -21,17 +21,17 @@
 enum rd_command_type {
   RD_COMMAND_OPEN,    // settings; first, once
   RD_COMMAND_FILE,    // path, append: the source or sink
-  RD_COMMAND_READY,   // fd: the source or sink is this descriptor; asks
-  RD_COMMAND_RELAY,   // memory_fd, bell_fd (handed over): it passes the stream on, or takes it from the one that does
+  RD_COMMAND_READY,   // fd: the source or sink; asks
+  RD_COMMAND_RELAY,   // memory_fd, bell_fd (handed over): this end is one side of a chain's relay
   RD_COMMAND_LISTEN,  // listen
   RD_COMMAND_DIAL,    // addresses
-  RD_COMMAND_ADOPT,   // transport (handed over), dialer
-  RD_COMMAND_READER,  // pid: leads the process group that reads our output
+  RD_COMMAND_ADOPT,   // transport (handed over), is_dialer
+  RD_COMMAND_READER,  // pid: leads the process group that reads this program's output
   RD_COMMAND_SHOW,    // the answer to RD_EVENT_OUTPUT
-  RD_COMMAND_COMMIT,  // status: the producer ended well
+  RD_COMMAND_COMMIT,  // status: the producer succeeded
   RD_COMMAND_ABORT,   // code, reason
-  RD_COMMAND_REJOIN,  // settings: of the hop to another peer, after RD_EVENT_PARTED
-  RD_COMMAND_LAST,    // there will be no other peer behind this sender
+  RD_COMMAND_REJOIN,  // settings of the hop to another peer, after RD_EVENT_PARTED
+  RD_COMMAND_LAST,    // this sender will get no other peer
   RD_COMMAND_RELEASE, // the consumer is dead: the output may be closed
   RD_COMMAND_LOST,    // code, reason: the controller is gone
 };
@@ -41,27 +41,27 @@ struct rd_settings {
   char run[64];
   unsigned hop;
   enum rd_encrypt encrypt;
-  int compress_level; // of zstd, 1 to RD_COMPRESS_LEVEL_MAX; 0: no compression
-  unsigned jobs;      // threads that compress and encrypt, at most RD_JOBS_MAX; 0: as many as there are processors
-  int64_t limit_bytes_per_s; // of the stream, at most RD_LIMIT_MAX_BYTES_PER_S; 0: none
-  bool chain;                // the hop is one of a chain: a lost peer is replaced by another one
-  unsigned behind;           // of a chain: hosts behind this end, at most RD_BEHIND_MAX
-  struct rd_signing signing; // of a chain's stream
-  bool numa;                 // over RDMA, run on the device's NUMA node
+  int compress_level;        // zstd's, 1 to RD_COMPRESS_LEVEL_MAX; 0: no compression
+  unsigned jobs;             // threads that compress and encrypt, at most RD_JOBS_MAX; 0: one per CPU, at most 8
+  int64_t limit_bytes_per_s; // of the stream, at most RD_LIMIT_MAX_BYTES_PER_S; 0: no limit
+  bool chain;                // the hop is part of a chain: a lost peer is replaced by another one
+  unsigned behind;           // number of hosts after this end in the chain, at most RD_BEHIND_MAX
+  struct rd_signing signing; // for a chain's stream
+  bool numa;                 // with RDMA, run on the device's NUMA node
   size_t buffer_bytes;       // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MAX_BYTES
   int64_t connect_timeout_ms;
-  int64_t stall_timeout_ms; // RD_STALL_TIMEOUT_LEAST_MS at least
-  bool retry_refused;       // see dialer.h, as the next one
+  int64_t stall_timeout_ms; // at least RD_STALL_TIMEOUT_LEAST_MS
+  bool retry_refused;       // see dialer.h, also for the next one
   bool rdma_first;
   bool poll;                 // never sleep while there is a connection
-  int64_t listen_timeout_ms; // by hand, without a peer; 0: no limit
+  int64_t listen_timeout_ms; // standalone, without a peer; 0: no limit
   char bind_host[256];       // empty: every address
   uint16_t port_low, port_high;
 };
 
 struct rd_listen_command {
   bool rdma;
-  bool has_bind; // else the settings' bind_host is used
+  bool has_bind; // otherwise the settings' bind_host is used
   char bind_host[256];
   uint16_t port; // 0: one of the settings' ports
 };
@@ -71,9 +71,9 @@ struct rd_command {
   struct rd_settings settings;
   char path[PATH_MAX];
   bool append;
-  int memory_fd, bell_fd; // see data/relay.h
+  int memory_fd, bell_fd; // see ring/relay.h
   int fd;
-  bool asks; // emit RD_EVENT_OUTPUT before its first byte is written
+  bool asks; // emit RD_EVENT_OUTPUT before the first byte is written to it
   struct rd_listen_command listen;
   struct rd_transport *transport;
   bool is_dialer;
@@ -88,22 +88,22 @@ struct rd_command {
 enum rd_event_type {
   RD_EVENT_READY,
   RD_EVENT_LISTENING,     // rdma, port
-  RD_EVENT_LISTEN_FAILED, // rdma, error; the run goes on
-  RD_EVENT_DIAL_FAILED,   // error; the run goes on
+  RD_EVENT_LISTEN_FAILED, // rdma, error; the run continues
+  RD_EVENT_DIAL_FAILED,   // error; the run continues
   RD_EVENT_REJECTED,      // peer, error
   RD_EVENT_CONNECTED,     // transport, cipher, local, peer, device, numa_node, note
   RD_EVENT_BROKEN,        // error: the connection broke, another one is being made
-  RD_EVENT_RESUMED,       // epoch, bytes: there is another one, and the stream goes on from that offset
-  RD_EVENT_PARTED,        // error, bytes: the peer is lost, and another one may come (of a chain)
+  RD_EVENT_RESUMED,       // epoch, bytes: there is a new connection, and the stream continues at that offset
+  RD_EVENT_PARTED,        // error, bytes: the peer is lost, and another one may come (in a chain)
   RD_EVENT_SIZE,          // bytes
   RD_EVENT_COUNTERS,      // bytes, wire_bytes, *_ms, rtt_us
-  RD_EVENT_OUTPUT,        // the first byte waits for RD_COMMAND_SHOW, a second at most
-  RD_EVENT_CLOSED,        // once: the consumer closed its input, and no more of the stream is wanted
-  RD_EVENT_END,           // bytes, status: END was valid and everything is written
-  RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes, wire_bytes, usage; the last one
+  RD_EVENT_OUTPUT,        // the first byte waits for RD_COMMAND_SHOW, at most a second
+  RD_EVENT_CLOSED,        // once: the consumer closed its input and wants no more of the stream
+  RD_EVENT_END,           // bytes, status: END was valid, and all bytes are written
+  RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes, wire_bytes, usage; the last event
 };
 
-// How long this end waited, by what it waited for.
+// How long this end waited, by reason.
 struct rd_waits {
   int64_t input_ms, limit_ms, worker_ms, wire_ms, output_ms;
 };
@@ -117,7 +117,7 @@ struct rd_event {
   const char *device, *note; // NULL: none
   const int *numa_node;      // NULL: this process was not bound to one
   uint64_t bytes;
-  uint64_t wire_bytes; // of DATA so far
+  uint64_t wire_bytes; // of DATA frames so far
   struct rd_waits waits;
   uint32_t rtt_us; // 0: not measured
   uint32_t status; // of the producer
@@ -133,9 +133,9 @@ struct rd_control {
 struct rd_control_ops {
   // The descriptor to poll while there is no command; -1: none.
   struct pollfd (*poll)(const struct rd_control *control);
-  // The next command: false when there is none now.
+  // Fills in the next command. Returns false if there is none now.
   bool (*next)(struct rd_control *control, struct rd_command *command);
-  // Emits an event, whose pointers stay the caller's. Waits only for RD_EVENT_FINISHED.
+  // Emits an event; its pointers remain the caller's. Waits only for RD_EVENT_FINISHED.
   void (*emit)(struct rd_control *control, const struct rd_event *event);
 };
 

@@ -60,7 +60,7 @@ bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_co
   case RD_COMMAND_LOST:
     rd_error_set(error, command->code, "%s", command->reason);
     return false;
-  default: // the other role's
+  default: // commands for the other role
     return true;
   }
 }
@@ -145,7 +145,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
   return true;
 }
 
-// The stream stays the same: only the hop is another one. An end that has not parted yet does so now.
+// The stream stays the same; only the hop changes. An end that has not parted yet does so now.
 static bool rejoin(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error) {
   struct rd_settings joined = *settings;
   struct rd_error replaced;
@@ -210,13 +210,13 @@ static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) 
   return false;
 }
 
-// The device may not have memory for two connections.
+// Drops the old connection first: the device may lack memory for two.
 static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error) {
   drop_connection(endpoint);
   enum rd_outcome taken = rd_establisher_take(endpoint->establisher, &endpoint->connection, error);
   if (taken != RD_OUTCOME_DONE) return taken == RD_OUTCOME_AGAIN;
   enum rd_protection protection = rd_connection_agreement(endpoint->connection)->protection;
-  if (endpoint->joined && protection != endpoint->protection) { // of one hop; another one may have another
+  if (endpoint->joined && protection != endpoint->protection) { // on the same hop; after a rejoin it may differ
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s reconnected with a different encryption",
                  rd_connection_peer(endpoint->connection));
     return false;
@@ -254,7 +254,7 @@ static void drop_connection(struct rd_endpoint *endpoint) {
   if (connection != NULL) endpoint->ops->detach(endpoint->context, connection);
 }
 
-// Takes over the connection's own counts.
+// Copies the connection's own counters.
 static void read_meters(struct rd_endpoint *endpoint) {
   if (endpoint->connection == NULL) return;
   endpoint->meter.rtt_us = rd_connection_rtt_us(endpoint->connection);
@@ -311,7 +311,7 @@ static void emit_connected(struct rd_endpoint *endpoint) {
   endpoint->control->ops->emit(endpoint->control, &event);
 }
 
-// The buffer that the device's memory allows: the sender's ring, or the receiver's slots.
+// Returns the buffer size that the device's memory allows: of the sender's ring, or of the receiver's slots.
 static size_t size_buffer(struct rd_endpoint *endpoint) {
   size_t wanted_bytes = endpoint->settings.buffer_bytes;
   const struct rd_hello *mine = &rd_connection_agreement(endpoint->connection)->mine;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hop/liveness.h"
 
-#define SILENT_ROUND_TRIPS 4 // on a slow line a PING takes its time
+#define SILENT_ROUND_TRIPS 4 // on a slow line a PING takes time
 
 static void take_sign(struct rd_liveness *liveness, int64_t heard_at_ms, uint64_t moved_bytes);
 
@@ -27,7 +27,7 @@ enum rd_peer_life rd_liveness_check(struct rd_liveness *liveness, int64_t silent
                                     uint64_t moved_bytes, int64_t now_ms) {
   int64_t long_ms = RD_SILENT_MS + SILENT_ROUND_TRIPS * (int64_t)rtt_us / 1000;
   take_sign(liveness, now_ms - silent_ms, moved_bytes);
-  // Longer than the connection itself bears a silent peer.
+  // Longer than the connection itself tolerates a silent peer.
   if (rd_liveness_lifeless_ms(liveness, now_ms) >= liveness->stall_timeout_ms + RD_SILENT_MS) return RD_PEER_STALLED;
   if (silent_ms < long_ms) return RD_PEER_ALIVE;
   return now_ms - liveness->refused_at_ms < long_ms ? RD_PEER_REFUSED : RD_PEER_SILENT;
@@ -51,7 +51,7 @@ bool rd_liveness_may_reconnect(const struct rd_liveness *liveness, int64_t now_m
   return now_ms < liveness->reconnect_until_ms;
 }
 
-// Bytes that moved, or frames on a connection that has lasted for a while.
+// A sign of life: bytes moved, or frames on a connection that has lasted for a while.
 static void take_sign(struct rd_liveness *liveness, int64_t heard_at_ms, uint64_t moved_bytes) {
   bool lives = moved_bytes != liveness->moved_bytes || heard_at_ms - liveness->connected_at_ms >= RD_SILENT_MS;
   liveness->moved_bytes = moved_bytes;

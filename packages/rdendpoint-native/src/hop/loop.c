@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define SHUTDOWN_MS 2000
-#define CLOSED_MS 5000 // for the sender's BYE after our CLOSED
+#define CLOSED_MS 5000 // for the sender's BYE after this end's CLOSED
 
 static bool pass(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool handle_commands(struct rd_endpoint *endpoint, struct rd_error *error);
@@ -92,7 +92,7 @@ static bool handle_commands(struct rd_endpoint *endpoint, struct rd_error *error
   return true;
 }
 
-// When the connection breaks, the peer's last frames explain more than the error of the connection.
+// If the connection breaks, the peer's last frames explain more than the error of the connection.
 static bool pump(struct rd_endpoint *endpoint, struct rd_error *error) {
   struct rd_error last;
   if (!receive(endpoint, error)) return false;
@@ -127,14 +127,14 @@ static bool take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *r
   return false;
 }
 
-// Waits for commands, the peer, the role's own sources, or until a keepalive or the counters are due.
+// Waits for commands, the peer or the role's own sources, or until a keepalive or the counters are due.
 static void wait(struct rd_endpoint *endpoint) {
   struct pollfd polls[RD_POLLS_MAX];
   enum rd_wait wait = RD_WAIT_NONE;
   int64_t timeout_ns;
   size_t count = fill_in(endpoint, polls, &wait, &timeout_ns);
   int64_t before_ns = rd_now_ns();
-  // A loop that never sleeps must not keep the processor from the process that it waits for.
+  // A loop that never sleeps must not keep the CPU from the process that it waits for.
   if (endpoint->settings.poll) sched_yield();
   struct timespec timeout = {.tv_sec = timeout_ns / RD_NS_A_SECOND, .tv_nsec = timeout_ns % RD_NS_A_SECOND};
   ppoll(polls, count, timeout_ns < 0 ? NULL : &timeout, NULL);
@@ -170,7 +170,7 @@ static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS
   return count;
 }
 
-// -1 is for ever, in both.
+// In both arguments a negative value means no limit.
 static int64_t sooner(int64_t timeout_ns, int other_ms) {
   int64_t other_ns = rd_ns_of_ms(other_ms);
   if (timeout_ns < 0) return other_ns;

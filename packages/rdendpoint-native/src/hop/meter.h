@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of a hop's end: bytes of the stream and on the wire, and the time waited, by cause.
+// The counters of a hop's end: bytes of the stream, bytes on the wire, and time waited, by cause.
 #ifndef RD_METER_H
 #define RD_METER_H
 
@@ -7,7 +7,7 @@
 
 #define RD_COUNTERS_EVERY_MS 250
 
-// RD_WAIT_WORKER: for the threads that compress and seal, or open and decompress.
+// RD_WAIT_WORKER: for threads that compress and seal, or open and decompress.
 enum rd_wait { RD_WAIT_NONE, RD_WAIT_INPUT, RD_WAIT_LIMIT, RD_WAIT_WORKER, RD_WAIT_WIRE, RD_WAIT_OUTPUT };
 
 struct rd_meter {

@@ -32,7 +32,7 @@ void rd_process_group_forget(struct rd_process_group *reader) {
   reader->pid = 0;
 }
 
-// Where the kernel cannot signal a group by its descriptor, the leader may be reaped between the check and the kill.
+// If the kernel cannot signal a group by its descriptor, the leader may be reaped between the check and the kill.
 static void kill_group(const struct rd_process_group *reader) {
   pid_t pid = reader->pid;
   int pid_fd = reader->pid_fd;
@@ -42,7 +42,7 @@ static void kill_group(const struct rd_process_group *reader) {
   }
   if (signal_by(pid_fd, SIGKILL, PIDFD_SIGNAL_PROCESS_GROUP)) return;
   if (errno == EINVAL && signal_by(pid_fd, 0, 0) && kill(-pid, SIGKILL) == 0) return;
-  signal_by(pid_fd, SIGKILL, 0); // it leads no group
+  signal_by(pid_fd, SIGKILL, 0); // it is not a group leader
 }
 
 static bool signal_by(int pid_fd, int number, unsigned flags) {

@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-// The first page of the memory; the ring follows it.
+// The first page of the memory. The ring begins on the next page.
 struct shared {
   struct rd_ring_cursors cursors;
-  atomic_bool waits[2]; // by enum rd_role
+  atomic_bool waits[2]; // indexed by enum rd_role
   atomic_bool ended;    // `end` is set
   struct rd_end end;
   atomic_int behind; // enum rd_behind
@@ -23,7 +23,7 @@ struct rd_relay {
   enum rd_role role;
   int memory_fd, bell_fd;
   struct shared *shared;
-  unsigned char *memory; // of the ring; NULL: not made yet
+  unsigned char *memory; // of the ring; NULL: not created yet
   size_t bytes;
   struct rd_ring *ring;
 };
@@ -97,7 +97,7 @@ enum rd_behind rd_relay_behind(const struct rd_relay *relay) {
 
 void rd_relay_tell(struct rd_relay *relay) {
   if (!atomic_exchange(&relay->shared->waits[other(relay->role)], false)) return;
-  (void)send(relay->bell_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL); // a full socket wakes it too
+  (void)send(relay->bell_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL); // a full socket also wakes it
 }
 
 void rd_relay_expect_news(struct rd_relay *relay) {

@@ -10,12 +10,12 @@
 
 struct rd_ring {
   unsigned char *memory;
-  bool is_shared; // memory and cursors are the caller's
+  bool is_shared; // memory and cursors belong to the caller
   size_t capacity;
   struct rd_ring_cursors own;
-  // `filled`, in the one order of all threads, is advanced only by the writer: its reader may first set
-  // a flag that the writer reads afterwards (data/reader.c). `released` is advanced only by the reader, with the lock:
-  // the writer waits for it.
+  // Only the writer advances `filled`, with sequential consistency: its reader may first set a flag that the writer
+  // reads afterwards (reader.c in rdsend-native). Only the reader advances `released`, with the lock held: the writer
+  // waits for it.
   struct rd_ring_cursors *cursors;
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -130,7 +130,7 @@ static struct rd_ring *new_ring(void) {
   return ring;
 }
 
-// The number of free bytes, contiguous or not; 0: the ring was stopped.
+// Returns the number of free bytes, contiguous or not; 0 if the ring was stopped.
 static size_t wait_for_space(struct rd_ring *ring, uint64_t filled) {
   pthread_mutex_lock(&ring->lock);
   size_t unused;

@@ -13,37 +13,40 @@
 
 struct rd_ring; // opaque; page-aligned memory
 
-// Stream offsets of the writer and of the reader, in memory that both can see.
+// Stream offsets of the writer and the reader, in memory that both can access.
 struct rd_ring_cursors {
   atomic_uint_fast64_t filled, released;
 };
 
+// Creates a ring of at least `capacity_bytes`, rounded up to whole pages. NULL on failure.
 struct rd_ring *rd_ring_create(size_t capacity_bytes, struct rd_error *error);
-// One end of a ring of two processes, in memory that they share and that stays the caller's: page-aligned, zeros at
-// first. Its writer uses rd_ring_put() alone.
+// Creates one side of a ring between two processes, in memory that they share and that remains the caller's:
+// page-aligned, initially zero. Its writer may only use rd_ring_put().
 struct rd_ring *rd_ring_share(unsigned char *memory, size_t capacity_bytes, struct rd_ring_cursors *cursors);
-void rd_ring_destroy(struct rd_ring *ring); // NULL-safe
+void rd_ring_destroy(struct rd_ring *ring); // accepts NULL
 
-// Writer: contiguous free space, at most `most` bytes; waits while there is none. 0: the ring was stopped.
+// Writer: returns contiguous free space, at most `most` bytes; waits while there is none. Returns 0 if the ring was
+// stopped.
 size_t rd_ring_reserve(struct rd_ring *ring, size_t most, unsigned char **space);
-// Writer: rd_ring_reserve() would wait.
+// Writer: returns true if rd_ring_reserve() would wait.
 bool rd_ring_is_full(const struct rd_ring *ring);
-// Writer: adds `bytes`, which are in the reserved space, to the stream.
+// Writer: adds `bytes` bytes of the reserved space to the stream.
 void rd_ring_fill(struct rd_ring *ring, size_t bytes);
 
-// Writer: copies bytes in. False: there is no room for all of them, and none was taken.
+// Writer: copies bytes in. Returns false, with nothing copied, if there is not enough space for all of them.
 bool rd_ring_put(struct rd_ring *ring, const unsigned char *bytes, size_t count);
-// Bytes for which there is room.
+// Returns the number of free bytes.
 size_t rd_ring_room(const struct rd_ring *ring);
 
-// Reader: contiguous bytes from stream offset `from` on, at most `most`; 0: none yet. They stay until released.
+// Reader: returns contiguous bytes from stream offset `from`, at most `most`; 0 if there are none yet. They stay until
+// released.
 size_t rd_ring_peek(const struct rd_ring *ring, uint64_t from, size_t most, const unsigned char **bytes);
 // Reader: allows the writer to overwrite everything before `offset`.
 void rd_ring_release(struct rd_ring *ring, uint64_t offset);
-// Either: ends the writer's wait; rd_ring_reserve() returns 0 from now on.
+// Either side: ends the writer's wait; rd_ring_reserve() returns 0 from now on.
 void rd_ring_stop(struct rd_ring *ring);
 
-// The ring's whole memory, to be registered with a device.
+// Returns the ring's memory and its size, for registration with a device.
 const unsigned char *rd_ring_memory(const struct rd_ring *ring, size_t *bytes);
 uint64_t rd_ring_filled(const struct rd_ring *ring);   // stream offset of the writer
 uint64_t rd_ring_released(const struct rd_ring *ring); // and of the reader

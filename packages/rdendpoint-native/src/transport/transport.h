@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam to the network: whole messages, in order, without loss while the connection lives.
+// The interface to the network: complete messages, in order, without loss while the connection lives.
 // Backends: tcp/ (any stream socket), verbs/ (RDMA), and one in memory in the tests. Each exports constructors only.
-// Nothing here blocks but destroy(); everything is called from one thread, the one that polls. One conformance suite
-// runs over all backends.
+// Only destroy() may block; call everything from one thread, the one that polls. One conformance suite tests all
+// backends.
 #ifndef RD_TRANSPORT_TRANSPORT_H
 #define RD_TRANSPORT_TRANSPORT_H
 
@@ -15,9 +15,9 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-// A message that arrived. Its bytes belong to the transport until rd_transport_give_back().
+// A message that arrived. Its bytes belong to the transport until rd_transport_ops.give_back().
 struct rd_message {
-  unsigned char *data; // the frame's header; data + RD_HEADER_BYTES, the payload, lies at a page's beginning
+  unsigned char *data; // the frame's header; the payload, at data + RD_HEADER_BYTES, is page-aligned
   size_t bytes;
   unsigned slot;
 };
@@ -26,46 +26,47 @@ struct rd_transport {
   const struct rd_transport_ops *ops;
 };
 
-// Every backend has every operation; one that it cannot perform fails with a message.
+// Every backend implements every operation; one that it cannot perform fails with a message.
 struct rd_transport_ops {
   const char *name; // "tcp", "rdma", "mem"
-  // Messages arrive as a stream into any free slot; a device instead needs a buffer posted for each.
+  // Messages arrive as a stream into any free slot; a device, in contrast, needs a posted buffer for each.
   bool is_stream;
 
-  // Allocates receive memory: `slots` messages of up to RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES. Called once,
+  // Allocates receive memory for `slots` messages of up to RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES. Called once,
   // after authentication, when every message was given back and before receive() is called again; until then a
-  // transport takes one message of RD_HANDSHAKE_MESSAGE_MAX_BYTES at a time.
+  // transport takes one message of at most RD_HANDSHAKE_MESSAGE_MAX_BYTES at a time.
   bool (*arm)(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 
-  // The limit, in bytes, of receive memory and registered memory together; SIZE_MAX: none.
+  // The limit, in bytes, of receive memory and registered memory together; SIZE_MAX: no limit.
   size_t (*memory_most_bytes)(const struct rd_transport *transport);
-  // Registers memory to send from: a device sends it without a copy. It must stay until the transport is destroyed.
-  // Other memory can be sent as well.
+  // Registers memory to send from: a device sends it without a copy. It must stay valid until the transport is
+  // destroyed. Other memory can be sent as well.
   bool (*register_memory)(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 
-  // The descriptor to poll, and the events to poll it for now.
+  // The descriptor to poll, and the events to poll for now.
   int (*poll_fd)(const struct rd_transport *transport);
   short (*poll_events)(const struct rd_transport *transport);
 
-  // Accepts one message of RD_HEADER_BYTES or more, made of `parts` (at most 4, which are copied). AGAIN: try after
-  // the next flush or receive. The parts' memory must stay as it is until released() counts this message.
+  // Accepts one message of at least RD_HEADER_BYTES, made of `parts` (at most 4; the array is copied). AGAIN: try after
+  // the next flush or receive. The memory of the parts must not change until released() counts this message.
   enum rd_outcome (*send)(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
 
   // Sends accepted messages as far as possible without waiting. After a failure receive() may still return messages
   // that the peer sent before it ended.
   bool (*flush)(struct rd_transport *transport, struct rd_error *error);
 
-  // How many of all accepted messages no longer need their memory.
+  // Returns how many of all accepted messages no longer need their memory.
   uint64_t (*released)(const struct rd_transport *transport);
 
-  // Whether the caller waits for releases (the default): otherwise a release need not make the descriptor readable.
+  // Sets whether the caller waits for releases (the default); if not, a release does not have to make the descriptor
+  // readable.
   void (*expect_releases)(struct rd_transport *transport, bool expected);
 
-  // The descriptor was just polled and was not ready: until receive() gives AGAIN it need not be read.
+  // The descriptor was just polled and was not ready: it does not have to be read until receive() returns AGAIN.
   void (*quiet)(struct rd_transport *transport);
 
-  // The next message. AGAIN: none yet, or no free slot; only after AGAIN does the next message make the descriptor
-  // ready. FAILED: RD_CODE_PEER_CLOSED when the peer has closed.
+  // Returns the next message. AGAIN: none yet, or no free slot; only after AGAIN does the next message make the
+  // descriptor ready. FAILED: RD_CODE_PEER_CLOSED if the peer has closed.
   enum rd_outcome (*receive)(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 
   // Returns a message's slot. In any order.
@@ -74,8 +75,8 @@ struct rd_transport_ops {
   // Milliseconds since the last bytes from the peer, also of an incomplete message; INT64_MAX: unknown.
   int64_t (*silent_ms)(const struct rd_transport *transport);
 
-  // Closes the connection and releases the device without waiting; messages that were not given back stay valid. After
-  // it only destroy() is called.
+  // Closes the connection and releases the device without waiting; messages that were not given back stay valid.
+  // Afterwards only destroy() may be called.
   void (*disconnect)(struct rd_transport *transport);
 
   // For reports: "10.0.0.1:40000". Owned by the transport.
@@ -83,7 +84,7 @@ struct rd_transport_ops {
   const char *(*peer_name)(const struct rd_transport *transport);
   const char *(*device_name)(const struct rd_transport *transport); // "mlx5_0"; NULL: none
 
-  // Waits up to 200 ms where flushed messages would be lost otherwise. NULL-safe through rd_transport_destroy().
+  // Waits up to 200 ms if flushed messages would otherwise be lost. rd_transport_destroy() accepts NULL.
   void (*destroy)(struct rd_transport *transport);
 };
 
@@ -95,23 +96,23 @@ static inline void rd_transport_destroy(struct rd_transport *transport) {
   if (transport != NULL) transport->ops->destroy(transport);
 }
 
-// A listener, or a dial in progress. It gives connections that are not authenticated; the caller runs the handshake.
+// A listener, or a dial in progress. It yields connections that are not authenticated; the caller runs the handshake.
 struct rd_connector {
   const struct rd_connector_ops *ops;
 };
 
 struct rd_address {
-  char host[256]; // numeric IPv4 or IPv6 (with %zone), or a path when port is 0 and it begins with '/'; standalone also
-                  // a name
+  char host[256]; // numeric IPv4 or IPv6 (with %zone), or a path if port is 0 and it begins with '/'; standalone
+                  // programs may also use a name
   uint16_t port;
   bool rdma;
-  char from[256]; // of an RDMA dial: this machine's numeric address; empty: by the routing table
+  char from[256]; // for an RDMA dial: this machine's numeric address; empty: the routing table decides
 };
 
 struct rd_connector_ops {
-  // A pollable descriptor (an epoll set or the socket itself), readable when accept() may have something.
+  // A pollable descriptor (an epoll set or the socket itself), readable when accept() may return a connection.
   int (*poll_fd)(const struct rd_connector *connector);
-  // The next connection, which the caller destroys. FAILED is for good: a dial was refused.
+  // Returns the next connection, which the caller destroys. FAILED is final: a dial was refused.
   enum rd_outcome (*accept)(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error);
   void (*destroy)(struct rd_connector *connector);
 };

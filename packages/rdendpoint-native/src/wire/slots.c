@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 bool rd_slots_create(struct rd_slots *slots, unsigned count, size_t payload_bytes, struct rd_error *error) {
-  // The first page holds the first slot's header. A payload's tag, the next slot's headroom and its header share a
-  // page.
+  // The first page holds only the first slot's headroom and header. The tag of a payload shares a page with the next
+  // slot's headroom and header.
   size_t behind = RD_TAG_BYTES + RD_SLOT_HEADROOM_BYTES + RD_HEADER_BYTES;
   *slots = (struct rd_slots){.count = count, .free_count = count};
   slots->message_bytes = RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES;

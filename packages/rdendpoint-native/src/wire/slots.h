@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receive memory of a transport: slots of one message each.
-// Every payload begins a page and has its header before it. For one thread.
+// A transport's receive memory: slots of one message each.
+// Every payload is page-aligned, with its header before it. For one thread.
 #ifndef RD_WIRE_SLOTS_H
 #define RD_WIRE_SLOTS_H
 
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-// Bytes before each message, for what a transport puts before messages.
+// Bytes before each message, for a transport's own header.
 #define RD_SLOT_HEADROOM_BYTES 16u
 
 struct rd_slots {
@@ -21,16 +21,17 @@ struct rd_slots {
   unsigned *free; // a stack: the slot used last is still in the cache
 };
 
-// Allocates slots for `count` messages of a header, `payload_bytes` and a tag. Free with rd_slots_free().
+// Allocates slots for `count` messages of a header, `payload_bytes` and a tag. Free with rd_slots_free(). Returns false
+// on failure.
 bool rd_slots_create(struct rd_slots *slots, unsigned count, size_t payload_bytes, struct rd_error *error);
-// Allocates the one slot that a connection has before authentication.
+// Allocates the one slot that a connection has before authentication. Returns false on failure.
 bool rd_slots_create_early(struct rd_slots *slots, struct rd_error *error);
 
-// False when none is free.
+// Returns false if no slot is free.
 bool rd_slots_take(struct rd_slots *slots, unsigned *slot);
 void rd_slots_give(struct rd_slots *slots, unsigned slot);
 
-// The beginning of a slot's message.
+// Returns the beginning of a slot's message.
 unsigned char *rd_slots_message(const struct rd_slots *slots, unsigned slot);
 
 void rd_slots_free(struct rd_slots *slots); // all zeros are allowed

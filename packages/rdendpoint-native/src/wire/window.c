@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define SLOTS_MIN 4u // of a small buffer: one end fills while the other empties
+#define SLOTS_MIN 4u // for a small buffer: one end fills while the other empties
 #define SLOTS_GOOD 8u
 #define FIT_SLOTS_MIN 2u
 #define FIT_BYTES_MIN 4096u
-// Two for frames other than DATA (conn/rx.c), and two of the transport's own.
+// Two for frames other than DATA (conn/rx.c), and two for the transport itself.
 #define SLOTS_BESIDE 4u
-// Of a chain. A host has a frame on the wire and one that it is taking from there, or waits for an acknowledgement.
+// For a chain. A host has one frame on the wire, and one that it is receiving or that waits for an acknowledgement.
 #define RING_FRAMES_EACH 2u
 #define RING_FRAMES_BESIDE 8u
-// Around a payload: headers, a tag, and a transport's own few bytes.
+// Bytes around a payload: headers, a tag, and a transport's own few bytes.
 #define AROUND_BYTES 64u
 
 static size_t slots_that_fit(size_t most_bytes, size_t slot_bytes);

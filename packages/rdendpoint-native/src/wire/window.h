@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receive window: what a receiver grants, and the memory that it takes.
+// The receive window: how much a receiver grants, and how much memory that takes.
 #ifndef RD_WIRE_WINDOW_H
 #define RD_WIRE_WINDOW_H
 
@@ -8,44 +8,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Further frames of RD_SMALL_BYTES at most, over a transport that is a stream: a line need not wait for a round trip.
-// At a line a millisecond and a round trip of 50 ms, 90 are in use before the first is acknowledged.
+// Extra frames of at most RD_SMALL_BYTES, over a stream transport, so that a line does not have to wait for a round
+// trip. With one line per millisecond and a round trip of 50 ms, 90 are in use before the first is acknowledged.
 #define RD_SMALL_SLOTS 256u
 
 struct rd_window {
   uint32_t slots;      // DATA frames
-  uint32_t slot_bytes; // the largest payload of one
+  uint32_t slot_bytes; // the largest payload of such a frame
 };
 
-// Compressed or sealed frames are smaller: they stay in the processor's cache between the steps, and there are enough
-// of them for many threads. A MAC only reads: with it, full-size frames reach 0.90 of the plain throughput, frames of
-// 256 KiB 0.81. Frames of a chain are as small: a host passes on whole frames, and the first sender keeps one for each
-// host and more.
+// Compressed or sealed frames are smaller: they stay in the CPU's cache between the steps, and there are enough of them
+// for many threads. A MAC only reads: with a MAC, full-size frames reach 0.90 of the unprotected throughput, frames of
+// 256 KiB 0.81. Frames in a chain are just as small: a host passes on complete frames, and the first sender keeps at
+// least one for each host.
 #define RD_WINDOW_CODEC_SLOT_BYTES (256u << 10)
 
-// The window of a receiver with a buffer of so many bytes, at least 64 KiB. `small`: frames are to be opened or
-// decompressed, or are those of a chain.
+// Returns the window for a receiver with a buffer of `buffer_bytes`, at least 64 KiB. `small`: for frames that are
+// opened or decompressed, or that are part of a chain.
 struct rd_window rd_window_of(size_t buffer_bytes, bool small);
-// A window for plain frames, converted for frames that are to be opened or decompressed: smaller slots in no more
+// Converts a window for unprotected frames to one for frames that are opened or decompressed: smaller slots in no more
 // memory.
 struct rd_window rd_window_for_codec(const struct rd_window *window);
-// The ring that keeps what `behind` hosts of a chain may lack, beside a window of `buffer_bytes`: as many bytes, and in
-// a long chain two frames for each host and 8 more; at most RD_WINDOW_RING_MAX_BYTES.
+// Returns the size of the ring that keeps the bytes that `behind` hosts of a chain may still need, in addition to a
+// window of `buffer_bytes`: as many bytes, or, in a long chain, two frames for each host and 8 more; at most
+// RD_WINDOW_RING_MAX_BYTES.
 #define RD_BEHIND_MAX 65535u
 #define RD_WINDOW_RING_MAX_BYTES ((size_t)1 << 30)
 size_t rd_window_ring_bytes(size_t buffer_bytes, unsigned behind);
 size_t rd_window_bytes(const struct rd_window *window);
 
-// The most receive memory that a transport needs for it, also for a window of no slots.
+// Returns the most receive memory that a transport needs for the window, even for a window without slots.
 size_t rd_window_memory_bytes(const struct rd_window *window);
 
-// Shrinks it to `most_bytes` of memory: first fewer slots, then smaller ones. False (RD_CODE_CANNOT_CONNECT) when two
-// slots of 4 KiB do not fit; the message names the limit and the next step.
+// Shrinks the window to `most_bytes` of memory: first fewer slots, then smaller ones. Returns false
+// (RD_CODE_CANNOT_CONNECT) if two slots of 4 KiB do not fit; the message names the limit and the next step.
 bool rd_window_fit(struct rd_window *window, size_t most_bytes, struct rd_error *error);
 
-// The error of a memlock limit that is too small: its value, and where to raise it.
+// Sets the error for a memlock limit that is too small: its value, and where to raise it.
 void rd_window_too_small(struct rd_error *error);
-// "buffer of 8 MiB shrunk to 5.5 MiB: …"
+// Formats "buffer of 8 MiB reduced to 5.5 MiB: …".
 void rd_window_note(size_t wanted_bytes, size_t got_bytes, char *out, size_t out_bytes);
 
 #endif

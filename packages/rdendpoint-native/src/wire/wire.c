@@ -167,7 +167,8 @@ static bool flags_are_right(const struct rd_frame *frame) {
   return (frame->flags & ~known) == 0 && (frame->flags & both) != both;
 }
 
-// The handshake comes before the keys, so it is plain; DATA has the agreed protection; all else is always sealed.
+// The handshake comes before the keys, so it is plain; DATA has the agreed protection; everything else is always
+// sealed.
 static bool seal_is_right(const struct rd_frame *frame) {
   bool sealed = (frame->flags & RD_FLAG_SEALED) != 0;
   if (!rd_frame_has_tag(frame) && frame->sequence != 0) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of the wire protocol (docs/protocol.md, section 1.1): the only decoder of a peer's bytes.
+// Frames of the wire protocol (docs/protocol/wire.md, section 1.1): the only decoder of a peer's bytes.
 #ifndef RD_WIRE_WIRE_H
 #define RD_WIRE_WIRE_H
 
@@ -7,11 +7,11 @@
 
 #define RD_HEADER_BYTES 24u
 #define RD_TAG_BYTES 16u
-#define RD_HANDSHAKE_MESSAGE_MAX_BYTES 16384u // a whole message before authentication
+#define RD_HANDSHAKE_MESSAGE_MAX_BYTES 16384u // a complete message before authentication
 #define RD_SLOT_MAX_BYTES (1u << 20)          // largest DATA payload
-#define RD_SMALL_BYTES 2048u                  // of the stream: the largest DATA that a small slot takes
+#define RD_SMALL_BYTES 2048u                  // of the stream: the largest DATA that fits a small slot
 #define RD_ABORT_REASON_MAX_BYTES 1024u
-#define RD_CONTROL_PAYLOAD_MAX_BYTES (4u + RD_ABORT_REASON_MAX_BYTES) // of every frame but HANDSHAKE and DATA
+#define RD_CONTROL_PAYLOAD_MAX_BYTES (4u + RD_ABORT_REASON_MAX_BYTES) // of every frame except HANDSHAKE and DATA
 
 enum rd_frame_type {
   RD_FRAME_HANDSHAKE = 1,
@@ -28,8 +28,8 @@ enum rd_frame_type {
 };
 
 #define RD_FLAG_SEALED 1u
-#define RD_FLAG_COMPRESSED 2u // of DATA: its payload is a block's (block.h)
-#define RD_FLAG_MACED 4u      // of DATA: its payload is in clear, and a tag follows that proves header and payload
+#define RD_FLAG_COMPRESSED 2u // DATA only: its payload is a block's (block.h)
+#define RD_FLAG_MACED 4u      // DATA only: an unencrypted payload, then a tag that authenticates header and payload
 #define RD_BLOCK_HEAD_BYTES 4u
 
 struct rd_frame {
@@ -41,55 +41,58 @@ struct rd_frame {
   uint64_t sequence;
 };
 
-// The protection of DATA frames, each stronger than the ones before it.
+// The protection of DATA frames, from weakest to strongest.
 enum rd_protection { RD_PROTECTION_NONE, RD_PROTECTION_MAC, RD_PROTECTION_SEAL };
 
-// The flag of DATA frames that are protected so, 0 for none.
+// Returns the flag of DATA frames with this protection; 0 for none.
 uint8_t rd_protection_flag(enum rd_protection protection);
-// Whether the payload ends with a tag.
+// Returns true if the payload ends with a tag.
 bool rd_frame_has_tag(const struct rd_frame *frame);
 
 // Writes the header of `frame` to `out`, RD_HEADER_BYTES long.
 void rd_frame_encode(const struct rd_frame *frame, unsigned char out[RD_HEADER_BYTES]);
 
-// Decodes the header of a message of `bytes` bytes. False (RD_CODE_DATA_DAMAGED): it is too short, its type or a flag
-// is unknown, its stream is not 0, its type cannot have this payload length, it is a sealed HANDSHAKE, it is neither
-// sealed nor HANDSHAKE nor DATA, it is compressed or has a MAC but is no DATA, or it has a MAC and is sealed.
+// Decodes the header of a message of `bytes` bytes. Returns false (RD_CODE_DATA_DAMAGED) if it is too short, its type
+// or a flag is unknown, its stream is not 0, its type cannot have this payload length, it is a sealed HANDSHAKE, it is
+// neither sealed nor HANDSHAKE nor DATA, it is compressed or has a MAC but is not DATA, or it has a MAC and is sealed.
 bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame *frame, struct rd_error *error);
 
 #define RD_SIGNATURE_BYTES 64u
 struct rd_end {
   unsigned char digest[RD_DIGEST_BYTES];
   uint32_t producer_status;
-  bool is_signed; // of a chain's stream
+  bool is_signed; // in a chain's stream
   unsigned char signature[RD_SIGNATURE_BYTES];
 };
 #define RD_END_BYTES (RD_DIGEST_BYTES + 4u)
 #define RD_END_MAX_BYTES (RD_END_BYTES + RD_SIGNATURE_BYTES)
-// Returns the payload's length.
+// Encodes END and returns the payload's length.
 size_t rd_end_encode(const struct rd_end *end, unsigned char out[RD_END_MAX_BYTES]);
+// Returns false (RD_CODE_DATA_DAMAGED) if the length is wrong.
 bool rd_end_decode(const unsigned char *payload, size_t bytes, struct rd_end *end, struct rd_error *error);
 
 #define RD_ACK_BYTES 8u
 void rd_ack_encode(uint64_t frames_consumed, unsigned char out[RD_ACK_BYTES]);
+// Returns false (RD_CODE_DATA_DAMAGED) if the length is wrong.
 bool rd_ack_decode(const unsigned char *payload, size_t bytes, uint64_t *frames_consumed, struct rd_error *error);
 
 struct rd_abort {
   enum rd_code code;
   char reason[RD_ABORT_REASON_MAX_BYTES + 1]; // control characters replaced by '?'
 };
-// Returns the payload's length.
+// Encodes ABORT and returns the payload's length.
 size_t rd_abort_encode(const struct rd_abort *abort, unsigned char out[RD_CONTROL_PAYLOAD_MAX_BYTES]);
+// Decodes a code and a reason. Returns false (RD_CODE_DATA_DAMAGED) if the length is wrong.
 bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort *abort, struct rd_error *error);
 
-#define RD_FEATURE_ZSTD 1u // of a receiver: it takes compressed frames
+#define RD_FEATURE_ZSTD 1u // receiver only: it accepts compressed frames
 
 struct rd_hello {
   uint16_t version;
   enum rd_protection wants;
-  bool wants_chacha;     // of a sender: for sealed frames
-  bool wants_chacha_mac; // of a sender: for DATA with a MAC
-  bool compresses;       // of a sender: it can compress
+  bool wants_chacha;     // sender only: for sealed frames
+  bool wants_chacha_mac; // sender only: for DATA with a MAC
+  bool compresses;       // sender only: it can compress
   uint64_t features;
   uint32_t epoch;
   uint32_t slot_bytes;
@@ -98,7 +101,8 @@ struct rd_hello {
 };
 #define RD_HELLO_BYTES 32u
 void rd_hello_encode(const struct rd_hello *hello, unsigned char out[RD_HELLO_BYTES]);
-// Decodes a HELLO of any version, which the caller compares. False (RD_CODE_DATA_DAMAGED): wrong length or magic.
+// Decodes a HELLO of any version, which the caller must check. Returns false (RD_CODE_DATA_DAMAGED) if length or magic
+// is wrong.
 bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello *hello, struct rd_error *error);
 
 #endif

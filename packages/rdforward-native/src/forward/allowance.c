@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forward/allowance.h"
 
-#define FAST_MS 200 // half a window in less: it delays its sender, on a network with a round trip of up to twice this
+#define FAST_MS 200 // half a window in less time delays the sender, if the network's round trip takes up to twice this
 #define SLOW_MS 2000
 
 static void resize(struct rd_allowance *allowance, int64_t took_ms, uint32_t *budget);
@@ -17,7 +17,7 @@ bool rd_allowance_arrived(struct rd_allowance *allowance, uint32_t bytes) {
   return true;
 }
 
-// By half windows: a grant for every record would be as many records again.
+// Grants half windows: one grant per record would double the number of records.
 uint32_t rd_allowance_taken(struct rd_allowance *allowance, uint32_t bytes, int64_t now_ms, uint32_t *budget) {
   allowance->waiting -= bytes;
   uint32_t held = allowance->granted + allowance->waiting;
@@ -35,7 +35,7 @@ void rd_allowance_end(struct rd_allowance *allowance, uint32_t *budget) {
   allowance->window = RD_ALLOWANCE_MIN;
 }
 
-// A reader that has left something is not one that keeps up.
+// A reader that has left bytes waiting does not keep up.
 static void resize(struct rd_allowance *allowance, int64_t took_ms, uint32_t *budget) {
   uint32_t window = allowance->window;
   if (took_ms < FAST_MS && allowance->waiting == 0 && window < RD_ALLOWANCE_MAX && *budget >= window) {

@@ -25,7 +25,7 @@ bool rd_background_begin(int *ready_fd, struct rd_error *error) {
     await(pid, fds[0]);
   }
   close(fds[0]);
-  prctl(PR_SET_PDEATHSIG, SIGTERM); // until it is on its own
+  prctl(PR_SET_PDEATHSIG, SIGTERM); // until it is detached
   if (getppid() != first) _exit(255);
   *ready_fd = fds[1];
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ssh's -f: the process that was started ends when all listen, and one that it made goes on.
+// ssh's -f: the first process exits when all listeners are open, and its child continues.
 #ifndef RD_FORWARD_BACKGROUND_H
 #define RD_FORWARD_BACKGROUND_H
 
@@ -7,10 +7,11 @@
 
 #include <stdbool.h>
 
-// Makes the process that goes on, in which it returns: *ready_fd is for rd_background_detach(). The first process exits
-// with 0 then, or with the status of the other when that ends before. False (RD_CODE_INTERNAL).
+// Forks the process that continues and returns in that process: *ready_fd is for rd_background_detach(). The first
+// process exits with 0 after the call of that function, or with the status of the other process if that ends earlier.
+// Returns false (RD_CODE_INTERNAL) on failure.
 bool rd_background_begin(int *ready_fd, struct rd_error *error);
-// Leaves the terminal and the caller's input and output.
+// Detaches from the terminal and from the caller's input and output.
 void rd_background_detach(int *ready_fd);
 
 #endif

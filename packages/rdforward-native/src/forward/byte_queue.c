@@ -16,7 +16,7 @@ unsigned char *rd_byte_queue_reserve(struct rd_byte_queue *queue, size_t count) 
   queue->start = 0;
   queue->end = waiting;
   size_t wanted = queue->capacity > 0 ? queue->capacity : LEAST_BYTES;
-  // Twice what waits, so that bytes are not moved each time.
+  // Twice the queued bytes, so that bytes are not moved each time.
   while (wanted - waiting < count || wanted < 2 * waiting) wanted *= 2;
   if (wanted > queue->capacity) queue->memory = rd_memory_resize(queue->memory, wanted, 1);
   queue->capacity = wanted;

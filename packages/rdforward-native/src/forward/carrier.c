@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define TERM_MS 15000 // by then rdpipe has ended by itself, or does not end
+#define TERM_MS 15000 // by then rdpipe has ended on its own, or never will
 #define KILL_MS 15000
 
 static _Noreturn void become(char *const *command, int in_fd, int out_fd, pid_t parent);
@@ -54,7 +54,7 @@ int rd_carrier_end(struct rd_carrier *carrier, int signal_fd, bool is_now) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// The signals of a terminal are this process's to act on, which then ends the command.
+// This process handles the signals of a terminal, and then ends the command.
 static _Noreturn void become(char *const *command, int in_fd, int out_fd, pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
@@ -70,7 +70,7 @@ static _Noreturn void become(char *const *command, int in_fd, int out_fd, pid_t 
   _exit(127);
 }
 
-// True: it has ended. False: not in time, or there is a signal, which is taken.
+// Returns true if the process has ended, and false after the time limit or a signal, which is consumed.
 static bool await(int pid_fd, int signal_fd, int most_ms) {
   struct pollfd fds[] = {{.fd = pid_fd, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
   int64_t until = rd_now_ms() + most_ms;

@@ -19,7 +19,7 @@ void rd_forward_confine(const struct rd_forward_listener *listeners, size_t coun
   rd_syscall_filter_install(&(struct rd_syscall_profile){.child = child});
 }
 
-// In which the local sockets are.
+// Opens the directories of the local sockets.
 static size_t open_directories(const struct rd_forward_listener *listeners, size_t count, int *fds) {
   size_t opened = 0;
   for (size_t i = 0; i < count; i++) {

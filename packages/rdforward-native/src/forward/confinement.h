@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rights that rdforward gives up once it listens: programs, devices, foreign files.
+// Drops the privileges that rdforward does not need once it listens: programs, devices, other files.
 #ifndef RD_FORWARD_CONFINEMENT_H
 #define RD_FORWARD_CONFINEMENT_H
 
@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-// `child`: the process that may still be signalled; 0: none. Local sockets of `listeners` can still be removed.
+// `child`: the process that may still be signalled; 0: none. The local sockets of `listeners` can still be removed.
 void rd_forward_confine(const struct rd_forward_listener *listeners, size_t count, pid_t child);
 
 #endif

@@ -18,14 +18,14 @@
 #include <stdio.h>
 #include <sys/signalfd.h>
 
-#define STATUS_FAILED 255 // as ssh's
+#define STATUS_FAILED 255 // the same as ssh's
 
-// Of the near end.
+// State of the near end.
 struct near {
   struct rd_forward_options options;
-  struct rd_forward_listener *listeners; // of -L
+  struct rd_forward_listener *listeners; // for -L
   size_t listener_count;
-  struct rd_place *targets; // of -R
+  struct rd_place *targets; // for -R
   struct rd_carrier carrier;
   int signal_fd, ready_fd;
 };
@@ -75,7 +75,7 @@ static int run_near(const struct rd_forward_options *options) {
   return status;
 }
 
-// Before anything is started: a port that is in use is seen at once.
+// Runs before anything is started, so that a port in use is reported immediately.
 static bool listen_all(struct near *near, struct rd_error *error) {
   const struct rd_specs *local = &near->options.local, *remote = &near->options.remote;
   near->listeners = rd_memory_new(local->count + 1, sizeof *near->listeners);
@@ -113,7 +113,7 @@ static int carry(struct near *near) {
   struct signalfd_siginfo signal;
   if (end == RD_MUX_SIGNALLED) rd_read_some(near->signal_fd, &signal, sizeof signal);
   int status = rd_carrier_end(&near->carrier, near->signal_fd, agreed == RD_TABLE_SIGNALLED);
-  // The command has shown its own failure.
+  // The command has already reported its own failure.
   if (end == RD_MUX_BYE || (end == RD_MUX_LOST && status == 0)) print_line("the other end is gone");
   return STATUS_FAILED;
 }
@@ -132,7 +132,7 @@ static enum rd_mux_end forward(struct near *near, struct rd_byte_queue received,
   return rd_mux_run(&settings, error);
 }
 
-// Without it the other end would take the end of its input for a failure.
+// Without BYE the other end would report the end of its input as a failure.
 static void say_goodbye(const struct near *near) {
   struct rd_outbox outbox = {0};
   rd_outbox_put(&outbox, &(struct rd_forward_frame){.type = RD_FORWARD_BYE});
@@ -152,7 +152,7 @@ static int run_far(void) {
     print_line("--far: standard input and output are not pipes (rdssh -N -L starts this program)");
     return STATUS_FAILED;
   }
-  close(STDIN_FILENO); // else the ends of these pipes would be seen late
+  close(STDIN_FILENO); // otherwise the ends of these pipes would be noticed late
   close(STDOUT_FILENO);
   enum rd_mux_end end = serve(&table, in_fd, out_fd, signal_fd, &error);
   rd_table_clear(&table);
@@ -180,7 +180,7 @@ static enum rd_mux_end serve(struct rd_table *table, int in_fd, int out_fd, int 
   return rd_mux_run(&settings, error);
 }
 
-// Under nohup SIGHUP stays ignored.
+// SIGHUP stays ignored under nohup.
 static int open_signals(void) {
   struct sigaction hangup;
   sigset_t ends;
@@ -192,7 +192,7 @@ static int open_signals(void) {
   return signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-// As ssh does, for those that read it.
+// Prints the same lines as ssh, for programs that parse them.
 static void print_ports(const struct rd_specs *remote, const struct rd_specs *asked) {
   for (size_t i = 0; i < remote->count; i++) {
     char target[RD_PLACE_TEXT_BYTES], text[RD_PLACE_TEXT_BYTES + 64];

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 
-// The fields of a record's payload, in this order; the text takes what is left.
+// The fields of a record's payload, in this order; the text takes the remaining bytes.
 struct shape {
   const char *name; // NULL: no such type
   bool stream, index, port, number;
@@ -48,7 +48,7 @@ enum rd_outcome rd_forward_frame_decode(const unsigned char *bytes, size_t count
   }
   size_t fixed = fixed_bytes(shape);
   if (payload < fixed + shape->text_least || payload > fixed + shape->text_most || (stream != 0) != shape->stream) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end sent a record %s of a wrong form", shape->name);
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end sent a malformed %s record", shape->name);
     return RD_OUTCOME_FAILED;
   }
   if (count - RD_FORWARD_HEAD_BYTES < payload) return RD_OUTCOME_AGAIN;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#define TRIES 16 // for a port that is free in both families
+#define TRIES 16 // to find a port that is free in both families
 
 static bool open_path(struct rd_forward_listener *listener, const char *path, struct rd_error *error);
 static bool open_port(struct rd_forward_listener *listener, const struct rd_place *place, struct rd_error *error);
@@ -30,7 +30,7 @@ bool rd_forward_listener_open(struct rd_forward_listener *listener, const struct
   return rd_place_is_path(place) ? open_path(listener, place->address, error) : open_port(listener, place, error);
 }
 
-// A file that took the socket's place is another's.
+// A file that replaced the socket belongs to another program, and is not removed.
 void rd_forward_listener_close(struct rd_forward_listener *listener) {
   struct stat status;
   if (listener == NULL) return;
@@ -100,7 +100,7 @@ static size_t find_addresses(const struct rd_place *place, struct rd_socket_addr
          rd_socket_address_find(is_own ? "::1" : "::", place->port, addresses + 1, 1, error);
 }
 
-// A host may lack a family. In use in one of them is in use.
+// A host may lack an address family. A port that is in use in one family counts as in use.
 static bool open_all(struct rd_forward_listener *listener, struct rd_socket_address *addresses, size_t count,
                      const struct rd_place *place) {
   listener->port = place->port;

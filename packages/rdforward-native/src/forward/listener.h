@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listens on one place of -L or -R, a TCP port or a local socket, and accepts its connections.
+// Listens at one address of -L or -R, a TCP port or a local socket, and accepts its connections.
 #ifndef RD_FORWARD_LISTENER_H
 #define RD_FORWARD_LISTENER_H
 
@@ -14,7 +14,7 @@
 
 struct rd_forward_listener;
 
-// As events name it: `socket` of that listener.
+// One socket of `listener`, as events refer to it.
 struct rd_forward_listener_socket {
   enum rd_watched kind;
   struct rd_forward_listener *listener;
@@ -22,25 +22,28 @@ struct rd_forward_listener_socket {
 };
 
 struct rd_forward_listener {
-  uint16_t index, port; // port: the one that it has
+  uint16_t index, port; // port: the actual one
   struct rd_forward_listener_socket sockets[RD_FORWARD_LISTENER_SOCKETS];
   size_t socket_count;
-  char path[RD_PLACE_BYTES]; // of a local socket, which is removed at the end; else ""
+  char path[RD_PLACE_BYTES]; // of a local socket, which is removed at the end; otherwise ""
   dev_t device;
   ino_t inode;
 };
 
-// False (RD_CODE_CANNOT_CONNECT): in use, or not an address of this host. In any case to be closed.
+// Returns false (RD_CODE_CANNOT_CONNECT) if the address is in use or does not belong to this host. Close the listener
+// in any case.
 bool rd_forward_listener_open(struct rd_forward_listener *listener, const struct rd_place *place, uint16_t index,
                               struct rd_error *error);
 void rd_forward_listener_close(struct rd_forward_listener *listener); // NULL-safe
 
-// *fd: a connection, non-blocking, of the address `peer`. FAILED: descriptors or memory are used up (errno): later.
+// Accepts a connection: *fd, non-blocking, from the address `peer`. FAILED: descriptors or memory are exhausted
+// (errno); try later.
 #define RD_PEER_TEXT_BYTES 160u
 enum rd_outcome rd_forward_listener_accept(const struct rd_forward_listener_socket *socket, int *fd,
                                            char peer[RD_PEER_TEXT_BYTES]);
 
-// For connections of both ends: small messages go at once, and a peer that vanished is found in the end.
+// Sets the options of a connection at either end: small messages are sent without delay, and a vanished peer is
+// detected eventually.
 void rd_connection_tune(int fd);
 
 #endif

@@ -13,8 +13,8 @@
 
 #define EVENTS 256
 #define READ_BYTES (256u << 10)
-#define ROUNDS 16   // of sending before events are looked at again
-#define RETRY_MS 20 // for a local socket whose queue is full, and for descriptors that were used up
+#define ROUNDS 16   // of sending before events are checked again
+#define RETRY_MS 20 // for a local socket whose queue is full, and after descriptors were exhausted
 #define FAREWELL_MS 2000
 #define STREAM_EVENTS (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
 
@@ -24,11 +24,11 @@ struct mux {
   struct rd_streams streams;
   struct rd_byte_queue received;
   struct rd_resolver *resolver;
-  uint64_t next_own, next_theirs; // ids of connections: the near end's are odd
+  uint64_t next_own, next_theirs; // ids of connections: odd at the near end
   int epoll_fd;
   bool readable, writable; // the pipes
-  bool hung_up;            // the input's end comes behind what is in it
-  bool accepts, retries;   // retries: something is to be tried again after RETRY_MS
+  bool hung_up;            // the end of the input follows the data in the pipe
+  bool accepts, retries;   // retries: something must be tried again after RETRY_MS
   enum rd_watched input, output, signals, lookups;
 };
 
@@ -166,7 +166,7 @@ static void on_stream_event(struct mux *mux, struct rd_stream *stream, uint32_t 
   rd_streams_note(&mux->streams, stream);
 }
 
-// Level-triggered: what is left over is seen again.
+// Level-triggered: remaining connections are reported again.
 static void accept_all(struct mux *mux, struct rd_forward_listener_socket *socket) {
   for (int i = 0; i < EVENTS; i++) {
     char peer[RD_PEER_TEXT_BYTES];
@@ -177,7 +177,7 @@ static void accept_all(struct mux *mux, struct rd_forward_listener_socket *socke
       offer(mux, socket->listener, fd, peer);
       continue;
     }
-    if (outcome == RD_OUTCOME_FAILED) { // until a moment later
+    if (outcome == RD_OUTCOME_FAILED) { // retry in a moment
       struct epoll_event none = {.events = 0, .data.ptr = &socket->kind};
       epoll_ctl(mux->epoll_fd, EPOLL_CTL_MOD, socket->fd, &none);
       mux->retries = true;
@@ -208,7 +208,7 @@ static enum step receive(struct mux *mux, struct rd_error *error) {
   unsigned char *room = rd_byte_queue_reserve(&mux->received, READ_BYTES);
   ssize_t got = rd_read_some(mux->settings->in_fd, room, READ_BYTES);
   if (got == 0 || (got < 0 && errno != EAGAIN)) return STEP_LOST;
-  // All that was there: an event comes when there is more, but none for an end that came with the last one.
+  // Everything was read: an event follows when there is more, but none for an end that came with the last event.
   mux->readable = got == (ssize_t)READ_BYTES || (got > 0 && mux->hung_up);
   if (got > 0) rd_byte_queue_fill(&mux->received, (size_t)got);
   for (;;) {
@@ -233,7 +233,7 @@ static enum step on_frame(struct mux *mux, const struct rd_forward_frame *frame,
     return STEP_FAILED;
   }
   struct rd_stream *stream = rd_streams_find(&mux->streams, frame->stream);
-  if (stream == NULL) return STEP_ON; // it ended here before the other end knew
+  if (stream == NULL) return STEP_ON; // it ended here before the other end knew that
   bool is_answer = frame->type == RD_FORWARD_OPENED || frame->type == RD_FORWARD_REFUSED;
   bool is_good =
       is_answer ? on_answer(mux, stream, frame, error) : rd_stream_receive(stream, &mux->shared, frame, error);
@@ -241,7 +241,7 @@ static enum step on_frame(struct mux *mux, const struct rd_forward_frame *frame,
   return is_good ? STEP_ON : STEP_FAILED;
 }
 
-// Only what the command line named is dialled.
+// Only addresses from the command line are dialed.
 static bool on_open(struct mux *mux, const struct rd_forward_frame *frame, struct rd_error *error) {
   if (frame->stream != mux->next_theirs || frame->index >= mux->settings->target_count ||
       frame->number > RD_ALLOWANCE_MAX) {
@@ -267,7 +267,7 @@ static bool on_open(struct mux *mux, const struct rd_forward_frame *frame, struc
 static bool on_answer(struct mux *mux, struct rd_stream *stream, const struct rd_forward_frame *frame,
                       struct rd_error *error) {
   if (stream->state != RD_STREAM_OFFERED || frame->number > RD_ALLOWANCE_MAX) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end answered for a connection out of place");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other end sent an answer out of place");
     return false;
   }
   if (frame->type == RD_FORWARD_OPENED) {
@@ -298,7 +298,7 @@ static void take_lookups(struct mux *mux) {
   }
 }
 
-// `error`: the reason why there is no address, or why the last one failed.
+// `error`: the reason why there is no address, or why the last dial failed.
 static void dial(struct mux *mux, struct rd_stream *stream, struct rd_error *error) {
   char reason[RD_PLACE_TEXT_BYTES + sizeof error->message + 4], place[RD_PLACE_TEXT_BYTES];
   stream->state = RD_STREAM_DIALLING;
@@ -348,7 +348,7 @@ static void retry_stream(void *context, struct rd_stream *stream) {
   rd_streams_note(&mux->streams, stream);
 }
 
-// Each connection in turn sends one record.
+// Each connection sends one record in turn.
 static enum step send_all(struct mux *mux, struct rd_error *error) {
   for (int round = 0; round < ROUNDS; round++) {
     struct rd_stream *stream;
@@ -374,7 +374,7 @@ static enum rd_outcome flush(struct mux *mux) {
   return outcome;
 }
 
-// The other end is left to itself where its pipe takes no BYE in time: its input ends all the same.
+// If the pipe accepts no BYE in time, the other end gets none: its input ends anyway.
 static void end(struct mux *mux, enum step step) {
   rd_streams_each(&mux->streams, cut, mux);
   rd_streams_bury(&mux->streams);

@@ -10,10 +10,10 @@
 struct rd_forward_options {
   bool help, is_far, background;
   struct rd_specs local, remote; // -L, -R
-  char **command;                // of the near end, ended by NULL: it carries the stream
+  char **command;                // of the near end, NULL-terminated: the command that carries the stream
 };
 
-// False (RD_CODE_USAGE). To be cleared in any case.
+// Returns false (RD_CODE_USAGE) if the command line is invalid. Clear the options in any case.
 bool rd_forward_options_parse(int argc, char **argv, struct rd_forward_options *options, struct rd_error *error);
 void rd_forward_options_clear(struct rd_forward_options *options);
 

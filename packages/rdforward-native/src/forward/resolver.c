@@ -49,7 +49,7 @@ struct rd_resolver *rd_resolver_create(struct rd_error *error) {
   return resolver;
 }
 
-// A thread that may be in a look-up of many seconds keeps what it uses.
+// A thread that may be in a lookup of many seconds keeps the memory that it uses.
 void rd_resolver_destroy(struct rd_resolver *resolver) {
   if (resolver == NULL) return;
   pthread_mutex_lock(&resolver->mutex);
@@ -65,7 +65,7 @@ void rd_resolver_destroy(struct rd_resolver *resolver) {
 enum rd_outcome rd_resolver_find(struct rd_resolver *resolver, uint64_t stream, const struct rd_place *target,
                                  struct rd_dial *dial, struct rd_error *error) {
   *dial = (struct rd_dial){0};
-  if (strcmp(target->address, "localhost") == 0) { // also in a build that looks up no names
+  if (strcmp(target->address, "localhost") == 0) { // also in a build that cannot look up names
     dial->count = rd_socket_address_find("::1", target->port, dial->addresses, 1, error);
     dial->count += rd_socket_address_find("127.0.0.1", target->port, dial->addresses + dial->count, 1, error);
     return RD_OUTCOME_DONE;

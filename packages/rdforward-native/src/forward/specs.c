@@ -66,7 +66,7 @@ void rd_place_text(const struct rd_place *place, char text[RD_PLACE_TEXT_BYTES])
     snprintf(text, RD_PLACE_TEXT_BYTES, strchr(address, ':') ? "[%.100s]:%u" : "%.100s:%u", address, place->port);
 }
 
-// At the colons outside of brackets and, in paths, of backslashes.
+// Splits at colons that are neither in brackets nor escaped by a backslash.
 static bool split(char *text, struct field *fields, size_t *count) {
   char *at = text;
   do {
@@ -75,7 +75,7 @@ static bool split(char *text, struct field *fields, size_t *count) {
   return true;
 }
 
-// `*at` moves behind the field's colon; NULL: it was the last one.
+// Moves *at past the colon of the field; NULL: it was the last field.
 static bool end_of_field(char **at, struct field *field) {
   char *out = *at, *in = *at;
   *field = (struct field){.text = *at, .is_path = *in == '/'};
@@ -115,7 +115,7 @@ static bool read_fields(const struct field *fields, size_t count, struct rd_spec
   }
 }
 
-// An empty address is every one, none and localhost are this host's own.
+// An empty address means every address; no address and localhost mean only this host.
 static bool read_listener(const struct field *address, const struct field *port, struct rd_place *place) {
   const char *text = address == NULL || strcmp(address->text, "localhost") == 0 ? "" : address->text;
   if (address != NULL && *address->text == '\0') text = "*";
@@ -138,7 +138,7 @@ static bool read_path(const struct field *field, struct rd_place *place) {
   return true;
 }
 
-// A number, or the name of a service.
+// Reads a number, or the name of a service.
 static bool read_port(const char *text, uint16_t *port) {
   char *end;
   unsigned long number = strtoul(text, &end, 10);

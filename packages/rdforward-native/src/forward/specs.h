@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What -L and -R say, in the words of ssh: where to listen, and what to dial for each connection.
+// The arguments of -L and -R, in ssh's syntax: addresses to listen on, and their targets.
 #ifndef RD_FORWARD_SPECS_H
 #define RD_FORWARD_SPECS_H
 
@@ -14,9 +14,9 @@
 
 // A TCP port or a local socket.
 struct rd_place {
-  // A path if it begins with '/'. Of a listener also "": this host alone, or "*": every address.
+  // A path if it begins with '/'. For a listener also "": only this host, or "*": every address.
   char address[RD_PLACE_BYTES];
-  uint16_t port; // of a listener 0: any free one; of a path 0
+  uint16_t port; // for a listener 0: any free port; for a path 0
 };
 
 struct rd_spec {
@@ -28,15 +28,15 @@ struct rd_specs {
   size_t count;
 };
 
-// Adds `[BIND:]PORT:HOST:HOSTPORT`, `[BIND:]PORT:SOCKET`, `SOCKET:HOST:HOSTPORT` or `SOCKET:SOCKET`. `is_remote`: of
-// -R, where port 0 is any free one. False (RD_CODE_USAGE): it is none of these.
+// Adds `[BIND:]PORT:HOST:HOSTPORT`, `[BIND:]PORT:SOCKET`, `SOCKET:HOST:HOSTPORT` or `SOCKET:SOCKET`. `is_remote`: an
+// argument of -R, in which port 0 is any free one. Returns false (RD_CODE_USAGE) if the text has another form.
 bool rd_specs_add(struct rd_specs *specs, const char *text, bool is_remote, struct rd_error *error);
-// Listeners without an address are for every address, as ssh's -g has it.
+// Lets listeners without an address listen on every address, as ssh's -g does.
 void rd_specs_open_to_all(struct rd_specs *specs);
 void rd_specs_clear(struct rd_specs *specs);
 
 bool rd_place_is_path(const struct rd_place *place);
-// "localhost:5432", "[::1]:80", "/run/x.sock"; a listener without an address is "port 80".
+// Stores "localhost:5432", "[::1]:80", "/run/x.sock"; "port 80" for a listener without an address.
 #define RD_PLACE_TEXT_BYTES 128u
 void rd_place_text(const struct rd_place *place, char text[RD_PLACE_TEXT_BYTES]);
 

@@ -34,7 +34,7 @@ void rd_stream_send(struct rd_stream *stream, struct rd_stream_shared *shared) {
     rd_outbox_put_data(&shared->outbox, stream->id, (size_t)got);
     stream->credit -= (uint32_t)got;
     shared->bytes_sent += (uint64_t)got;
-    // All that was there: an event comes when there is more.
+    // Everything was read: an event follows when there is more.
     if ((size_t)got < most && !stream->hung_up) stream->readable = false;
   }
 }
@@ -75,7 +75,7 @@ void rd_stream_begin(struct rd_stream *stream, uint32_t credit) {
   stream->readable = stream->writable = true;
 }
 
-// A close without a linger time is a reset over TCP. A local socket knows no reset.
+// A close without a linger time resets a TCP connection. Local sockets have no reset.
 void rd_stream_cut(struct rd_stream *stream, struct rd_stream_shared *shared, enum rd_forward_frame_type type,
                    const char *reason) {
   const struct linger none = {.l_onoff = 1};
@@ -114,7 +114,7 @@ static void grant(struct rd_stream *stream, struct rd_stream_shared *shared, siz
                 &(struct rd_forward_frame){.type = RD_FORWARD_CREDIT, .stream = stream->id, .number = more});
 }
 
-// To the socket: returns the bytes that it took; -1: it was cut.
+// Writes to the socket: returns the number of bytes that it accepted; -1: the connection was cut.
 static ssize_t give(struct rd_stream *stream, struct rd_stream_shared *shared, const unsigned char *bytes,
                     size_t count) {
   ssize_t given;
@@ -136,7 +136,7 @@ static void pass_end_on(struct rd_stream *stream, struct rd_stream_shared *share
   finish(stream, shared);
 }
 
-// When both directions have ended.
+// Ends the connection when both directions have ended.
 static void finish(struct rd_stream *stream, struct rd_stream_shared *shared) {
   if (!stream->sent_end || !stream->shut) return;
   stream->state = RD_STREAM_OVER;

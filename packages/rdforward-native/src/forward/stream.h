@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One forwarded connection: its socket, what has come for it, and which direction has ended.
+// One forwarded connection: its socket, the data received for it, and which directions have ended.
 #ifndef RD_FORWARD_STREAM_H
 #define RD_FORWARD_STREAM_H
 
@@ -11,8 +11,8 @@
 
 enum rd_stream_state {
   RD_STREAM_RESOLVING, // the other end opened it: the target's name is looked up
-  RD_STREAM_DIALLING,  // likewise: fd, or -1 where a local socket's queue is full
-  RD_STREAM_OFFERED,   // this end opened it: the answer is to come
+  RD_STREAM_DIALLING,  // likewise, the target is dialed: fd, or -1 if the queue of a local socket is full
+  RD_STREAM_OFFERED,   // this end opened it, and waits for the answer
   RD_STREAM_OPEN,
   RD_STREAM_OVER, // to be freed
 };
@@ -23,14 +23,14 @@ struct rd_stream {
   enum rd_stream_state state;
   int fd;
   uint16_t target;
-  bool readable, writable;      // until a call finds otherwise
-  bool hung_up;                 // its program sends no more: what is there is read to its end
-  bool sent_end, got_end, shut; // shut: the socket's end for what comes was passed on
+  bool readable, writable;      // until a call finds that it is not
+  bool hung_up;                 // the local program sends no more; the remaining data is read to the end
+  bool sent_end, got_end, shut; // shut: the end of the received data was passed on to the socket
   uint32_t credit;              // bytes that may be sent
   struct rd_allowance allowance;
-  struct rd_byte_queue backlog; // what came and the socket did not take
+  struct rd_byte_queue backlog; // received bytes that the socket did not accept yet
   struct rd_dial dial;
-  char peer[RD_PEER_TEXT_BYTES]; // of an offered one, for messages
+  char peer[RD_PEER_TEXT_BYTES]; // while OFFERED, for messages
   struct rd_stream *next_of_id, *previous_ready, *next_ready;
   bool is_ready;
 };
@@ -42,19 +42,20 @@ struct rd_stream_shared {
   uint64_t opened, bytes_sent, bytes_received;
 };
 
-// It may be sent from now.
+// Returns true if the stream has data and credit to send.
 bool rd_stream_can_send(const struct rd_stream *stream);
-// Sends one record of what its socket has.
+// Sends one record with data from the socket.
 void rd_stream_send(struct rd_stream *stream, struct rd_stream_shared *shared);
-// A record of the other end: DATA, CREDIT, END or RESET. False (RD_CODE_DATA_DAMAGED): it may not come now.
+// Handles a record of the other end: DATA, CREDIT, END or RESET. Returns false (RD_CODE_DATA_DAMAGED) if the record is
+// not allowed now.
 bool rd_stream_receive(struct rd_stream *stream, struct rd_stream_shared *shared, const struct rd_forward_frame *frame,
                        struct rd_error *error);
-// Its socket takes bytes again.
+// The socket accepts bytes again.
 void rd_stream_flush(struct rd_stream *stream, struct rd_stream_shared *shared);
-// Its socket is connected, by this end's call or the other's answer.
+// The socket is connected, by this end's call or by the other end's answer.
 void rd_stream_begin(struct rd_stream *stream, uint32_t credit);
-// Cuts the connection: its program sees a reset, and the other end gets a record of `type` (RESET, REFUSED with a
-// reason), or 0 none.
+// Cuts the connection: the local program sees a reset, and the other end gets a record of `type` (RESET, or REFUSED
+// with a reason); 0: no record.
 void rd_stream_cut(struct rd_stream *stream, struct rd_stream_shared *shared, enum rd_forward_frame_type type,
                    const char *reason);
 

@@ -75,7 +75,7 @@ static void leave(struct rd_streams *streams, struct rd_stream *stream) {
   stream->is_ready = false;
 }
 
-// An event that was already taken from the kernel may still name it.
+// Does not free the stream: an event that was already taken from the kernel may still refer to it.
 static void remove_stream(struct rd_streams *streams, struct rd_stream *stream) {
   struct rd_stream **place = place_of(streams, stream->id);
   if (*place == NULL) return;

@@ -116,7 +116,7 @@ static bool is_hello(const struct rd_forward_frame *frame, struct rd_error *erro
   return false;
 }
 
-// A NUL would end it early.
+// Refuses a NUL, which would end the address early.
 static bool read_place(const struct rd_forward_frame *frame, struct rd_place *place) {
   if (frame->text_bytes >= sizeof place->address || memchr(frame->text, '\0', frame->text_bytes) != NULL) return false;
   *place = (struct rd_place){.port = frame->port};
@@ -124,7 +124,7 @@ static bool read_place(const struct rd_forward_frame *frame, struct rd_place *pl
   return rd_place_is_path(place) ? place->port == 0 : true;
 }
 
-// False: no record of a table.
+// Returns false if the record does not belong to a table.
 static bool add_entry(struct rd_table *table, const struct rd_forward_frame *frame, struct rd_outbox *outbox) {
   struct rd_place place;
   bool is_target = frame->type == RD_FORWARD_TARGET;
@@ -153,7 +153,7 @@ static void listen_at(struct rd_table *table, const struct rd_place *place, stru
   rd_outbox_put(outbox, &frame);
 }
 
-// AGREED: the next record, of `*used` bytes, which are to be taken afterwards.
+// AGREED: stores the next record, of *used bytes, which the caller then takes from the queue.
 static enum rd_table_end next(struct rd_table_channel *channel, struct rd_forward_frame *frame, size_t *used,
                               struct rd_error *error) {
   for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The beginning of a forward: what may be dialled, where to listen, and the answers.
+// The beginning of a forward: the addresses to dial, the addresses to listen on, and the answers.
 #ifndef RD_FORWARD_TABLE_H
 #define RD_FORWARD_TABLE_H
 
@@ -9,21 +9,22 @@
 
 struct rd_table_channel {
   int in_fd, out_fd, signal_fd;  // signal_fd: -1: none
-  struct rd_byte_queue received; // what came behind the table; the caller frees it
+  struct rd_byte_queue received; // bytes that followed the table; the caller frees them
 };
 
 enum rd_table_end {
   RD_TABLE_AGREED,
   RD_TABLE_SIGNALLED,
-  RD_TABLE_LOST,   // the other end has gone
-  RD_TABLE_FAILED, // *error: a listener, or bytes that are no table
+  RD_TABLE_LOST,   // the other end is gone
+  RD_TABLE_FAILED, // *error: a listener failed, or the bytes are not a table
 };
 
-// Of the near end: `local` are those of -L, `remote` those of -R, whose ports become those that the far end has.
+// Runs the near end: `local` are the specifications of -L, `remote` those of -R, whose ports become the actual ones at
+// the far end.
 enum rd_table_end rd_table_offer(struct rd_table_channel *channel, const struct rd_specs *local,
                                  struct rd_specs *remote, struct rd_error *error);
 
-// Of the far end, to be cleared in any case.
+// The table of the far end. Clear it in any case.
 struct rd_table {
   struct rd_place *targets;
   size_t target_count;

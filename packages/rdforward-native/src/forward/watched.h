@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first member of what an epoll descriptor of a forward watches: it tells what an event is about.
+// The first member of every object that a forward's epoll descriptor watches: identifies the object.
 #ifndef RD_FORWARD_WATCHED_H
 #define RD_FORWARD_WATCHED_H
 
@@ -16,7 +16,7 @@ enum rd_watched {
   RD_WATCHED_STREAM,
 };
 
-// False, with errno: the system has no room.
+// Returns false, with errno, if a limit of the system is reached.
 static inline bool rd_watch(int epoll_fd, int fd, uint32_t events, enum rd_watched *watched) {
   struct epoll_event event = {.events = events, .data.ptr = watched};
   return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;

@@ -18,7 +18,7 @@ static bool read_arguments(int argc, char **argv, struct rd_merge_settings *sett
 int rd_gather_main(int argc, char **argv) {
   struct rd_merge_settings settings = {.first_fd = FIRST_INPUT_FD, .out_fd = STDOUT_FILENO};
   if (!read_arguments(argc, argv, &settings)) {
-    fputs("usage: rdgather lines|concat INPUTS [LABEL...]: started by rdstage\n", stderr);
+    fputs("Usage: rdgather lines|concat INPUTS [LABEL...] (rdstage starts this program)\n", stderr);
     return 2;
   }
   rd_sandbox_enter(&(struct rd_syscall_profile){0});

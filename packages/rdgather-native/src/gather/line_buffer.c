@@ -18,7 +18,7 @@ char *rd_line_buffer_room(struct rd_line_buffer *buffer, size_t *room) {
   return buffer->bytes + buffer->count;
 }
 
-// Those bytes were looked at before, and have no end of a line.
+// The first `looked_at` bytes were searched before and contain no end of a line.
 size_t rd_line_buffer_whole(const struct rd_line_buffer *buffer, size_t looked_at) {
   if (buffer->count == looked_at) return 0;
   const char *last = memrchr(buffer->bytes + looked_at, '\n', buffer->count - looked_at);

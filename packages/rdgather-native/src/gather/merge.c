@@ -12,19 +12,19 @@
 #include <unistd.h>
 
 struct input {
-  int fd; // -1: at its end
+  int fd; // -1: it has ended
   const char *label;
   struct rd_line_buffer buffer;
-  bool in_line; // the beginning of a line was written, and its rest was not
+  bool in_line; // the beginning of a line was written, but not its end
 };
 
 struct merge {
-  bool by_host; // one after another, else line by line
+  bool by_host; // one input after another; otherwise line by line
   struct input *inputs;
   int out_fd;
   size_t count;
   struct pollfd *polls;
-  struct input *owner; // the input in whose line the output stands; NULL: none
+  struct input *owner; // the input whose line was written in part; NULL: none
 };
 
 static bool merge_all(struct merge *merge);
@@ -53,7 +53,7 @@ bool rd_merge(const struct rd_merge_settings *settings) {
   return good;
 }
 
-// The output is written as any command writes it: while its reader takes nothing, no input is read.
+// Writes the output like any command: while its reader takes nothing, no input is read.
 static bool merge_all(struct merge *merge) {
   while (wait_for_input(merge)) {
     for (size_t i = 0; i < merge->count; i++) {
@@ -65,7 +65,7 @@ static bool merge_all(struct merge *merge) {
   return errno == 0;
 }
 
-// False: all are at their end, or errno is set.
+// Returns false if all inputs have ended, or if errno is set.
 static bool wait_for_input(struct merge *merge) {
   bool any = false;
   for (size_t i = 0; i < merge->count; i++) {
@@ -81,18 +81,18 @@ static bool wait_for_input(struct merge *merge) {
   return ready >= 0;
 }
 
-// `is_first`: all inputs before it are at their end.
+// `is_first`: all inputs before this one have ended.
 static bool is_read_now(const struct merge *merge, const struct input *input, bool is_first) {
   if (merge->by_host) return is_first;
   return merge->owner == NULL || merge->owner == input;
 }
 
-// Reads once, so that every input gets its turn.
+// Reads only once, so that every input gets its turn.
 static bool take(struct merge *merge, struct input *input) {
   struct rd_line_buffer *buffer = &input->buffer;
   size_t room, looked_at = buffer->count;
   char *bytes = rd_line_buffer_room(buffer, &room);
-  if (bytes == NULL) { // a line longer than the buffer: the others wait for its end
+  if (bytes == NULL) { // a line longer than the buffer: the other inputs wait for its end
     if (!write_lines(merge, input, buffer->count)) return false;
     bytes = rd_line_buffer_room(buffer, &room);
     looked_at = 0;
@@ -106,7 +106,8 @@ static bool take(struct merge *merge, struct input *input) {
   return write_lines(merge, input, whole);
 }
 
-// A last line without its end gets one: another host's line may follow. One after another, the bytes stay as they are.
+// Adds the missing end of a last line, because another host's line may follow. If the inputs are written one after
+// another, the bytes stay unchanged.
 static bool take_end(struct merge *merge, struct input *input) {
   bool is_open = input->in_line || input->buffer.count > 0;
   if (!write_lines(merge, input, input->buffer.count)) return false;
@@ -119,7 +120,7 @@ static bool take_end(struct merge *merge, struct input *input) {
   return true;
 }
 
-// Writes so many bytes from the beginning of the buffer; the last line may have no end.
+// Writes `count` bytes from the beginning of the buffer; the last line may be incomplete.
 static bool write_lines(struct merge *merge, struct input *input, size_t count) {
   const char *next = input->buffer.bytes, *end = next + count;
   if (count == 0) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges the lines of several inputs into one output: each as it comes, or input after input.
+// Merges the lines of several inputs into one output: each as it arrives, or input after input.
 #ifndef RD_GATHER_MERGE_H
 #define RD_GATHER_MERGE_H
 
@@ -7,14 +7,14 @@
 #include <stddef.h>
 
 struct rd_merge_settings {
-  bool by_host; // one input after another, else line by line
-  int first_fd; // of `count` inputs, one after the other
+  bool by_host; // one input after another; otherwise line by line
+  int first_fd; // the first of `count` consecutive input descriptors
   size_t count;
-  const char *const *labels; // each line begins with its input's; NULL: none
+  const char *const *labels; // each line is prefixed with the label of its input; NULL: none
   int out_fd;
 };
 
-// Until all inputs are at their end, where each is closed. False: errno says why it could not go on.
+// Runs until all inputs have ended, and closes each at its end. Returns false, with errno, on failure.
 bool rd_merge(const struct rd_merge_settings *settings);
 
 #endif

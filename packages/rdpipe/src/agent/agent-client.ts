@@ -9,10 +9,15 @@ import { type Lease, watchLease } from './lease.ts';
 import { closedError, type LineChannel } from './line-channel.ts';
 import { LineTooLongError } from './lines.ts';
 
-/** More than waits in any run, beside one long request: an agent with so much unread does not read. */
+/**
+ * Limit of unsent bytes, in addition to the longest request: no run queues as many unless the agent stopped reading.
+ */
 const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
 
-/** The agent behind a channel whose hello has been received. */
+/**
+ * Returns the client of a running agent. `lineChannel` must have received `hello`; `endLimitMs` is the most that
+ * `close` waits.
+ */
 export function createAgent(
   lineChannel: LineChannel,
   hello: AgentHello,
@@ -31,7 +36,7 @@ export function createAgent(
   };
   const lease = watchLease(leaseMs, {
     ping: () => write({ op: 'ping' }),
-    // The end of the channel ends its lines, and so the wait for the next one.
+    // Closing the channel ends its lines, and so the wait for the next line.
     expire: () => channel.kill(),
   });
   let endBeganAt: number | undefined;
@@ -55,7 +60,10 @@ export function createAgent(
   };
 }
 
-/** When the caller stops reading before the end, the agent's channel closes. */
+/**
+ * Yields the agent's events, see `Agent.events`. If the caller stops reading before the end, the agent's channel
+ * closes.
+ */
 async function* readEvents(
   lineChannel: LineChannel,
   lease: Lease,
@@ -87,7 +95,7 @@ async function nextLine({ lines, session }: LineChannel): Promise<Buffer | undef
     const { value } = await lines.next();
     return value ?? undefined;
   } catch (error) {
-    // A channel that broke is reported as one that ended.
+    // A channel error is reported like the end of the channel.
     if (!(error instanceof LineTooLongError)) return undefined;
     throw new SessionError(
       'agent_protocol',

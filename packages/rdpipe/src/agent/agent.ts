@@ -2,26 +2,26 @@
 import type { AgentEvent, AgentHello, AgentRequest } from '../model/protocol.ts';
 
 /**
- * How long an agent has, from the request to end (or from the end of its input, without one) until its channel
- * is closed, whatever it sends meanwhile. An honest one needs 8 s at most.
+ * Time limit for an agent to end, whatever it sends meanwhile; then its channel is closed. It starts with the request
+ * to end, or with the end of its input if there was no such request. A correct agent needs 8 s at most.
  */
 export const END_LIMIT_MS = 10_000;
 
 export interface Agent {
   readonly label: string;
   readonly hello: AgentHello;
-  /** From the login shell's start to the hello. */
+  /** Time from the start of the login shell to the hello. */
   readonly startMs: number;
-  /** Queues one message; dropped silently after the agent ended. */
+  /** Queues one message; drops the message silently if the agent has ended. */
   send(request: AgentRequest): void;
   /**
-   * Every message but `alive`, decoded and checked, in order; ends after `ended`, or rejects with a SessionError when
-   * the session breaks, the agent sends an invalid message, or nothing arrived for the lease.
+   * Yields all messages except `alive`, decoded and checked, in order. Ends after `ended`. Rejects with a SessionError
+   * if the session breaks, the agent sends an invalid message, or no message arrives within the lease.
    */
   events(): AsyncIterable<AgentEvent>;
   /**
-   * Closes the agent's standard input (which ends everything of the run there) and waits for its end, as long as
-   * END_LIMIT_MS leaves.
+   * Closes the agent's standard input, which ends the agent's part of the run, and waits until the agent has ended, for
+   * what remains of END_LIMIT_MS.
    */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The script that finds an agent on a host and becomes it. For any POSIX sh. */
+/** The script that finds an agent on a host and replaces itself with the agent. For any POSIX sh. */
 
 import { quoteForSh } from '../model/shell-quote.ts';
 import type { Bundle, Bundles } from './bundle.ts';
@@ -6,24 +6,24 @@ import { DIGEST_CHECK, dynamicSet, INSTALL_DIRS, plainSet, type RunningSet, TRUS
 import type { Platform } from './locate.ts';
 
 export interface BootstrapOptions {
-  /** Makes our first line unlike anything that a login shell prints. */
+  /** Distinguishes the agent's first line from any output of a login shell. */
   readonly nonce: string;
-  /** --agent PATH; no other is looked for. */
+  /** The PATH of --agent; if set, no other agent is searched for. */
   readonly agentPath: string | undefined;
   readonly sudo: boolean;
-  /** The programs that should be there. */
+  /** The programs that should be installed on the host. */
   readonly bundles: Bundles;
 }
 
-/** The beginning of our first line; the hello follows, or why there is none. */
+/** Returns the beginning of the first line from the host; the hello follows, or the reason why there is none. */
 export function magicOf(nonce: string): string {
   return `rdstage/1 ${nonce} `;
 }
 
 /**
- * Ends in the agent, or prints `rdstage/1 NONCE missing OS CPU` (and `damaged` where one was found that is not what we
- * put there; of the programs beside it the agent reports it itself). The braces make a shell read all of it before it
- * runs any.
+ * Returns a script that becomes the agent, or prints `rdstage/1 NONCE missing OS CPU`, followed by `damaged` if the
+ * agent that it found differs from the one that rdpipe installed (the agent itself checks the programs next to it). The
+ * braces make a shell read the complete script before it runs any of it.
  */
 export function bootstrapScript(options: BootstrapOptions): string {
   const search = options.agentPath === undefined ? searchInstallDirs(options) : tryPath(options.agentPath, options);
@@ -55,8 +55,8 @@ done`;
 }
 
 /**
- * Where there is only one bundle, that one, on any host: the programs in its directory were tried there when they were
- * copied.
+ * Returns commands that set `version`. A single bundle is used on any host: its programs were tried there when they
+ * were copied.
  */
 function chooseVersion(bundles: Bundles): string {
   const [only, ...more] = bundles.values();
@@ -68,7 +68,8 @@ esac`;
 }
 
 /**
- * Defines `choose_set DIRECTORY`: selects the agent of a version that would run there, and its digests.
+ * Returns commands that set `version` and define `choose_set DIRECTORY`, which selects the agent of this version that
+ * would run there, and the digests of the programs next to it.
  */
 function useBundle(bundle: Bundle): string {
   const dynamic = dynamicSet(bundle);
@@ -86,7 +87,7 @@ function useSet({ agent, others }: RunningSet): string {
   return `agent=$1/${agent.name} wanted=${agent.sha256} sums=${sums.join(',')}`;
 }
 
-/** `linux-x86_64` as `uname -sm` prints it, in any case. */
+/** Returns a pattern for the output of `uname -sm`, in upper or lower case, from a platform such as `linux-x86_64`. */
 function patternOf(platform: Platform): string {
   const [system = '', ...machine] = platform.split('-');
   return `${system.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)}' ${machine.join('-')}'`;

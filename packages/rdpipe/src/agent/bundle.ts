@@ -6,20 +6,23 @@ import { promisify } from 'node:util';
 import { locateBuilds, type NativeBuild, type Platform, PROGRAMS } from './locate.ts';
 
 export interface BundleFile {
-  /** Below the version's directory: `rdstage`, `dynamic/rdhop`. */
+  /** Relative to the version's directory: `rdstage`, `dynamic/rdhop`. */
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
   content(): Promise<Buffer>;
-  /** The content by gzip, made when it is first asked for. */
+  /** The content compressed with gzip; compressed on the first call. */
   compressed(): Promise<Buffer>;
 }
 
 export interface Bundle {
-  /** Over the names and contents of all files. */
+  /** SHA-256 over the names and digests of all files. */
   readonly digest: string;
   readonly agent: BundleFile;
-  /** Below `dynamic/`: programs that use libraries of the host, an agent too. They run where a host has kept any. */
+  /**
+   * All programs but `agent`. Programs below `dynamic/`, which may include another agent, use libraries of the host;
+   * they run on a host that has kept any of them.
+   */
   readonly others: readonly BundleFile[];
 }
 
@@ -27,12 +30,13 @@ export type Bundles = ReadonlyMap<Platform, Bundle>;
 
 let loaded: Promise<Bundles> | undefined;
 
-/** Finds every platform's programs, once a process; they are read when they are copied. */
+/** Returns the bundle of every platform, searched for once per process. Programs are read when they are copied. */
 export function loadBundles(): Promise<Bundles> {
   loaded ??= readBundles(locateBuilds());
   return loaded;
 }
 
+/** Returns a bundle for each build. @throws Error if a build has no rdstage. */
 export async function readBundles(builds: ReadonlyMap<Platform, NativeBuild>): Promise<Bundles> {
   const bundles = [...builds].map(async ([platform, build]) => [platform, await readBundle(build)] as const);
   return new Map(await Promise.all(bundles));
@@ -59,8 +63,8 @@ function readPrograms(directory: string, prefix: string, names: readonly string[
 }
 
 /**
- * The digests that `make` wrote beside the programs; none where a program has changed since. A wrong one is refused by
- * the host it is copied to.
+ * Returns the digests that `make` wrote next to the programs, or none if a program has changed since. A wrong digest
+ * does no harm: the host to which the program is copied rejects it.
  */
 function knownSums(directory: string, names: readonly string[]): ReadonlyMap<string, string> {
   const path = join(directory, 'sha256sums');
@@ -71,6 +75,7 @@ function knownSums(directory: string, names: readonly string[]): ReadonlyMap<str
   return new Map(lines.map(([, sum = '', name = '']) => [name, sum]));
 }
 
+/** Returns a file of a bundle; `content` reads it, also to compress it. */
 export function bundleFile(name: string, bytes: number, sha256: string, content: () => Promise<Buffer>): BundleFile {
   let compressed: Promise<Buffer> | undefined;
   return {
@@ -85,13 +90,16 @@ export function bundleFile(name: string, bytes: number, sha256: string, content:
   };
 }
 
-/** Few runs copy anything: the others do without its module. */
+/** Loads zlib only when needed: few runs copy programs. */
 async function compress(plain: Buffer): Promise<Buffer> {
   const { constants, gzip } = await import('node:zlib');
   return promisify(gzip)(plain, { level: constants.Z_BEST_SPEED });
 }
 
-/** In a thread of its own: programs have megabytes, and ssh needs this thread meanwhile. */
+/**
+ * Returns the digest in hexadecimal. Runs in another thread: programs have megabytes, and ssh needs this thread
+ * meanwhile.
+ */
 export async function sha256Of(data: Buffer): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest('SHA-256', data)).toString('hex');
 }

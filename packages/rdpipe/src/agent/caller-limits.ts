@@ -3,15 +3,15 @@
 let limits: string | undefined;
 
 /**
- * Soft limits of cores and descriptors as they were before rdpipe began, CORES,FILES in words of `ulimit`: bin/rdpipe
- * lowers the first, for a core of ours would hold the keys of hops, and node raises the second. Kept for what is
- * started here.
+ * Keeps the soft limits of core size and descriptors that were set when rdpipe was started: CORES,FILES as `ulimit`
+ * prints them; undefined if they are not known. bin/rdpipe lowers the core limit, because a core dump of rdpipe would
+ * contain the keys of hops, and node raises the descriptor limit. Commands on this machine get the original limits.
  */
 export function keepCallersLimits(text: string | undefined): void {
   limits = text;
 }
 
-/** Options of an agent on this machine. */
+/** Returns the options that pass these limits to an agent on this machine. */
 export function callersLimits(): readonly string[] {
   return limits === undefined ? [] : ['--stage-limits', limits];
 }

@@ -1,23 +1,24 @@
-/** The one decoder of messages of agents and events of copies: a host may break the protocol. */
+/** The only decoder of agents' messages and of copy events; strict, as a host may break the protocol. */
 import { isIPv4, SocketAddress } from 'node:net';
 import * as v from 'valibot';
 import { type AgentEvent, type AgentHello, EventSchema, HelloSchema, type HostAddress } from '../model/protocol.ts';
 import { type TreeEvent, TreeEventSchema } from '../model/tree.ts';
 
-/** Undefined: not a message of docs/protocol.md, section 2.2. */
+/** Returns undefined if the line is not a message of docs/protocol/agent.md, section 2.2. */
 export function decodeEvent(line: Uint8Array): AgentEvent | undefined {
   const event = decode(EventSchema, line);
-  // A process exits or is killed.
+  // A process has either an exit status or a signal.
   if (event?.event === 'exited' && (event.code === null) === (event.signal === null)) return undefined;
   return event;
 }
 
+/** Returns undefined if the line is not a hello of docs/protocol/agent.md, section 2, or has an invalid address. */
 export function decodeHello(line: Uint8Array): AgentHello | undefined {
   const hello = decode(HelloSchema, line);
   return hello?.addresses.every(isAddress) ? hello : undefined;
 }
 
-/** Undefined: not an event of a program of a copy, docs/protocol.md, section 5.3. */
+/** Returns undefined if the line is not an event of a copy program (docs/protocol/trees.md, section 5.3). */
 export function decodeTreeEvent(line: Uint8Array): TreeEvent | undefined {
   return decode(TreeEventSchema, line);
 }
@@ -31,14 +32,17 @@ function decode<Output>(schema: v.GenericSchema<unknown, Output>, line: Uint8Arr
   }
 }
 
-/** Numeric, without a zone, which means nothing elsewhere, and with a prefix of its family. */
+/**
+ * True if the address is numeric, without a zone (which has no meaning on other hosts), and the prefix fits an IPv4
+ * address.
+ */
 function isAddress({ address, prefix }: HostAddress): boolean {
   return isIPv4(address) ? prefix <= 32 : isIPv6(address);
 }
 
 /**
- * Without a zone. Node's own isIPv6 compiles an expression for it, which takes 5 ms of a start; this one asks the
- * parser.
+ * True for an IPv6 address without a zone. The isIPv6 of Node compiles a regular expression, which adds 5 ms to the
+ * start; this function uses Node's parser.
  */
 function isIPv6(text: string): boolean {
   if (!/^[0-9a-f:.]+$/i.test(text)) return false;

@@ -1,4 +1,4 @@
-/** The scripts that take the agent in on a host. For any POSIX sh; `say` is defined by remote-script. */
+/** The scripts that install the agent on a host. For any POSIX sh; `say` is defined by remote-script. */
 
 import { quoteForSh } from '../model/shell-quote.ts';
 import type { Bundle, BundleFile } from './bundle.ts';
@@ -6,8 +6,9 @@ import { DIGEST_CHECK, dynamicSet, plainSet, type RunningSet, TRUST_CHECK } from
 import { PROGRAMS } from './locate.ts';
 
 /**
- * Makes a new directory in an install directory, takes the agent from standard input and tries it. Answers with the
- * directory. Another run may make that directory at the same moment.
+ * Returns a script that creates a new directory in an install directory, receives the agent on standard input, tries
+ * the agent, and answers with the path of the new directory. Another run may create the install directory at the same
+ * moment.
  */
 export function acceptAgentScript(dir: string, agent: BundleFile): string {
   return `umask 077
@@ -31,7 +32,7 @@ case $?$reason in
 esac`;
 }
 
-/** Takes one more file into the directory. */
+/** Returns a script that receives one more file into the directory. */
 export function acceptFileScript(directory: string, file: BundleFile): string {
   return `umask 077
 ${DIGEST_CHECK}
@@ -42,9 +43,9 @@ say ok`;
 }
 
 /**
- * Gives the complete directory its name. Another run may do the same at any moment: its directory is as good, and only
- * one that was seen to be bad is removed. Programs that use libraries of the host stay only where they run. Versions
- * that were not used for 30 days are removed.
+ * Returns a script that renames the complete directory to its version. Another run may do the same at any moment, and
+ * its directory is equally good: only a directory that failed the check is removed. The script removes `dynamic/` if
+ * its programs do not run on the host, and versions that were not used for 30 days.
  */
 export function installScript(dir: string, directory: string, bundle: Bundle): string {
   return `${TRUST_CHECK}
@@ -67,7 +68,10 @@ done
 if is_whole "$version"; then say ok; else say failed "$version: $reason"; fi`;
 }
 
-/** Without a program that computes the digest, the size must do: ssh keeps the bytes from harm. */
+/**
+ * Returns commands that receive one file and check it. If the host has no program for digests, they check only the
+ * size: ssh protects the bytes in transit.
+ */
 function acceptFile({ name, bytes, sha256 }: BundleFile): string {
   return `file=$directory/${name}
 mkdir -p -- "\${file%/*}"
@@ -83,7 +87,7 @@ case $sum in
 esac`;
 }
 
-/** Defines `is_whole DIR`: the programs there that would run are the bundle's. */
+/** Defines `is_whole DIR`: true if the programs that would run from DIR are the bundle's. */
 function completenessCheck(bundle: Bundle): string {
   const dynamic = dynamicSet(bundle);
   return `is_whole() {

@@ -1,4 +1,4 @@
-/** Copies the agent and its programs to a host, through its session. */
+/** Copies the agent and its programs to a host over its session. */
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { printable } from '../model/text.ts';
@@ -14,12 +14,12 @@ interface DeployOptions {
   readonly signal: AbortSignal;
 }
 
-/** sshd allows ten channels a connection, and one holds the script that waits for the agent. */
+/** sshd allows ten channels per connection, and the script that waits for the agent uses one. */
 const COPIES_AT_A_TIME = 4;
 
 /**
- * Puts a bundle into the first directory of the host where programs may be written and run.
- * @throws SessionError `no_agent` with what is wrong with each directory.
+ * Installs a bundle in the first directory of the host in which programs can be written and run.
+ * @throws SessionError `no_agent` with the reason for each directory.
  */
 export async function deploy(session: HostSession, bundle: Bundle, options: DeployOptions): Promise<void> {
   const { label } = session;
@@ -36,7 +36,10 @@ export async function deploy(session: HostSession, bundle: Bundle, options: Depl
   throw new SessionError('no_agent', label, message);
 }
 
-/** The agent comes first: where it does not run, nothing else is copied. Returns why the directory cannot be used. */
+/**
+ * Copies the agent first: if it does not run, nothing else is copied. Returns why the directory cannot be used, or
+ * undefined.
+ */
 async function deployTo(
   dir: string,
   session: HostSession,

@@ -8,10 +8,10 @@ import { decodeHello } from './decode.ts';
 import { closedError, type LineChannel, LONGEST_LINE_BYTES } from './line-channel.ts';
 import { LineTooLongError } from './lines.ts';
 
-/** The first line of the agent or of the script that looks for it. */
+/** The first line of the agent, or of the script that searches for it. */
 export type Handshake =
   | { readonly kind: 'hello'; readonly hello: AgentHello }
-  /** `isDamaged`: there was one, and it is not what we had put there. */
+  /** `isDamaged`: an agent was found, but it differs from the one that rdpipe installed. */
   | { readonly kind: 'missing'; readonly os: string; readonly cpu: string; readonly isDamaged: boolean };
 
 interface HandshakeOptions {
@@ -20,8 +20,8 @@ interface HandshakeOptions {
 }
 
 /**
- * Waits for the line that carries our nonce; earlier lines are noise of the login shell.
- * @throws SessionError when it does not come, or is no hello; the signal's reason.
+ * Waits for the line with the nonce; earlier lines are output of the login shell.
+ * @throws SessionError if the line does not arrive or is not a valid hello; the signal's reason.
  */
 export async function awaitHello(lineChannel: LineChannel, { emit, signal }: HandshakeOptions): Promise<Handshake> {
   const { channel, session } = lineChannel;
@@ -38,7 +38,10 @@ export async function awaitHello(lineChannel: LineChannel, { emit, signal }: Han
   }
 }
 
-/** A login shell's last line of noise may lack its newline, so that ours begins in its midst. */
+/**
+ * Returns the rest of the line after the nonce. The nonce may be in the middle of a line, if the last output of the
+ * login shell has no newline.
+ */
 async function findMagicLine(lineChannel: LineChannel, emit: Emit): Promise<Buffer> {
   const { lines, nonce, session } = lineChannel;
   const magic = magicOf(nonce);
@@ -58,7 +61,7 @@ async function findMagicLine(lineChannel: LineChannel, emit: Emit): Promise<Buff
   throw noisyError(session.label);
 }
 
-/** Accounts that may not run commands print a line of their own: nologin, `command=` of authorized_keys. */
+/** Accounts that may not run commands print a line: nologin, `command=` in authorized_keys. */
 function endedError(lineChannel: LineChannel, firstNoise: string): Promise<Error> {
   const { label, checkCommand } = lineChannel.session;
   if (firstNoise === '') return closedError(lineChannel, 'no_agent', notStarted(label));
@@ -85,7 +88,7 @@ function parseFirstLine(line: Buffer, label: string): Handshake {
   return { kind: 'hello', hello };
 }
 
-/** Begins the message of every failure to start one. */
+/** The beginning of every message that an agent cannot be started. */
 export function notStarted(label: string): string {
   return `cannot start the agent on ${label}`;
 }

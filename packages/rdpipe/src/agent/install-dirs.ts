@@ -2,8 +2,8 @@
 import type { Bundle } from './bundle.ts';
 
 /**
- * Directories of ours on a host, in the order in which they are tried, for scripts that begin with TRUST_CHECK. Each
- * word is empty where its variable is.
+ * Install directories on a host, in the order in which they are tried, as words for scripts that begin with
+ * TRUST_CHECK. A word is empty if its variable is.
  */
 export const INSTALL_DIRS: readonly string[] = [
   '"${HOME:+$HOME/.cache/rdpipe}"',
@@ -12,12 +12,11 @@ export const INSTALL_DIRS: readonly string[] = [
 ];
 
 /**
- * Defines `is_safe DIR...`: directories, not links to any, that are ours and that no other user may enter; anything
- * else in a place where others may write could be a trap. And only we and root may replace the first: all above it are
- * ours or root's, and others may write there only where they may not take away what is not theirs. Where it is not so,
- * `reason` has the reason.
- * A program that is started takes longer than all the rest: one `ls` lists all of them, the first ones marked by `//`
- * against those above, and the kernel knows our number.
+ * Sets `me` to the user ID and defines `is_safe DIR...`: true if each DIR is a directory (no symbolic link) with mode
+ * 0700 and no ACL, owned by this user, and every directory above the first DIR is owned by this user or root, and not
+ * writable by others unless it is sticky. Otherwise `reason` is set: other users might replace the programs.
+ * Starting a program takes longer than everything else, so one `ls` lists all directories, with `//` before each DIR to
+ * distinguish it from the directories above, and the user ID is read from /proc.
  */
 export const TRUST_CHECK = `me=
 { while read -r word me rest; do [ "$word" = Uid: ] && break; done </proc/self/status; } 2>/dev/null
@@ -45,8 +44,9 @@ END
 open_above() { reason='other users may replace it'; }`;
 
 /**
- * Defines `is_right FILE SHA256`: a program, no link, and its contents too where a program computes digests. And its
- * helper: `digest FILE` sets `sum` to the digest and more, or to nothing.
+ * Defines `is_right FILE SHA256`: true if FILE is an executable regular file, not a symbolic link, with this digest. If
+ * the host has no program for digests, the content is not checked. `digest FILE` sets `sum` to the digest and more
+ * text, or to nothing.
  */
 export const DIGEST_CHECK = `digest() {
   sum=$(sha256sum <"$1" 2>/dev/null) || sum=$(shasum -a 256 <"$1" 2>/dev/null) || sum=$(openssl dgst -sha256 -r <"$1" 2>/dev/null) || sum=
@@ -57,17 +57,21 @@ is_right() {
   case $sum in "$2"* | '') ;; *) return 1 ;; esac
 }`;
 
-/** The programs of a bundle that run on a host, named in one directory: the host has kept `dynamic/` or not. */
+/** The programs of a bundle that run on a host, all from one directory: from `dynamic/` if the host has kept it. */
 export interface RunningSet {
   readonly agent: Bundle['agent'];
   readonly others: Bundle['others'];
 }
 
+/** Returns the programs outside of `dynamic/`. */
 export function plainSet({ agent, others }: Bundle): RunningSet {
   return { agent, others: others.filter((file) => !isDynamic(file)) };
 }
 
-/** Undefined: the bundle has none. One without an agent has that of the plain set, outside of the directory. */
+/**
+ * Returns undefined if the bundle has no dynamic programs. If they include no agent, the agent of the plain set is
+ * used, which is outside of `dynamic/`.
+ */
 export function dynamicSet({ agent, others }: Bundle): RunningSet | undefined {
   const dynamic = others.filter(isDynamic);
   const own = dynamic.find(({ name }) => name === `${DYNAMIC}${agent.name}`);

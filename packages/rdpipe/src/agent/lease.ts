@@ -1,12 +1,12 @@
-/** The lease between rdpipe and an agent: pings, and the longest silence. */
+/** The lease between rdpipe and an agent: pings, and the longest permitted silence. */
 import type { AgentRequest } from '../model/protocol.ts';
 
-/** Keepalive in both directions: a ping four times a lease, and at least one message within each lease. */
+/** Keepalive in both directions: four pings per lease, and at least one message from the agent within each lease. */
 export interface Lease {
   readonly ms: number;
   /** A message arrived. */
   received(): void;
-  /** A request is sent: `prepare` starts the lease, `suspend` pauses it, `resume` restarts it. */
+  /** A request was sent: `prepare` starts the lease, `suspend` pauses it, `resume` restarts it. */
   sent(request: AgentRequest): void;
   expired(): boolean;
   stop(): void;
@@ -17,6 +17,7 @@ interface LeaseActions {
   expire(): void;
 }
 
+/** Starts the pings. Calls `expire` after `ms` without a message, once `prepare` was sent. */
 export function watchLease(ms: number, { ping, expire }: LeaseActions): Lease {
   let expired = false;
   let silence: NodeJS.Timeout | undefined;

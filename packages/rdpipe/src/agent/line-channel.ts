@@ -1,4 +1,4 @@
-/** A channel read by lines, with its nonce and its standard error: an agent or a script behind it. */
+/** A channel to an agent or a script on a host: its lines, its nonce and its standard error. */
 import { randomBytes } from 'node:crypto';
 import { SessionError, type SessionErrorCode } from '../model/errors.ts';
 import { printable, shorten } from '../model/text.ts';
@@ -7,15 +7,15 @@ import type { Channel, HostSession } from '../session/host-session.ts';
 import { keepTail } from '../session/text-tail.ts';
 import { readLines } from './lines.ts';
 
-/** A channel that is to become an agent, and what is known of it. */
+/** A channel and what is known about it. */
 export interface LineChannel {
   readonly session: HostSession;
   readonly channel: Channel;
-  /** Makes our lines unlike anything that a login shell prints. */
+  /** Distinguishes lines of the agent or the script from any output of a login shell. */
   readonly nonce: string;
-  /** Its standard output: each reader goes on where the last one stopped. */
+  /** Lines of standard output: each reader continues where the last one stopped. */
   readonly lines: AsyncGenerator<Buffer, void>;
-  /** The end of its standard error, complete when the channel has closed. */
+  /** The end of standard error; complete when the channel has closed. */
   stderr(): string;
 }
 
@@ -23,18 +23,20 @@ export const LONGEST_LINE_BYTES = 1024 * 1024;
 const STDERR_END_MS = 1000;
 const REASON_MAX_CHARACTERS = 1000;
 
+/** Starts to collect the channel's standard error; its standard output is read as `lines` are taken. */
 export function createLineChannel(session: HostSession, channel: Channel, nonce = newNonce()): LineChannel {
   const lines = readLines(channel.stdout, LONGEST_LINE_BYTES);
   return { session, channel, nonce, lines, stderr: keepTail(channel.stderr) };
 }
 
+/** Returns 16 random bytes in hexadecimal. */
 export function newNonce(): string {
   return randomBytes(16).toString('hex');
 }
 
 /**
- * Why a channel closed that should not have: what its session knows, else the last line that the far end wrote.
- * `what` begins the message: `cannot start the agent on h1`; `silent` ends it where nothing more is known.
+ * Returns an error that explains why a channel closed unexpectedly: the session's failure, or the last line of standard
+ * error. `what` begins the message (`cannot start the agent on h1`); `noReason` ends it if no reason is known.
  */
 export async function closedError(
   { session, channel, stderr }: LineChannel,

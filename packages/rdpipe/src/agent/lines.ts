@@ -3,7 +3,10 @@ import type { Readable } from 'node:stream';
 
 export class LineTooLongError extends Error {}
 
-/** The stream's lines without their newline; a last one without a newline counts. @throws LineTooLongError */
+/**
+ * Yields the stream's lines without their newlines; also yields a last line that has no newline.
+ * @throws LineTooLongError
+ */
 export async function* readLines(stream: Readable, longestBytes: number): AsyncGenerator<Buffer, void> {
   let parts: Buffer[] = [];
   let length = 0;
@@ -25,5 +28,5 @@ export async function* readLines(stream: Readable, longestBytes: number): AsyncG
 }
 
 const NEWLINE = 0x0a;
-/** Of a line that comes byte by byte: each takes far more memory than it holds. */
+/** A line in more pieces is joined: if its bytes arrive one by one, each piece takes far more memory than its byte. */
 const MOST_PARTS = 1024;

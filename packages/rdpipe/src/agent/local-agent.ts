@@ -1,15 +1,15 @@
-/** Chooses the agent for this machine: the one whose programs can use its libraries, where they run. */
+/** Chooses the agent for this machine: the dynamic one, which uses its libraries, if that one runs. */
 import { dirname, join } from 'node:path';
 import { startProgram } from '../session/start-program.ts';
 import { localDirectory } from './local-directory.ts';
 import { locateLocalAgents } from './locate.ts';
 
-/** Its path; undefined where this copy of rdpipe has none for the CPU. */
+/** Returns the agent's path, or undefined if this copy of rdpipe has no programs for this CPU. */
 export async function chooseLocalAgent(agents = locateLocalAgents()): Promise<string | undefined> {
   const known = agents.find((agent) => dirname(agent) === localDirectory());
   if (known !== undefined) return known;
   const [first, second] = agents;
-  // A copy that was made elsewhere may lack its libraries here (libssl), or the loader itself.
+  // If rdpipe was built on another machine, its libraries (libssl) or even the dynamic loader may be missing here.
   return second === undefined || (first !== undefined && (await runs(first))) ? first : second;
 }
 

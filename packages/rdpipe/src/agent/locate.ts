@@ -1,12 +1,13 @@
-/** Where this installation and its native programs are. */
+/** Finds this installation and its native programs. */
 import { existsSync, readdirSync } from 'node:fs';
 import { arch } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The directory that holds `bin/` and `build/`: the nearest one above this file, which is either a source or the
+ * Returns the directory that holds `bin/` and `build/`: the nearest one above this file, which is a source file or the
  * bundle.
+ * @throws Error if there is none.
  */
 export function installationRoot(): string {
   let directory = dirname(fileURLToPath(import.meta.url));
@@ -18,29 +19,32 @@ export function installationRoot(): string {
   return directory;
 }
 
-/** The agent, and the programs that it starts: each set of them that is copied to a host. */
+/** The agent and the programs that it starts; a host gets copies of all of them. */
 export const PROGRAMS = ['rdstage', 'rdhop', 'rdtree'] as const;
 
-/** As `uname -s` and `uname -m` print them, in lower case: `linux-x86_64`, `linux-aarch64`. */
+/** The output of `uname -s` and `uname -m` in lower case: `linux-x86_64`, `linux-aarch64`. */
 export type Platform = string;
 
 export interface NativeBuild {
-  /** Holds static builds of all programs. */
+  /** Directory of the static builds of all programs. */
   readonly staticDir: string;
-  /** Holds builds that may open libraries of their host; undefined where there are none. */
+  /** Directory of the builds that may load libraries of their host; undefined if there are none. */
   readonly dynamicDir: string | undefined;
 }
 
 export const THIS_PLATFORM: Platform = `linux-${{ x64: 'x86_64', arm64: 'aarch64' }[arch()] ?? arch()}`;
 
-/** Every platform whose programs can be copied to a host. */
+/** Returns the builds of every platform whose programs can be copied to a host. */
 export function locateBuilds(directory = nativeDirectory()): ReadonlyMap<Platform, NativeBuild> {
   const platforms = existsSync(directory) ? readdirSync(directory) : [];
   const builds = platforms.map((platform) => [platform, buildIn(join(directory, platform))] as const);
   return new Map(builds.filter(([, { staticDir }]) => hasAgent(staticDir)));
 }
 
-/** The agents for this machine itself, the better first; each uses the programs beside it. The last needs nothing. */
+/**
+ * Returns the agents for this machine, the preferred one first. Each uses the programs in its directory. The static
+ * one, which is the last, needs no libraries.
+ */
 export function locateLocalAgents(directory = nativeDirectory()): readonly string[] {
   const directories = ['dynamic', 'static'].map((kind) => join(directory, THIS_PLATFORM, kind));
   return directories.filter(hasAgent).map((found) => join(found, 'rdstage'));

@@ -2,20 +2,20 @@
 import type { HostSession } from '../session/host-session.ts';
 import { closedError, createLineChannel, type LineChannel } from './line-channel.ts';
 
-/** The last line of a script on a host. */
+/** The last line that a script prints. */
 export interface Answer {
   readonly ok: boolean;
   readonly text: string;
 }
 
-/** The standard input of a script, in the form that it asked for. */
+/** The standard input of a script, in the form that the script requested. */
 export type Payload = (form: string) => Promise<Buffer>;
 
 /**
- * Runs a script on a channel of its own. It ends by `say ok TEXT` or `say failed TEXT`. With a payload it calls `say
- * ready FORM` before it reads that from its standard input: a shell reads ahead, and would swallow it. `what` begins
- * the message of a failure.
- * @throws SessionError when the channel closes without an answer; the signal's reason.
+ * Runs a script on its own channel. The script ends with `say ok TEXT` or `say failed TEXT`. With a payload, the script
+ * calls `say ready FORM` before it reads standard input: a shell reads ahead and would consume the payload. `what`
+ * begins the message of a failure.
+ * @throws SessionError if the channel closes without an answer; the signal's reason.
  */
 export async function runScript(
   session: HostSession,
@@ -43,7 +43,7 @@ export async function runScript(
   }
 }
 
-/** The braces make a shell read the whole script before it runs any of it. */
+/** The braces make a shell read the complete script before it runs any of it. */
 function wrap(script: string, nonce: string): string {
   return `{
 nonce=${nonce}

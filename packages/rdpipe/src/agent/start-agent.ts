@@ -18,22 +18,22 @@ import { createLineChannel, type LineChannel, newNonce } from './line-channel.ts
 import { chooseLocalAgent } from './local-agent.ts';
 
 export interface AgentOptions {
-  /** --agent PATH: an agent that is on the host already; nothing is deployed. */
+  /** The PATH of --agent: an agent that is already on the host; nothing is copied. */
   readonly agentPath: string | undefined;
-  /** Run it by `sudo -n`. */
+  /** Run the agent with `sudo -n`. */
   readonly sudo: boolean;
   readonly leaseMs: number;
-  /** Longest wait for the agent's first line, deployment apart. */
+  /** Longest wait for the agent's first line, not including the time to copy it. */
   readonly startTimeoutMs: number;
-  /** The local agent gets our own descriptors 0 and 1 for links of kind `stdin` and `stdout`. */
+  /** Pass this process's descriptors 0 and 1 to the local agent, for links of kind `stdin` and `stdout`. */
   readonly userDescriptors: boolean;
   readonly emit: Emit;
   readonly signal: AbortSignal;
 }
 
 /**
- * Starts the agent on a session's host; deploys it first where it is missing.
- * @throws SessionError `no_agent` or `agent_protocol`, or what broke the session.
+ * Starts the agent on a session's host; first copies it there if it is missing.
+ * @throws SessionError `no_agent` or `agent_protocol`, or the failure of the session.
  */
 export async function startAgent(session: HostSession, options: AgentOptions): Promise<Agent> {
   const { lineChannel, handshake, startMs } =
@@ -50,7 +50,9 @@ interface OpenedAgent {
   readonly startMs: number;
 }
 
-/** The channel has to open and to greet within the time. One that does not become an agent is closed. */
+/**
+ * Opens a channel and waits for the hello, both within the time limit. Closes a channel that does not become an agent.
+ */
 async function openAgent(
   session: HostSession,
   open: () => LineChannel | Promise<LineChannel>,
@@ -86,7 +88,7 @@ function slowStartError({ label, checkCommand }: HostSession, limitMs: number): 
   );
 }
 
-/** No shell and no deployment: the programs are beside this one. */
+/** Starts the agent from this installation, without a shell and without copying. */
 async function startLocally(
   session: HostSession,
   { agentPath, sudo, userDescriptors }: AgentOptions,
@@ -108,7 +110,7 @@ async function startLocally(
   return createLineChannel(session, channel, nonce);
 }
 
-/** The server has started it already. */
+/** Opens the channel to an agent that the server has already started. */
 function openServed(session: HostSession, options: AgentOptions): Promise<OpenedAgent> {
   const open = async () => {
     const channel = await session.openAgent?.(options.signal);
@@ -118,7 +120,7 @@ function openServed(session: HostSession, options: AgentOptions): Promise<Opened
   return openAgent(session, open, options);
 }
 
-/** The agent that is on the host, copied there first where it is missing or another. */
+/** Starts the agent that is on the host; first copies it if it is missing or damaged. */
 async function startRemotely(session: HostSession, options: AgentOptions): Promise<OpenedAgent> {
   const bundles = await loadBundles();
   const first = await runBootstrap(session, bundles, options);
@@ -130,7 +132,7 @@ async function startRemotely(session: HostSession, options: AgentOptions): Promi
   return runBootstrap(session, bundles, options);
 }
 
-/** Nothing but the script is sent before the agent's first line: a shell may read ahead, and would swallow it. */
+/** Sends only the script before the agent's first line: a shell may read ahead and would consume anything else. */
 async function runBootstrap(session: HostSession, bundles: Bundles, options: AgentOptions): Promise<OpenedAgent> {
   const { agentPath, sudo, signal } = options;
   const open = async () => {

@@ -18,15 +18,15 @@ export interface BenchInput {
   readonly from: HostRef;
   readonly to: HostRef;
   readonly rounds: number;
-  /** Of every stream; undefined: as many as take each method some two seconds. */
+  /** The bytes of each stream; undefined: enough for about two seconds with each method. */
   readonly bytes: number | undefined;
   readonly settings: Settings;
   readonly installation: Installation;
 }
 
 /**
- * Measures two hosts: RDMA where both can, TCP in clear and encrypted, and ssh, in rounds of all of them.
- * @throws RdpipeError when a host cannot be reached; the signal's reason.
+ * Measures RDMA (if both hosts support it), unencrypted and encrypted TCP, and ssh, in rounds of all methods.
+ * @throws RdpipeError if a host cannot be reached; the signal's reason.
  */
 export async function bench(input: BenchInput, watcher: Watcher, signal: AbortSignal): Promise<Benchmark> {
   const { from, to, settings, installation } = input;
@@ -42,7 +42,7 @@ export async function bench(input: BenchInput, watcher: Watcher, signal: AbortSi
   }
 }
 
-/** A first, short stream of each method, which no figure is taken of. */
+/** The size of each method's first stream, which is not part of the result, and the minimum for the others. */
 const FIRST_BYTES = 32 * 1024 ** 2;
 const AIM_S = 2;
 const MOST_BYTES = 16 * 1024 ** 3;
@@ -53,14 +53,14 @@ interface Context extends BenchInput {
   readonly signal: AbortSignal;
 }
 
-/** A method that works, and how a stream is sent by it. */
+/** A method that works, with a function to send a stream. */
 interface Method {
   readonly name: MethodName;
   readonly carrier: string;
   readonly send: (bytes: number) => Promise<Sample>;
 }
 
-/** Why a method cannot be used. */
+/** The reason why a method cannot be used. */
 type Unavailable = Omit<MissingMethod, 'way'>;
 
 interface PreparedMethod {
@@ -98,7 +98,7 @@ function resultOf({ method, samples }: PreparedMethod): MethodResult {
   return { way: method.name, carrier: method.carrier, samples };
 }
 
-/** Finds a method, tries it, and chooses how much is sent by it. */
+/** Sets up a method, tries it, and chooses the size of its streams. */
 async function prepare(
   name: MethodName,
   context: Context,
@@ -122,7 +122,7 @@ function bytesFor({ bytesPerSecond }: Sample): number {
   return Math.round(bytes / 1024 ** 2) * 1024 ** 2;
 }
 
-/** A method that is not available is a failure only if it was asked for. */
+/** A missing method is a failure only if --transport requests it. */
 async function findRdpipe(name: RdpipeMethod, context: Context): Promise<Method | Unavailable> {
   const { from, to } = context;
   const settings = methodSettings(context.settings, name);
@@ -155,7 +155,7 @@ async function pingPong(context: Context, settings: Settings): Promise<number> {
   return readTripUs(stderr);
 }
 
-/** From host to host where that works, else through this machine. */
+/** ssh from host to host if that works, otherwise through this machine. */
 async function findSsh(context: Context): Promise<Method | Unavailable> {
   const { from, to, settings } = context;
   // This machine needs no login.
@@ -170,7 +170,7 @@ async function findSsh(context: Context): Promise<Method | Unavailable> {
   return sshMethod(context, through, `ssh through this machine (${refusal})`);
 }
 
-/** Why the login failed, in ssh's words; undefined: it works. */
+/** ssh's message about the failed login; undefined: it works. */
 async function tryLogin(context: Context, route: SshRoute): Promise<string | undefined> {
   const { report, stderr } = await runAlone(context, route.at, loginCommand(route));
   if (report.status === 0) return undefined;
@@ -214,7 +214,7 @@ async function run(context: Context, pipeline: Pipeline, settings: Settings, lis
   });
 }
 
-/** So that what changes meanwhile does not always meet the same method. */
+/** Random order, so that periodic changes of load do not always affect the same method. */
 function shuffled<Item>(items: Item[]): Item[] {
   for (let index = items.length - 1; index > 0; index -= 1) {
     const other = Math.floor(Math.random() * (index + 1));

@@ -1,17 +1,17 @@
-/** The ping-pong of `rdpipe bench`: lines that go to the second host and back, one at a time. Pure. */
+/** The ping-pong of `rdpipe bench`: lines sent to the second host and back, one at a time. Pure. */
 import { RdpipeError } from '../model/errors.ts';
 import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
 
 /**
- * The shell counts messages until the time is long enough; what it takes itself is the same for every way.
+ * The pipeline: its first shell counts messages for LEAST_CS; the shell's own time is the same for all methods.
  *
- * @param path of a FIFO that does not exist yet on the first host, and whose name no other user knows
+ * @param path of a FIFO on the first host, which must not exist yet and must be unpredictable for other users
  */
 export function pingPongPipeline(from: HostRef, to: HostRef, path: string): Pipeline {
   const turn = 'echo x; read -r word <&3';
   const ping = [
     `mkfifo -m 600 ${path} && exec 3<>${path} || exit 1`,
-    // The first trips wait for connections.
+    // The first round trips wait for connections.
     `${turn}; ${turn}; rm ${path}`,
     'now() { read -r at rest < /proc/uptime; at=${at%.*}${at#*.}; }',
     'now; i=0 began=$at',
@@ -33,9 +33,9 @@ export function pingPongPipeline(from: HostRef, to: HostRef, path: string): Pipe
 }
 
 /**
- * One message there and back, in microseconds.
+ * The mean round trip of one message, in microseconds.
  * @param stderr of the pipeline
- * @throws RdpipeError when the count is missing.
+ * @throws RdpipeError if the count is missing.
  */
 export function readTripUs(stderr: string): number {
   const [, trips, centiseconds] = new RegExp(`^${MARK} (\\d+) (\\d+)$`, 'm').exec(stderr) ?? [];
@@ -44,6 +44,6 @@ export function readTripUs(stderr: string): number {
   return Math.round(us);
 }
 
-/** The clock of /proc/uptime counts hundredths of seconds. */
+/** The shortest measurement, in hundredths of a second, the unit of /proc/uptime. */
 const LEAST_CS = 30;
 const MARK = 'rdpipe-bench messages';

@@ -14,7 +14,7 @@ export function rdpipeMethods(transport: Settings['transport']): readonly Rdpipe
   return transport === 'rdma' ? ['rdma'] : tcp;
 }
 
-/** Only the settings of the stream that make the method. */
+/** The settings of a method: transport and encryption; options that distort a measurement are off. */
 export function methodSettings(settings: Settings, method: RdpipeMethod): Settings {
   return {
     ...forMeasuring(settings),
@@ -23,7 +23,7 @@ export function methodSettings(settings: Settings, method: RdpipeMethod): Settin
   };
 }
 
-/** The receiver writes to /dev/null itself. */
+/** A stream of `bytes` zeros; the receiver itself writes to /dev/null, without another process. */
 export function streamPipeline(from: HostRef, to: HostRef, bytes: number): Pipeline {
   const text = `head -c ${bytes} /dev/zero`;
   const sink = {
@@ -37,7 +37,7 @@ export function streamPipeline(from: HostRef, to: HostRef, bytes: number): Pipel
   return { stages: [commandStage(1, from, text), sink] };
 }
 
-/** @throws RdpipeError when the stream did not arrive whole. */
+/** The sample of a finished run. @throws RdpipeError if the stream did not arrive completely. */
 export function sampleOf(report: Report, bytes: number): Omit<Sample, 'pingPongUs'> {
   const hop = hopOf(report, bytes);
   const [producer] = report.stages;

@@ -1,7 +1,7 @@
 /** The benchmark method of ssh: the same stream, sent as a user without rdpipe would send it. Pure.
  *
- * From host to host where the first may log in on the second without a question, else through this machine. It is the
- * command of an ordinary run, which ends every process that it starts.
+ * From host to host if the first can log in to the second without a question, otherwise through this machine. The ssh
+ * commands run in an ordinary run, which ends every process that it starts.
  */
 
 import type { Sample } from '../model/benchmark.ts';
@@ -10,16 +10,16 @@ import type { HostRef } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
 import { quoteForSh } from '../model/shell-quote.ts';
 
-/** Where ssh is run, and from where to where it leads. */
+/** The host on which ssh runs, and the two ends of the stream. */
 export interface SshRoute {
   readonly at: HostRef;
   readonly from: HostRef;
   readonly to: HostRef;
-  /** For the ssh of this machine. */
+  /** Options for ssh on this machine. */
   readonly settings: Pick<Settings, 'sshProgram' | 'sshConfigFile' | 'sshOptions' | 'connectTimeoutMs'>;
 }
 
-/** Succeeds where every login that the stream takes works without a question. */
+/** A command that succeeds if every login for the stream works without a question. */
 export function loginCommand(route: SshRoute): string {
   return [route.from, route.to]
     .filter((host) => !isSame(host, route.at))
@@ -27,7 +27,7 @@ export function loginCommand(route: SshRoute): string {
     .join(' && ');
 }
 
-/** Sends `bytes`, and prints on its standard error when they arrived and how long they took. */
+/** A command that sends `bytes`, and prints start and end times of login and transfer on standard error. */
 export function streamCommand(route: SshRoute, bytes: number): string {
   const { at, from, to } = route;
   const source = isSame(from, at) ? `head -c ${bytes} /dev/zero` : remote(route, from, sendScript(bytes));
@@ -40,9 +40,10 @@ export function streamCommand(route: SshRoute, bytes: number): string {
 }
 
 /**
- * @param stderr the whole standard error of the command
- * @param stageCpuS of everything that ran where ssh was run
- * @throws RdpipeError when its times are missing.
+ * The sample of a finished stream.
+ * @param stderr the complete standard error of the command
+ * @param stageCpuS CPU seconds of all processes on the host on which ssh ran
+ * @throws RdpipeError if the times are missing.
  */
 export function readSshSample(stderr: string, route: SshRoute, bytes: number, stageCpuS: number): Sample {
   const wordsOf = (what: string) => stderr.match(new RegExp(`^${MARK} ${what} (.*)$`, 'm'))?.[1]?.split(' ') ?? [];
@@ -69,10 +70,10 @@ export function readSshSample(stderr: string, route: SshRoute, bytes: number, st
   };
 }
 
-/** Begins the lines that are ours. */
+/** The first word of the lines that these commands print. */
 const MARK = 'rdpipe-bench';
 
-/** No question, no new known host, no shared connection; no configuration runs or forwards anything else. */
+/** No questions, new known hosts or shared connections; the user's configuration adds no commands or forwards. */
 const OPTIONS = [
   'BatchMode=yes',
   'StrictHostKeyChecking=yes',
@@ -86,8 +87,8 @@ const OPTIONS = [
 ];
 
 /**
- * No apostrophes in scripts: they stand between such, for every login shell. Times are hundredths of seconds, wherever
- * there is Linux.
+ * Scripts must not contain apostrophes, because they are passed to login shells between apostrophes. /proc/uptime has
+ * hundredths of seconds on every Linux.
  */
 const COUNT = (end: string) =>
   `echo "${MARK} ${end} $(getconf CLK_TCK 2>/dev/null || echo 100)" >&2; sed "s/^/${MARK} ${end}-stat /" /proc/$PPID/stat /proc/$$/stat >&2`;
@@ -97,7 +98,7 @@ function sendScript(bytes: number): string {
   return `head -c ${bytes} /dev/zero; ${COUNT('from')}`;
 }
 
-/** `sh` replaces the login shell, so that its parent is the server. */
+/** `sh` replaces the login shell, so that its parent is sshd. */
 function remote(route: SshRoute, host: HostRef, script: string): string {
   return ssh(route, host, `exec sh -c '${script}'`);
 }
@@ -126,7 +127,7 @@ function ownOptions({ sshConfigFile, sshOptions }: SshRoute['settings']): readon
   return [...file, ...sshOptions.flatMap((option) => ['-o', option])];
 }
 
-/** Of the server of a login, and of what ran in it. Fields of /proc/PID/stat behind the name in brackets. */
+/** CPU seconds of sshd and the commands in a login, from /proc/PID/stat, whose fields after the name are used. */
 function serverCpuS(stderr: string, end: 'from' | 'to'): number | null {
   const ticks = Number(stderr.match(new RegExp(`^${MARK} ${end} (\\d+)$`, 'm'))?.[1]);
   const stats = [...stderr.matchAll(new RegExp(`^${MARK} ${end}-stat \\d+ \\((.*)\\) (.*)$`, 'gm'))];

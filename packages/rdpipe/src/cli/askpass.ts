@@ -1,4 +1,4 @@
-/** The SSH_ASKPASS program: passes a question of ssh to the running rdpipe, and prints the answer. */
+/** The SSH_ASKPASS program: passes ssh's question to the running rdpipe and prints the answer. */
 import { writeSync } from 'node:fs';
 import { connect } from 'node:net';
 import { decodeAnswer, encodeQuestion } from '../session/prompts/askpass-protocol.ts';

@@ -1,4 +1,4 @@
-/** `rdpipe bench`: measures every path between two hosts. */
+/** `rdpipe bench`: measures each method between two hosts. */
 import type { Benchmark } from '../model/benchmark.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import { parseTwoHosts } from '../parse/hosts.ts';
@@ -8,8 +8,8 @@ import { type HostCommand, type HostInvocation, runHostCommand } from './host-co
 import type { Io } from './io.ts';
 
 /**
- * The exit status: 125 when a way fails that should work. Only the flag asks for a page: `report` in the config file is
- * for runs.
+ * Runs `rdpipe bench` and returns the exit status: 125 if a method fails that should work. Only the flag requests a
+ * page: `report` in the config file is for runs.
  */
 export function bench(invocation: HostInvocation, io: Io, terminal: Terminal): Promise<number> {
   return runHostCommand(benchCommand(invocation.options.reportFile), invocation, io, terminal);
@@ -31,7 +31,7 @@ function benchCommand(reportFile: string | undefined): HostCommand<readonly [Hos
   };
 }
 
-/** 125 and a warning where the page cannot be written. */
+/** Writes the page; if it cannot be written, warns and returns 125. */
 async function writeReport(
   file: string | undefined,
   benchmark: Benchmark,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the bundled program by the code that V8 compiled at build time, unless this node is too old.
-// That code lies beside it for some versions of V8; where there is none for its own, node compiles the program itself.
-// The bundler writes this file for Node 12, so that old ones come to the refusal.
+// Runs the bundled program with the code that V8 compiled at build time, unless this node is too old.
+// The compiled code, for some versions of V8, is next to the program; without code for its V8, node compiles it again.
+// The bundler writes this file for Node 12, so that old versions reach the error message.
 const { readFileSync, writeSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
@@ -16,7 +16,7 @@ if (major < 18 || (major === 18 && minor < 19)) {
 
 const filename = join(__dirname, 'program.cjs');
 const [v8] = process.versions.v8.split('-');
-// The bundler writes ASCII alone.
+// The bundler writes only ASCII.
 const source = readFileSync(filename, 'latin1');
 const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
   filename,

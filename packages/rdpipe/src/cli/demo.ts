@@ -1,4 +1,4 @@
-/** `rdpipe demo`: two throwaway hosts in this process, and the real rdpipe between them. */
+/** `rdpipe demo`: two temporary hosts in this process, and the real rdpipe between them. */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir, userInfo } from 'node:os';
@@ -10,7 +10,10 @@ import { type Program, startProgram } from '../session/start-program.ts';
 import { writeAll } from '../ui/terminal/terminal.ts';
 import { USER_SIGNALS } from './user-signals.ts';
 
-/** Runs both pipelines; the exit status is that of the first one that fails. Leaves nothing behind. */
+/**
+ * Runs both pipelines, and removes all files afterwards. Returns the exit status of the first that fails, otherwise 0.
+ * @throws UsageError if there are arguments.
+ */
 export async function demo(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   if (words.length > 0) throw new UsageError('rdpipe demo takes no arguments');
   const directory = await mkdtemp(join(tmpdir(), 'rdpipe-demo-'));
@@ -28,7 +31,7 @@ export async function demo(words: readonly string[], environment: NodeJS.Process
 
 const ADDRESSES = { h1: '127.0.0.2', h2: '127.0.0.3' } as const;
 
-/** Starts h1 and h2, puts them in `hosts`, and returns an ssh config with these two alone. */
+/** Starts h1 and h2, adds them to `hosts`, and returns the path of an ssh config with only these two. */
 async function startHosts(directory: string, environment: NodeJS.ProcessEnv, hosts: DemoHost[]): Promise<string> {
   const userKey = makeKeyPair();
   const hostKey = makeKeyPair();
@@ -69,18 +72,18 @@ async function runPipelines(runner: Runner, config: string): Promise<number> {
   return runner.run(['-F', config, '-v', 'h1:head -c 2G /dev/zero', 'h2:wc -c >&2']);
 }
 
-/** On standard error, like all text: standard output is the pipeline's. */
+/** Writes to standard error, like all text: standard output belongs to the pipeline. */
 function say(text: string): void {
   writeAll(2, Buffer.from(text));
 }
 
 interface Runner {
-  /** The exit status of `rdpipe WORDS`, with `input` as standard input; without, nothing comes in or out. */
+  /** Runs `rdpipe WORDS`, returns its exit status. Without `input`, standard input and output are /dev/null. */
   run(words: readonly string[], input?: string): Promise<number>;
   close(): void;
 }
 
-/** Runs rdpipe as the user would. Signals go on to it, so that it ends what it started before we do. */
+/** Runs rdpipe as the user would, and passes signals on, so that it ends its processes before this process exits. */
 function createRunner(environment: NodeJS.ProcessEnv): Runner {
   let child: Program | undefined;
   let ended: NodeJS.Signals | undefined;

@@ -6,7 +6,7 @@ import type { Terminal } from '../ui/terminal/terminal.ts';
 import { type HostCommand, type HostInvocation, runHostCommand } from './host-command.ts';
 import type { Io } from './io.ts';
 
-/** The exit status: 0 when all is well, 1 when a check failed. */
+/** Runs `rdpipe doctor` and returns the exit status: 1 if a check failed, otherwise 0. */
 export function doctor(invocation: HostInvocation, io: Io, terminal: Terminal): Promise<number> {
   return runHostCommand(DOCTOR, invocation, io, terminal);
 }

@@ -1,4 +1,4 @@
-/** The frame of `rdpipe doctor` and `rdpipe bench`: settings, hosts, view, signals, exit status. */
+/** The common part of `rdpipe doctor` and `rdpipe bench`: settings, hosts, view, signals, exit status. */
 import { isatty } from 'node:tty';
 import { loadSettings } from '../config/load.ts';
 import { statusOf } from '../model/errors.ts';
@@ -15,10 +15,10 @@ export type HostInvocation = Extract<Invocation, { hostWords: readonly string[] 
 export interface HostCommand<Hosts, View extends StatusView> {
   /** @throws UsageError */
   readonly parse: (words: readonly string[], namedHosts: Settings['namedHosts']) => Hosts;
-  /** Shows failures that come before the settings are read. */
+  /** The view for --json, which also shows failures from before the settings are read. */
   readonly jsonView: (terminal: Terminal, output: Output) => View;
   readonly view: (settings: Settings, terminal: Terminal, output: Output) => Promise<View>;
-  /** Does the work; gives the exit status. */
+  /** Does the work; returns the exit status. */
   readonly work: (wanted: Wanted<Hosts>, view: View, signal: AbortSignal) => Promise<number>;
 }
 
@@ -28,7 +28,7 @@ export interface Wanted<Hosts> {
   readonly installation: Installation;
 }
 
-/** The exit status. */
+/** Runs `command` and returns the exit status. Throws only failures from before there is a view. */
 export async function runHostCommand<Hosts, View extends StatusView>(
   command: HostCommand<Hosts, View>,
   { options, hostWords }: HostInvocation,

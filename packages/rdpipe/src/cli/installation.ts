@@ -5,8 +5,8 @@ import { SessionError } from '../model/errors.ts';
 import type { Installation } from '../run/open-hosts.ts';
 
 /**
- * The programs of this copy that sessions start on this machine.
- * @throws SessionError when it holds none for this CPU.
+ * The programs of this installation that sessions start on this machine.
+ * @throws SessionError if it has none for this CPU.
  */
 export function findInstallation(): Installation {
   const agent = locateLocalAgents().at(-1);

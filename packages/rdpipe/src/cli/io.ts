@@ -1,8 +1,8 @@
-/** The process as `main` gets it: its environment, and the signals it was started to ignore. */
+/** The process as `main` receives it: its environment, and the signals that it ignored at its start. */
 
-/** Standard input and output are not here: they carry payload. */
+/** Standard input and output are left out because they carry payload. */
 export interface Io {
   readonly environment: NodeJS.ProcessEnv;
-  /** Signals that were ignored when the process began: SigIgn of /proc. */
+  /** Signals that were ignored when the process started: SigIgn of /proc, hexadecimal. */
   readonly ignoredSignals: string | undefined;
 }

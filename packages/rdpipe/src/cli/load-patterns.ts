@@ -1,11 +1,11 @@
-/** Puts the patterns of --exclude-from in their place among those of the command line. */
+/** Inserts the patterns of --exclude-from files among those of the command line, in order. */
 import { readFile } from 'node:fs/promises';
 import { readPatterns } from '../copy/patterns.ts';
 import type { CopyPattern } from '../copy/settings.ts';
 import { UsageError } from '../model/errors.ts';
 import type { PatternRule } from '../model/option-row.ts';
 
-/** @throws UsageError when a file cannot be read. */
+/** The patterns of all rules, in order. @throws UsageError if a file cannot be read or contains a NUL byte. */
 export async function loadPatterns(rules: readonly PatternRule[]): Promise<readonly CopyPattern[]> {
   const loaded = await Promise.all(rules.map(load));
   return loaded.flat();

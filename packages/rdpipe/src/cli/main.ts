@@ -1,4 +1,4 @@
-/** The entry point: protects descriptors 0 and 1 before anything else is loaded, then calls `main`. */
+/** The entry point: protects descriptors 0 and 1 before loading anything else, then calls `main`. */
 import { setMaxListeners } from 'node:events';
 import { keepCallersLimits } from '../agent/caller-limits.ts';
 import { keepLocalDirectory } from '../agent/local-directory.ts';
@@ -8,19 +8,19 @@ import { failureText } from '../ui/terminal/failure.ts';
 import { leaveTerminalModes, protectPayload } from '../ui/terminal/protect-payload.ts';
 import { writeAll } from '../ui/terminal/terminal.ts';
 
-/** bin/rdpipe passes the ignored signals and the limits that it began with, and a variable that node would act on. */
+/** bin/rdpipe passes the ignored signals and limits at its start, and a variable that would change node's behaviour. */
 const IGNORED_SIGNALS = takeVariable('RDPIPE_IGNORED_SIGNALS');
 const LIMITS = takeVariable('RDPIPE_LIMITS');
 const CERTIFICATES = takeVariable('RDPIPE_EXTRA_CA_CERTS');
-/** bin/rdcp and the front of rdssh set it. */
+/** Set by bin/rdcp and by rdssh's front. */
 const PROGRAM = takeVariable('RDPIPE_PROGRAM');
-/** The directory of rdssh's front, and the configuration that it has asked ssh for. */
+/** The directory of rdssh's front, and the configuration that it requested from ssh. */
 const LOCAL_DIRECTORY = takeVariable('RDPIPE_LOCAL_DIRECTORY');
 const SSH_CONFIG = takeVariable('RDPIPE_SSH_CONFIG');
 
 protectPayload();
 leaveTerminalModes();
-// As many wait for a run's one signal as it has hosts and hops: no leak that node would have to warn of.
+// Every host and hop listens to a run's one signal, which is not the leak that node would warn about.
 setMaxListeners(0);
 process.on('uncaughtException', (error) => {
   writeAll(2, Buffer.from(failureText(error, undefined, PROGRAM)));

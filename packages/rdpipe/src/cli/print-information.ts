@@ -4,7 +4,7 @@ import { writeAll } from '../ui/terminal/terminal.ts';
 
 type Information = Extract<Invocation, { readonly text: string }>;
 
-/** Only a run that prints the versions of parts loads what finds them. */
+/** Prints the text, and with `parts` the versions of the parts, whose module is loaded only then. */
 export async function printInformation(information: Information): Promise<void> {
   writeAll(1, Buffer.from(information.text));
   if (information.kind !== 'version' || !information.parts) return;

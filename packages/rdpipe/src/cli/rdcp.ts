@@ -51,7 +51,7 @@ async function readInvocation({ options, words, pathWords }: Copy, io: Io): Prom
   const wants = { ...settings, run: randomUUID().replaceAll('-', ''), patterns: await loadPatterns(settings.patterns) };
   return {
     ...planned(paths, wants),
-    // The plan of a copy of trees comes from its programs, which a dry run of rdpipe would not start.
+    // The plan of a tree copy comes from its programs, which a dry run of rdpipe would not start.
     settings: { ...settings, lenient: false, dryRun: isStream && settings.dryRun },
     words: { program: 'rdcp', optionWords: words, stageWords: [] },
   };
@@ -64,7 +64,7 @@ function planned(paths: CopyPaths, wants: CopyWants): Pick<WantedRun, 'pipeline'
   return { pipeline, streams: writesOutput ? streams : { ...streams, stdout: 'drop' } };
 }
 
-/** A file made of what is typed is hardly what was meant, and a terminal is not read. */
+/** Rejects a terminal as input: a copy of typed text is hardly intended, and rdpipe does not read from terminals. */
 function checkInput({ source }: CopyPaths, { filesFrom }: Settings): void {
   if ((source.kind !== 'stream' && filesFrom !== '-') || !isatty(0)) return;
   throw new UsageError('standard input is a terminal (redirect it from a file or a pipe: < FILE)');
@@ -76,7 +76,7 @@ function shownAs({ pipeline }: WantedRun): Pick<RendererIo, 'program' | 'copy'> 
   return { program: 'rdcp', copy: roles.at(-1) === 'compare' ? 'plan' : 'copy' };
 }
 
-/** The output is a file's contents, or a plan. */
+/** The destination of the output, which is a file's contents or a plan. */
 function outputPlace({ streams }: WantedRun): OutputDestination {
   if (streams.stdout === 'drop' || isFile(1)) return 'elsewhere';
   return isatty(1) ? 'announced' : 'unknown';

@@ -1,4 +1,4 @@
-/** `main`: parses the command line, runs the pipeline or subcommand, returns the exit status. */
+/** `main` of rdpipe: parses the command line, runs the pipeline or subcommand, returns the exit status. */
 import { isatty } from 'node:tty';
 import { loadSettings } from '../config/load.ts';
 import { statusOf } from '../model/errors.ts';
@@ -61,8 +61,8 @@ async function readInvocation({ options, optionWords, stageWords }: RunInvocatio
 }
 
 /**
- * A command on this machine writes to the terminal itself, as does what gathers the lines of several hosts here; a pipe
- * may end in a program that does.
+ * The destination is unknown if a local process writes it: a command on this machine or the program that gathers the
+ * output of several hosts may write to the terminal at any time, and so may a program at the end of a pipe.
  */
 function outputPlace({ pipeline, streams }: WantedRun): OutputDestination {
   const parts = byPosition(pipeline.stages).at(-1) ?? [];

@@ -1,4 +1,4 @@
-/** `main` of rdssh: runs a command of ssh's on its host, or leaves it to ssh; returns the exit status. */
+/** `main` of rdssh: runs the command on its host, or leaves it to ssh; returns the exit status. */
 import { appendFileSync } from 'node:fs';
 import { loadSettings } from '../config/load.ts';
 import { SessionError } from '../model/errors.ts';
@@ -35,9 +35,9 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** As ssh's, of all that is not the command's own end. */
+/** ssh's status for every failure other than the command's own. */
 const FAILED = 255;
-/** Connections are kept so long by default: tools run many small commands. */
+/** Connections stay open by default, because tools run many small commands. */
 const DEFAULTS: SectionValues = { persistS: 60, progress: 'none' };
 
 type Ssh = Extract<SshInvocation, { kind: 'ssh' }>;
@@ -53,7 +53,7 @@ async function readShown(
   let config: SshConfig | undefined;
   return {
     wanted: {
-      // The output of a command that fails arrives, too.
+      // The output of a command that fails must also arrive.
       settings: { ...settings, lenient: true },
       pipeline: invocation.what === 'forward' ? forwardPipeline(host) : { stages: [commandOf(invocation, host)] },
       streams: userStreams(settings),
@@ -78,29 +78,29 @@ async function readShown(
   };
 }
 
-/** @throws SessionError where a run of the last hour had to leave the host to ssh: each would wait as long as that. */
+/** @throws SessionError if a run in the last hour left the host to ssh: every run would wait as long as that one. */
 function checkEarlierRuns(config: SshConfig, { label }: HostRef): void {
   const file = plainHostFile(config);
   if (file === undefined) return;
   throw new SessionError(
     'no_shell',
     label,
-    `${label} is for ssh itself, as an earlier run found (rm ${file} to retry)`,
+    `an earlier run could not use rdpipe on ${label} (rm ${file} to try again)`,
   );
 }
 
-/** Not of this machine's programs, or of a disk there that is full for now. */
+/** True for a lasting failure of the host: not of this machine's programs, nor of a temporarily full disk. */
 function isOfTheHost(error: unknown): boolean {
   return error instanceof SessionError && (error.code === 'slow_shell' || error.code === 'no_shell');
 }
 
-/** rdforward has taken the ports of -L by then: it needs a host where it can run. */
+/** Forwards are not left to ssh: rdforward already holds the ports of -L. */
 function leftToSsh(error: unknown, { what, ...ssh }: Ssh, settings: Settings): Promise<number> | undefined {
   if (what === 'forward' || !(error instanceof SessionError) || !LEFT_TO_SSH.has(error.code)) return undefined;
   return runSshItself({ ...ssh, what }, settings);
 }
 
-/** A host where nothing of ours runs, as one of a git service; and one whose configuration asks for more than that. */
+/** Hosts that cannot run rdpipe's programs, such as a git service, or whose configuration needs ssh itself. */
 const LEFT_TO_SSH: ReadonlySet<string> = new Set(['no_shell', 'slow_shell', 'no_agent', 'agent_protocol']);
 
 function hostOf(word: string): HostRef {
@@ -122,7 +122,7 @@ function commandOf({ command, what }: Ssh, host: HostRef): CommandStage {
   };
 }
 
-/** Becomes the server that sshd_config names, where that may be read, else one at a usual place. */
+/** Runs the server named in sshd_config, if that is readable, otherwise one at a usual path. */
 const SFTP_SERVER = `set -- $(cat /etc/ssh/sshd_config /etc/ssh/sshd_config.d/*.conf 2>/dev/null |
   sed -n 's/^[[:space:]]*[Ss]ubsystem[[:space:]]\\{1,\\}sftp[[:space:]]\\{1,\\}//p' | sed -n 1p)
 [ -x "$1" ] && exec "$@"
@@ -131,10 +131,10 @@ for server in /usr/lib/openssh/sftp-server /usr/libexec/openssh/sftp-server /usr
   /usr/libexec/sftp-server /usr/lib/sftp-server; do
   [ -x "$server" ] && exec "$server" "$@"
 done
-echo 'rdssh: there is no sftp-server on this host' >&2
+echo 'rdssh: sftp-server not found on this host' >&2
 exit 127`;
 
-/** @throws SessionError where the host's configuration asks for what only ssh does. */
+/** @throws SessionError if the host's configuration requires something that only ssh does. */
 function checkConfig(config: SshConfig, { label }: HostRef, { DISPLAY = '' }: NodeJS.ProcessEnv): void {
   const value = (keyword: string) => config.get(keyword)?.[0] ?? '';
   const isForSsh =
@@ -145,10 +145,11 @@ function checkConfig(config: SshConfig, { label }: HostRef, { DISPLAY = '' }: No
     value('forkafterauthentication') === 'yes' ||
     value('stdinnull') === 'yes' ||
     (value('forwardx11') === 'yes' && DISPLAY !== '');
-  if (isForSsh) throw new SessionError('no_shell', label, `the configuration of ${label} is for ssh itself`);
+  if (isForSsh)
+    throw new SessionError('no_shell', label, `the configuration of ${label} uses options that only ssh supports`);
 }
 
-/** ssh prints nothing about a command that failed, and ends with 255 when a signal ended the command or itself. */
+/** ssh prints nothing about a failed command, and exits with 255 if a signal ended the command or ssh itself. */
 function asSsh(report: Report): Report {
   if (report.cause === 'signal') return { ...report, status: FAILED, message: null };
   if (report.cause !== 'stage' && report.cause !== null) return { ...report, status: FAILED };
@@ -156,7 +157,7 @@ function asSsh(report: Report): Report {
   return { ...report, status, cause: null, causeStage: null, message: null };
 }
 
-/** ssh's -E appends, and is not for what the command writes. */
+/** ssh's -E appends, and does not include the command's own stderr. */
 function logTo(file: string): Terminal {
   return { isTerminal: false, stream: undefined, color: false, write: (text) => appendFileSync(file, text) };
 }

@@ -1,4 +1,4 @@
-/** Runs a pipeline, and writes the page of --report when it is over. */
+/** Runs a pipeline and then writes the page of --report. */
 import type { Emit } from '../model/events.ts';
 import type { Report } from '../model/report.ts';
 import { quoteWord } from '../parse/quote.ts';
@@ -15,9 +15,9 @@ export interface TypedWords {
 }
 
 /**
- * Runs, and writes the page before the last event: a run that succeeded has failed when its page could not be written,
- * any other failure has a warning beside it.
- * @throws what `run` throws; then, too, there is a page.
+ * Runs, and writes the page before the last event. If the page cannot be written, a successful run fails, and a failed
+ * one gets a warning.
+ * @throws the error of `run`, after writing a page about it.
  */
 export async function runWithPage(
   file: string,
@@ -47,7 +47,7 @@ export async function runWithPage(
   return final;
 }
 
-/** Options on the first line, then a line each stage. */
+/** Options on the first line, then one line per stage. */
 function commandLines({ program, optionWords, stageWords }: TypedWords): readonly string[] {
   const first = [program, ...optionWords.map(quoteWord)].join(' ');
   return [first, ...stageWords.map((word) => `    ${quoteWord(word)}`)].map((line, index) =>

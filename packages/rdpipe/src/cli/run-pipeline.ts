@@ -16,26 +16,26 @@ export interface WantedRun extends RunInput {
   readonly words: TypedWords;
 }
 
-/** A run, and how it is shown. */
+/** A run, and the way it is shown. */
 export interface ShownRun {
   readonly wanted: WantedRun;
   readonly shown: Omit<RendererIo, 'terminal'>;
-  /** The behaviour of rdssh where it is another than rdpipe's. */
+  /** rdssh's behaviour, if it differs from rdpipe's. */
   readonly adapted?: Adapted;
 }
 
 export interface Adapted {
-  /** The report as it is shown, whose status is the process's. */
+  /** The report to show; its status becomes the exit status. */
   readonly report: (report: Report) => Report;
-  /** The exit status where there is no report. */
+  /** The exit status if there is no report. */
   readonly status: (error: unknown) => number;
-  /** Does the work in another way where a run cannot begin, and returns the exit status; undefined: it cannot. */
+  /** Does the work without a run if a run cannot start, and returns the exit status; undefined: not possible. */
   readonly instead: (error: unknown) => Promise<number> | undefined;
 }
 
 /**
- * Runs what `read` makes of a command line and shows it; returns the exit status. A failure that nothing shows yet is
- * thrown, but for --json, whose objects begin with the command line.
+ * Runs and shows the run that `read` makes from the command line; returns the exit status. Failures before there is a
+ * renderer are thrown, except with --json, which reports them as objects.
  */
 export async function runShown(
   isJson: boolean,

@@ -1,4 +1,4 @@
-/** Leaves a command to the system's ssh, with our standard input, output and error. */
+/** Leaves a command to the system's ssh, with this process's standard input, output and error. */
 import { dirname, join } from 'node:path';
 import { chooseLocalAgent } from '../agent/local-agent.ts';
 import { SessionError } from '../model/errors.ts';
@@ -9,7 +9,7 @@ import { startProgram } from '../session/start-program.ts';
 
 export interface SshCommand {
   readonly what: 'command' | 'subsystem';
-  /** Of -E; empty: none. */
+  /** The file of -E; empty: none. */
   readonly logFile: string;
   /** Binary strings. */
   readonly host: string;
@@ -17,9 +17,9 @@ export interface SshCommand {
 }
 
 /**
- * Runs ssh in this process's session and returns its exit status. Signals of a terminal reach it by themselves, others
- * are passed on; it ends when this process is killed.
- * @throws SessionError where there is no ssh, or a word is not UTF-8, of which node can make no argument.
+ * Runs ssh in this process's session and returns its exit status. The terminal sends its signals directly to ssh; other
+ * signals are passed on. ssh ends if this process is killed.
+ * @throws SessionError if there is no ssh, or if a word is not UTF-8, which node cannot pass as an argument.
  */
 export async function runSshItself(wanted: SshCommand, settings: Settings): Promise<number> {
   const { what, logFile, host, command } = wanted;
@@ -28,8 +28,8 @@ export async function runSshItself(wanted: SshCommand, settings: Settings): Prom
   const log = logFile === '' ? [] : ['-E', logFile];
   const words = [...log, ...(what === 'subsystem' ? ['-s'] : []), '--', host, ...command].map(decode);
   if (ssh === undefined || agent === undefined || words.includes(undefined)) {
-    const reason = ssh === undefined ? 'there is none on this machine' : 'its command is not valid UTF-8';
-    throw new SessionError('no_shell', host, `${host} is for ssh itself: ${reason}`);
+    const reason = ssh === undefined ? 'ssh is not installed on this machine' : 'the command is not valid UTF-8';
+    throw new SessionError('no_shell', host, `cannot run ssh for ${host}: ${reason}`);
   }
   const child = startProgram(
     [

@@ -7,8 +7,8 @@ export const USER_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type UserSignal = (typeof USER_SIGNALS)[number];
 
 /**
- * Ends the run on the user's first signal and the process on the second. `ignoredMask` is SigIgn of /proc, hexadecimal,
- * as it was before node began, since node resets it: under nohup SIGHUP stays ignored.
+ * Aborts `run` on the user's first signal and ends the process on the second. `ignoredMask` is SigIgn of /proc in
+ * hexadecimal, read before node started, which resets it: under nohup, SIGHUP must stay ignored.
  */
 export async function untilUserSignal<Result>(
   ignoredMask: string | undefined,

@@ -1,22 +1,24 @@
-/** Decides what to do with the user's standard input and output. */
+/** Decides how the user's standard input and output are used. */
 import { fstatSync, type Stats } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Settings } from '../model/settings.ts';
 import type { UserStreams } from '../run/open-hosts.ts';
 
 /**
- * Decides by fstat alone: the descriptors carry payload. A closed one was opened on /dev/null by node.
+ * Whether input is sent and output arrives. Only uses fstat, because the descriptors carry payload. Node has opened
+ * closed descriptors on /dev/null.
  */
 export function userStreams({ stdin }: Pick<Settings, 'stdin'>): UserStreams {
   const hasInput = stdin !== 'none' && !isatty(0) && !isNullDevice(fstatSync(0));
   return { stdin: hasInput ? 'send' : 'null', stdout: isNullDevice(fstatSync(1)) ? 'drop' : 'arrive' };
 }
 
+/** True if the descriptor is a regular file. */
 export function isFile(descriptor: number): boolean {
   return fstatSync(descriptor).isFile();
 }
 
-/** Character device 1, 3. */
+/** The device number of /dev/null: major 1, minor 3. */
 const NULL_DEVICE = 0x103;
 
 function isNullDevice(stats: Stats): boolean {

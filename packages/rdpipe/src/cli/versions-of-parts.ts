@@ -1,4 +1,4 @@
-/** The versions that `--version -v` adds: of node, bundled packages, native programs, libraries. */
+/** The versions that `--version -v` adds: node, bundled packages, native programs, libraries. */
 import { existsSync, readFileSync } from 'node:fs';
 import { arch } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { startPiped } from '../session/start-program.ts';
 
 const WIDTH = 80;
 
-/** Lines, each with its line feed. It starts a program of this copy, and asks no host. */
+/** Lines, each with its line feed. Starts a program of this installation, but contacts no host. */
 export async function versionsOfParts(): Promise<string> {
   const platforms = [...locateBuilds().keys()].sort();
   return [
@@ -21,17 +21,17 @@ export async function versionsOfParts(): Promise<string> {
   ].join('');
 }
 
-/** As the bundler found them; a copy that was not bundled has no list. */
+/** The versions that the bundler recorded; an installation that is not bundled has no list. */
 function bundledPackages(): string {
   const list = join(installationRoot(), 'build/rdpipe/packages.json');
   if (!existsSync(list)) return '';
   const versions = JSON.parse(readFileSync(list, 'utf8')) as Readonly<Record<string, string>>;
   const names = Object.entries(versions).map(([name, version]) => `${name}${NO_BREAK}${version}`);
-  const lines = wrap(`packages of npm: ${names.join(', ')}`, WIDTH);
+  const lines = wrap(`npm packages: ${names.join(', ')}`, WIDTH);
   return lines.map((line) => `${line.replaceAll(NO_BREAK, ' ')}\n`).join('');
 }
 
-/** The dynamic set or the static one, whichever rdpipe would use on this machine, and its libraries. */
+/** The native programs that rdpipe would use on this machine, dynamic or static, and their libraries. */
 async function localPrograms(): Promise<string> {
   const agent = await chooseLocalAgent();
   if (agent === undefined) return `programs here: none for ${THIS_PLATFORM}\n`;

@@ -1,4 +1,4 @@
-/** Writes a page of HTML to a file, whole or not at all. */
+/** Writes an HTML page to a file, completely or not at all. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -17,9 +17,9 @@ import { type PathEnd, walkPath } from '../config/path-walk.ts';
 type Pages = typeof import('../ui/pages/index.ts');
 
 /**
- * Writes a page, whole or not at all; in the place of a file that is there, or to what is there and no file. A new file
- * is for its owner alone: the command line stands in it.
- * @returns why it could not, in one line.
+ * Writes a page, completely or not at all. Replaces an existing regular file, and writes to an existing device or pipe.
+ * Only the owner can read a new file, because it contains the command line.
+ * @returns the reason for a failure, in one line; undefined on success.
  */
 export async function writePage(file: string, draw: (pages: Pages) => string): Promise<string | undefined> {
   try {
@@ -34,7 +34,7 @@ export async function writePage(file: string, draw: (pages: Pages) => string): P
   }
 }
 
-/** A device or a named pipe; a file in its place would be of no use. */
+/** Writes to a device or a named pipe, which must not be replaced by a file. */
 function writeInPlace({ path }: PathEnd, text: string): void {
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_NOCTTY);
   try {
@@ -44,7 +44,7 @@ function writeInPlace({ path }: PathEnd, text: string): void {
   }
 }
 
-/** At once: no signal of the user's comes between and leaves half of it behind. */
+/** Synchronous, so that a signal cannot interrupt it and leave an incomplete file. */
 function replace({ path, found }: PathEnd, text: string): void {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   const descriptor = openSync(temporary, 'wx', 0o600);
@@ -63,7 +63,7 @@ function replace({ path, found }: PathEnd, text: string): void {
   }
 }
 
-/** Where the owner cannot be kept, the new one's group gets no right that the old one's had. */
+/** If the owner cannot be kept, the mode is not kept either: its rights were meant for another owner and group. */
 function keepOwnerAndMode(descriptor: number, old: Stats): void {
   try {
     fchownSync(descriptor, old.uid, old.gid);
@@ -73,7 +73,7 @@ function keepOwnerAndMode(descriptor: number, old: Stats): void {
   fchmodSync(descriptor, old.mode & 0o777);
 }
 
-/** Without the path in node's message, which leads through /proc. */
+/** The message without node's path, which is one through /proc. */
 function reason(error: unknown): string {
   return error instanceof Error ? error.message.replace(/, \w+(?: '.*)?$/, '') : String(error);
 }

@@ -1,4 +1,4 @@
-/** Reads the config file (TOML), and refuses whatever the option table does not list. */
+/** Reads the config file (TOML) and rejects keys that the option table does not list. */
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ import { readValue } from '../parse/values.ts';
 /** The values of `[defaults]` and of `[host.NAME]`, by name of the setting. */
 export interface ConfigFile {
   readonly defaults: SectionValues;
-  /** By host as in settings: `h1`, `ann@h1`, `2001:db8::1`. */
+  /** By host, as a key of settings: `h1`, `ann@h1`, `2001:db8::1`. */
   readonly hosts: ReadonlyMap<string, SectionValues>;
-  /** Of `[groups]`: lists of hosts by name. */
+  /** The section `[groups]`: lists of hosts by name. */
   readonly groups?: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads the file the user named, or the default one, which need not exist.
+ * Reads the file `named` by the user, or the default file, which need not exist.
  * @throws UsageError naming file and key.
  */
 export async function readConfigFile(named: string | undefined, environment: NodeJS.ProcessEnv): Promise<ConfigFile> {
@@ -31,7 +31,7 @@ export async function readConfigFile(named: string | undefined, environment: Nod
   return text === undefined ? { defaults: {}, hosts: new Map() } : parseConfig(text, path);
 }
 
-/** @throws UsageError naming `path` and the key. */
+/** Reads the text of a config file. @throws UsageError naming `path` and the key. */
 export function parseConfig(text: string, path: string): ConfigFile {
   const result = v.safeParse(fileSchema(), parseToml(text, path));
   if (!result.success) throw new UsageError(`${path}: ${issueMessage(result.issues[0])}`);
@@ -49,7 +49,7 @@ function defaultPath(environment: NodeJS.ProcessEnv): string {
 
 async function readText(path: string, mustExist: boolean): Promise<string | undefined> {
   try {
-    // Most users have none, and node loads much, and starts threads, for promises of files.
+    // Most users have no file, and for fs/promises node loads many modules and starts threads.
     if (!mustExist) statSync(path);
     const { readTrustedFile } = await import('./trusted-file.ts');
     return await readTrustedFile(path);
@@ -98,7 +98,7 @@ function unknownKey(key: string, section: string): string {
   return `unknown key ${key} in [${section}] (${isOfHosts ? `${key} belongs in [host.NAME]` : keys})`;
 }
 
-/** Keys of the file are those of the table, and nothing else. */
+/** The keys of the file are those of the option table, and no others. */
 function fileSchema() {
   return v.strictObject({
     defaults: v.optional(sectionSchema('defaults')),
@@ -137,13 +137,13 @@ function valueSchema(row: OptionRow): v.GenericSchema<unknown> {
 
 const BOOLEAN = v.boolean('is neither true nor false');
 
-/** How often the switch would be given. */
+/** The number of times the flag would be given. */
 const COUNT = v.pipe(
   v.union([v.boolean(), v.picklist([0, 1, 2])], 'is not one of: true, false, 1, 2'),
   v.transform((value) => Number(value)),
 );
 
-/** A string (or number) as the flag reads it; the message is the reader's. */
+/** A string or number, read like the flag's value; errors have the reader's message. */
 function readBy(row: OptionRow) {
   return v.pipe(
     v.union([v.string(), v.number()], 'is neither text nor a number'),

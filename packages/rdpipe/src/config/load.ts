@@ -1,4 +1,4 @@
-/** Loads the settings: reads the config file, looks host names up, checks the files that are named. */
+/** Loads the settings: reads the config file, looks up host names, checks the files that are named. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -9,8 +9,8 @@ import { walkPath } from './path-walk.ts';
 import { makeSettings } from './settings.ts';
 
 /**
- * Settings from the flags and the config file they name (or the default one): host names of data addresses looked up,
- * the report's file found writable, the ssh program executable. `defaults` stand in for those of the option table.
+ * Settings from the flags and the config file (that of --config, or the default one): host names of data addresses are
+ * looked up, the report's file is writable, the ssh program executable. `defaults` override the option table's.
  * @throws UsageError
  */
 export async function loadSettings(
@@ -25,13 +25,13 @@ export async function loadSettings(
   return { ...settings, sshProgram, data: await withNumericAddresses(settings.data) };
 }
 
-/** Fails now where the report could not be written later. Leaves nothing behind. */
+/** Fails early if the report could not be written later. Creates nothing. */
 function checkWritable(path: string): void {
   try {
     walkPath(path, ({ path: end, directory, found }) => {
       if (found?.isDirectory() === true) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
       if (found !== undefined) accessSync(end, constants.W_OK);
-      // A file is replaced by renaming a new one.
+      // A new file is renamed over a regular file.
       if (found?.isFile() ?? true) accessSync(directory, constants.W_OK | constants.X_OK);
     });
   } catch (error) {
@@ -40,7 +40,7 @@ function checkWritable(path: string): void {
   }
 }
 
-/** The absolute path of an ssh program that can be run. */
+/** The absolute path of an executable ssh program. */
 function findSshProgram(path: string): string {
   try {
     accessSync(path, constants.X_OK);
@@ -54,7 +54,7 @@ function findSshProgram(path: string): string {
   return resolve(path);
 }
 
-/** The programs dial numeric addresses only; names are looked up once, here. */
+/** The programs dial only numeric addresses; names are looked up once, here. */
 async function withNumericAddresses(data: Settings['data']): Promise<Settings['data']> {
   const entries = [...data.hosts].map(async ([host, value]) => [host, await numeric(host, value)] as const);
   return { all: undefined, hosts: new Map(await Promise.all(entries)) };
@@ -63,7 +63,7 @@ async function withNumericAddresses(data: Settings['data']): Promise<Settings['d
 async function numeric(host: string, value: DataAddress | undefined): Promise<DataAddress | undefined> {
   if (value === undefined || isIP(value.address) !== 0) return value;
   try {
-    // Few runs look a name up.
+    // Imported here because few runs look up a name.
     const { lookup } = await import('node:dns/promises');
     const { address } = await lookup(value.address);
     return { ...value, address, why: `${value.why} ${value.address}` };

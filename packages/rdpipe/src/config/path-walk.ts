@@ -1,4 +1,4 @@
-/** Walks a path link by link and holds its directory open, as a sink does (docs/adr/0014). */
+/** Walks a path link by link, holding its directory open, as a sink does (docs/adr/0014). */
 import {
   closeSync,
   constants,
@@ -11,26 +11,26 @@ import {
   statSync,
 } from 'node:fs';
 
-/** A name in a directory that is held open, so that all that follows happens in that directory. */
+/** A name in a directory that is held open, so that every later operation is in that directory. */
 export interface PathEnd {
-  /** Leads through the open directory, which cannot be exchanged. No symbolic link, unless it is the kernel's. */
+  /** A path through the open directory, which cannot be replaced. Not a symbolic link, except one of /proc. */
   readonly path: string;
-  /** The same for the directory. */
+  /** The path of the open directory. */
   readonly directory: string;
-  /** Undefined: nothing is there. */
+  /** Undefined: the name does not exist. */
   readonly found: Stats | undefined;
 }
 
 const LINKS_MAX = 40;
-/** Of the kernel, for Linux on every CPU that node runs on. */
+/** The kernel's value, the same on every CPU that node supports. */
 const O_PATH = 0o10000000;
 const PROC_SUPER_MAGIC = 0x9fa0;
-/** Stands for every user that is not mapped in this user namespace. */
+/** The owner shown for all users that are not mapped in this user namespace. */
 const OVERFLOW_UID = 65534;
 
 /**
- * Follows symbolic links, the last one even if nothing is there.
- * @throws what node's functions do; and where a link or the end of the path is another user's, in a directory for all.
+ * Follows all symbolic links, also the last, and passes the end to `use`, which need not exist. Returns `use`'s result.
+ * @throws errors of node's fs, and an error if a link or the end is another user's file in a shared directory.
  */
 export function walkPath<T>(path: string, use: (end: PathEnd) => T): T {
   let directory = openSync(path.startsWith('/') ? '/' : '.', O_PATH | constants.O_DIRECTORY);
@@ -65,13 +65,13 @@ export function walkPath<T>(path: string, use: (end: PathEnd) => T): T {
   }
 }
 
-/** A path that ends in a slash is a directory's. */
+/** The names in a path; a trailing slash, which requires a directory, becomes `.`. */
 function namesOf(path: string): readonly string[] {
   const names = path.split('/').filter((name) => name !== '');
   return path.endsWith('/') ? [...names, '.'] : names;
 }
 
-/** Where a link below /proc leads; there may be no path to it. A file is found by its path, to be replaced. */
+/** The target of a link below /proc, which may have no path; undefined: not in /proc, or a file, replaced by path. */
 function byKernel(directory: string, link: string): Stats | undefined {
   if (statfsSync(`${directory}/.`).type !== PROC_SUPER_MAGIC) return undefined;
   const found = statSync(link, { throwIfNoEntry: false });

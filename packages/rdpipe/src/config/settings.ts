@@ -1,4 +1,4 @@
-/** Decides every setting: flags over config file over defaults. */
+/** Decides every setting: flags override the config file, which overrides defaults. */
 import { UsageError } from '../model/errors.ts';
 import { flagName, type OptionRow } from '../model/option-row.ts';
 import { OPTION_ROWS, type OptionName } from '../model/options.ts';
@@ -16,10 +16,10 @@ import { hostKey } from '../parse/host-ref.ts';
 import { readValue } from '../parse/values.ts';
 import type { ConfigFile } from './file.ts';
 
-/** The lease outlives a stall by this much, so that a stalled hop is reported by its own ends first. */
+/** The lease is longer than the stall timeout, so that the ends of a stalled hop report it first. */
 const LEASE_MARGIN_MS = 30_000;
 
-/** @throws UsageError when two settings contradict each other. */
+/** Combines flags, config file and defaults. @throws UsageError if two settings contradict each other. */
 export function makeSettings(options: Options, file: ConfigFile): Settings {
   const plain = plainSettings(options, file);
   const leaseMs = plain.leaseMs ?? plain.stallTimeoutMs + LEASE_MARGIN_MS;
@@ -39,7 +39,7 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
   };
 }
 
-/** Every row of the table: the flag, else the config file, else the default. */
+/** The value of every row: the flag, otherwise the config file, otherwise the default. */
 function plainSettings(options: Options, file: ConfigFile): PlainSettings {
   const rows = OPTION_ROWS.filter(([, { setting }]) => setting !== false);
   return Object.fromEntries(rows.map(([name, row]) => [name, plainSetting(name, row, options, file)])) as PlainSettings;
@@ -50,7 +50,7 @@ function plainSetting(name: OptionName, row: OptionRow, options: Options, { defa
   if (row.config !== 'host' && row.config !== 'both') return options[name] ?? inFile;
   const flags = (options[name] ?? []) as readonly HostValue<unknown>[];
   const all = flags.filter(({ host }) => host === undefined).at(-1)?.value;
-  // A flag for all hosts wins over the config file's word for one: flags win.
+  // Flags override the file: a flag for all hosts overrides even the file's value for one host.
   const sections = all === undefined ? fromSections(hosts, name) : [];
   return { all: all ?? inFile, hosts: new Map([...sections, ...byHost(flags)]) };
 }
@@ -62,7 +62,7 @@ function defaultOf(row: OptionRow): unknown {
   return row.repeats === true ? [] : undefined;
 }
 
-/** The two exclude each other: the flag of one also wins over the other one's key of the config file. */
+/** The two exclude each other: the flag of one also overrides the config file's key of the other. */
 function verbositySettings(options: Options, { defaults }: ConfigFile): Pick<Settings, 'verbosity' | 'quiet'> {
   const verbosity = options.verbosity ?? (options.quiet === true ? undefined : defaults.verbosity);
   const quiet = options.quiet ?? (options.verbosity === undefined ? defaults.quiet : undefined);
@@ -97,7 +97,7 @@ function allowedStatuses(options: Options): Settings['ok'] {
   return { all, stages };
 }
 
-/** But for the host that relays, which has no stage of the user's. */
+/** Hosts that flags name, except the relay host, which has no stage of the user's. */
 function namedHosts(options: Options, relay: Relay): readonly NamedHost[] {
   const relays = typeof relay === 'string' ? [] : [relay.name, hostKey(relay)];
   return OPTION_ROWS.flatMap(([name, row]) => {

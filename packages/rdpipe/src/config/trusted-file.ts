@@ -1,4 +1,4 @@
-/** Reads a file that only its owner (the user or root) can have written. */
+/** Reads a file that only the user or root can have written. */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -6,9 +6,9 @@ import { UsageError } from '../model/errors.ts';
 import { printable } from '../model/text.ts';
 
 /**
- * The text of a file that decides which programs run: only we and root may write it or replace it. The open file is
- * checked, and its directory after all links.
- * @throws UsageError with a remedy; the system's error where the file cannot be read.
+ * The text of a file that decides which programs run: only the user and root may write or replace it. Checks the open
+ * file, the directory of its path, and its directory after all links.
+ * @throws UsageError with a remedy; the system's error if the file cannot be read.
  */
 export async function readTrustedFile(path: string): Promise<string> {
   const file = await open(path);
@@ -32,12 +32,12 @@ function refuseOthers(path: string, status: Stats): void {
     const reason = `it belongs to uid ${status.uid}, which is neither you nor root`;
     throw refusal(path, reason, `if you wrote it: chown ${ownUid()} ${shown}`);
   }
-  // All may write /dev/null, and it stays empty.
+  // Everyone may write /dev/null, which stays empty.
   if (status.isCharacterDevice() || (status.mode & WRITABLE_BY_OTHERS) === 0) return;
   throw refusal(path, `other users can write it, mode ${octal(status)}`, `chmod go-w ${shown}`);
 }
 
-/** In a sticky directory, such as /tmp, no other user can replace the file. */
+/** Sticky directories such as /tmp are accepted: no other user can replace the file there. */
 function refuseOthersOfDirectory(path: string, directory: string, status: Stats): void {
   const shown = printable(directory);
   if (!isOurs(status)) {
@@ -51,7 +51,7 @@ function refuseOthersOfDirectory(path: string, directory: string, status: Stats)
   throw refusal(path, `other users can write its directory ${shown}, mode ${octal(status)}`, `chmod go-w ${shown}`);
 }
 
-/** The directory of the path, and that of the file after all links; a pipe has no second one. */
+/** The directory of the path, and that of the file after all links, which a pipe does not have. */
 async function directoriesOf(path: string, { fd }: FileHandle): Promise<ReadonlySet<string>> {
   const real = await readlink(`/proc/self/fd/${fd}`).catch(() => realpath(path));
   const found = await realpath(dirname(path));

@@ -1,9 +1,9 @@
-/** Reads the lines of a file of patterns, as gitignore(5) has them. */
+/** Reads the lines of a file of patterns, in the syntax of gitignore(5). */
 import type { CopyPattern } from './settings.ts';
 
 /**
- * The patterns of a file, a binary string, in order. `!` makes one that includes, `#` a comment; blanks at the end of a
- * line do not count unless a backslash stands before them.
+ * The patterns of a file, a binary string, in order. `!` begins a pattern that includes, `#` a comment; blanks at the
+ * end of a line are ignored, except one after a backslash.
  */
 export function readPatterns(text: string): readonly CopyPattern[] {
   return text

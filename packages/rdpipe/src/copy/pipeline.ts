@@ -1,4 +1,4 @@
-/** Makes the pipeline of a copy: its programs in order, on the hosts of source and target. */
+/** Creates the pipeline of a copy: its programs in order, on the hosts of source and target. */
 import {
   type CopyPaths,
   type CopySide,
@@ -29,7 +29,7 @@ export interface CopyPipeline {
   readonly writesOutput: boolean;
 }
 
-/** @throws UsageError for what no pipeline can do. */
+/** The pipeline of a copy. @throws UsageError for a copy between `-` and an rd:// path. */
 export function copyPipeline({ source, target }: CopyPaths, wants: CopyWants): CopyPipeline {
   if (source.kind === 'stream') return fromInput(target);
   if (target.kind === 'stream') return toOutput(source);
@@ -40,10 +40,10 @@ export function copyPipeline({ source, target }: CopyPaths, wants: CopyWants): C
 
 /** A stage without its number. */
 type Unnumbered = Stage extends infer One ? (One extends Stage ? Omit<One, 'number'> : never) : never;
-/** A stage: alone, or its parts on several hosts. */
+/** A stage: one, or its parts on several hosts. */
 type Parts = readonly Unnumbered[];
 
-/** Where both sides are one host, one program reads and writes. */
+/** If both sides are on one host, one program reads and writes. */
 function treeStages(source: HostPaths, target: HostPaths, wants: CopyWants): readonly Parts[] {
   const hosts = hostsOf(target);
   const stage = (role: TreeRole, side: HostPaths): Parts => {
@@ -73,7 +73,7 @@ function settingsOf(role: TreeRole, source: HostPaths, target: HostPaths, wants:
   };
 }
 
-/** Of a copy to several hosts. Some of them may share a file system: their temporary files have names of their own. */
+/** Settings per host in a copy to several. Hosts may share a file system, so `run` gives temporary files own names. */
 function partSettings(
   role: TreeRole,
   hosts: readonly HostRef[],
@@ -86,7 +86,7 @@ function partSettings(
   return { width: hosts.length, ...(role === 'write' ? { rank, run: `${run}-${rank}` } : {}), ...host };
 }
 
-/** Paths of a list arrive below the target as they are below the source, whose own name does not count. */
+/** Paths of a list keep their place below the source, whose own name is not part of them. */
 function sourceOf(path: string, { filesFrom }: CopyWants): string {
   return filesFrom === undefined || path.endsWith('/') ? path : `${path}/`;
 }
@@ -99,14 +99,14 @@ function hexOf(path: string): string {
   return Buffer.from(path, 'latin1').toString('hex');
 }
 
-/** The paths of `--files-from` come from a file of this machine by a stage of its own; standard input needs none. */
+/** A stage sends the paths of `--files-from` from a file on this machine; standard input needs no stage. */
 function listStages(file: string | undefined): readonly Parts[] {
   if (file === undefined || file === '-') return [];
   const word = Buffer.from(pathForSh(Buffer.from(file).toString('latin1')), 'latin1');
   return [[{ kind: 'source', host: THIS_MACHINE, text: `< ${shorten(file, TEXT_LIMIT)}`, word }]];
 }
 
-/** The served directory itself has no name: `whole` stands for it. */
+/** The side with its server as a host. The served directory itself has no name: `whole` is its path. */
 function placed(side: HostPaths | ServedPaths, whole: string): HostPaths {
   if (side.kind === 'paths') return side;
   const { server, port, client } = side;
@@ -120,7 +120,7 @@ function placed(side: HostPaths | ServedPaths, whole: string): HostPaths {
   };
 }
 
-/** Standard input into one file. */
+/** A copy of standard input to one file. */
 function fromInput(target: CopySide): CopyPipeline {
   if (target.kind !== 'paths') throw servedStreamError();
   const file = fileOf('>', target.paths[0]);
@@ -135,7 +135,7 @@ function fromInput(target: CopySide): CopyPipeline {
   return { pipeline: { stages: numbered([sinks]) }, readsInput: true, writesOutput: false };
 }
 
-/** One file to standard output. */
+/** A copy of one file to standard output. */
 function toOutput(source: HostPaths | ServedPaths): CopyPipeline {
   if (source.kind !== 'paths') throw servedStreamError();
   const { host, paths } = source;
@@ -148,7 +148,7 @@ function fileOf(operator: string, path: string): Pick<SinkStage, 'text' | 'word'
   return { text, word: Buffer.from(pathForSh(path), 'latin1') };
 }
 
-/** As the parser numbers stages. A stage that unites the parts of the one before reads from them all. */
+/** Numbers stages as the parser does. The stage `unite` reads from all parts of the stage before it. */
 function numbered(positions: readonly Parts[]): Pipeline['stages'] {
   const numberOf = (index: number, rank: number) => index + 1 + rank * (positions.length + 1);
   const [first, ...rest] = positions.flatMap((parts, index) =>

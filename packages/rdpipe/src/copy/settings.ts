@@ -1,4 +1,4 @@
-/** The settings of a copy's programs, from those of the command. */
+/** Derives the settings of a copy's programs from those of the command. */
 import { UsageError } from '../model/errors.ts';
 import { flagName, type PatternRule } from '../model/option-row.ts';
 import { OPTIONS } from '../model/options.ts';
@@ -6,7 +6,7 @@ import type { Options, Settings } from '../model/settings.ts';
 import type { TreeRole, TreeSettings } from '../model/tree.ts';
 import { forMessage } from '../parse/binary-string.ts';
 
-/** A pattern as the programs take it, a binary string; those of files are read already. */
+/** A pattern for the programs, a binary string; files of patterns have been read. */
 export interface CopyPattern {
   readonly include: boolean;
   readonly pattern: string;
@@ -40,12 +40,12 @@ export interface CopyWants
   readonly patterns: readonly CopyPattern[];
 }
 
-/** All but the paths. */
+/** The settings of one program, except the paths. */
 export function treeSettings(role: TreeRole, wants: CopyWants): TreeSettings {
   return {
     role,
     run: wants.run,
-    // The list chooses what is copied of its directory.
+    // The list decides what is copied from its directory.
     recursive: wants.recursive || wants.archive || wants.filesFrom !== undefined,
     archive: wants.archive,
     acls: wants.acls,
@@ -98,7 +98,7 @@ function checkOrder(patterns: readonly PatternRule[]): void {
 
 const EVERYTHING = /^\/?(\*{1,2}\/)*\*{1,2}$/;
 
-/** @throws UsageError for options that a copy to several hosts cannot have. */
+/** @throws UsageError for options that cannot be used in a copy to several hosts. */
 export function checkForMany(options: Options): void {
   if (options.removeSourceFiles !== true) return;
   const advice = 'copy first, then remove them yourself';
@@ -106,8 +106,8 @@ export function checkForMany(options: Options): void {
 }
 
 /**
- * One file goes from standard input or to standard output as a stream.
- * @throws UsageError for options that are for trees.
+ * Checks the options of a copy from standard input or to standard output, which is a single stream.
+ * @throws UsageError for options that apply only to trees.
  */
 export function checkForStream(options: Options): void {
   const name = TREES_ONLY.find((option) => options[option] !== undefined);

@@ -1,4 +1,4 @@
-/** Examines two neighbouring hosts: their networks, then data moved for a second each way. */
+/** Examines two neighbouring hosts: their networks, then a second of data in each direction. */
 import type { Watcher } from '../model/events.ts';
 import type { Finding, Measurement, PairExamination } from '../model/examination.ts';
 import type { HostRef } from '../model/pipeline.ts';
@@ -14,8 +14,8 @@ import { failedProbe, judgeProbe, type ProbeResult, probePipeline, probeSettings
 import type { Pair } from './subjects.ts';
 
 /**
- * Examines the connection of two hosts: by the networks that they report, then by data that is moved.
- * @throws the signal's reason, nothing else
+ * Examines the connection of two hosts: the networks that they report, then data sent between them.
+ * @throws only the signal's reason
  */
 export async function examinePair(
   pair: Pair,
@@ -46,7 +46,7 @@ interface End {
   readonly facts: SessionFacts;
 }
 
-/** Undefined where no agent answered. */
+/** Undefined if no agent answered. */
 function endOf(host: HostRef, gathered: readonly HostFacts[], context: GatherContext): End | undefined {
   const found = gathered.find(({ label }) => label === host.label);
   const facts = found && sessionFacts(found, context);
@@ -65,7 +65,7 @@ function unreached({ from, to }: Pair, ends: readonly (End | undefined)[]): Find
   return fail('network', `not checked: no agent on ${hosts}`, `fix ${hosts} first`);
 }
 
-/** Both ends, as a plan for the pipeline that measures sees them. */
+/** The addresses of both ends, as in a plan for the probe's pipeline. */
 function placesOf(
   from: End,
   to: End,
@@ -85,7 +85,7 @@ function placesOf(
   return [placeOf(from.facts, to.facts, input), placeOf(to.facts, from.facts, input)];
 }
 
-/** Moves data for a second by an ordinary run. */
+/** Sends data for a second in an ordinary run. */
 async function probe(
   transport: Transport,
   from: End,

@@ -1,4 +1,4 @@
-/** `rdpipe doctor`: examines every host and every two neighbours. */
+/** `rdpipe doctor`: examines every host and every pair of neighbours. */
 import type { Watcher } from '../model/events.ts';
 import type { Examination, Found, PairExamination } from '../model/examination.ts';
 import type { HostRef } from '../model/pipeline.ts';
@@ -25,8 +25,8 @@ export interface DoctorWatcher extends Watcher {
 }
 
 /**
- * Examines every host and every two neighbours, which move data for a second each way. Problems are findings.
- * @throws RdpipeError when rdpipe itself cannot; the signal's reason.
+ * Examines every host, and every pair of neighbours by a second of data in each direction. Problems become findings.
+ * @throws RdpipeError if rdpipe itself fails; the signal's reason.
  */
 export async function examine(input: DoctorInput, watcher: DoctorWatcher, signal: AbortSignal): Promise<Examination> {
   const { settings, installation } = input;
@@ -34,7 +34,7 @@ export async function examine(input: DoctorInput, watcher: DoctorWatcher, signal
   const subjects = chooseSubjects(input.hosts, { transport, bufferBytes });
   const hosts = subjects.hosts.map(({ host }) => host);
   watcher.doing(`connecting to ${hosts.map(({ label }) => label).join(', ')}`);
-  // A persistent connection would skip the login, which is to be examined.
+  // A persistent connection would skip the login, which must be examined.
   const wanted = { ...sessionSettings(settings), persistS: 0, ...installation, emit: watcher.emit, signal };
   const sessions = await trySessions(hosts, wanted, controllingTerminal());
   try {

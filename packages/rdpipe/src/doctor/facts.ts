@@ -1,4 +1,4 @@
-/** The facts of a host that the checks judge. Pure data. */
+/** The facts about a host on which the checks are based. Pure data. */
 import type { SessionErrorCode } from '../model/errors.ts';
 import type { SessionId } from '../model/plan.ts';
 import type { AgentHello } from '../model/protocol.ts';
@@ -14,9 +14,9 @@ export interface Trouble {
 
 export interface HostFacts {
   readonly label: string;
-  /** The way there where it is not ssh: `slurm`, `podman`, the first word of a template. */
+  /** The launcher, if it is not ssh: `slurm`, `podman`, the first word of a template. */
   readonly launcher?: string | undefined;
-  /** The facts from here on are known only of a host that was reached. */
+  /** All facts that follow are known only if the host was reached. */
   readonly ssh: (Pick<HostSession, 'took'> & { readonly client: HostSession['kind'] }) | Trouble;
   readonly session: SessionId | undefined;
   readonly hello: AgentHello | Trouble | undefined;
@@ -31,9 +31,9 @@ export interface SystemFacts {
   /** `dynamic`: rdsend and rdrecv may use the host's libraries. */
   readonly programs: 'dynamic' | 'static' | null;
   readonly pipeMostBytes: number | null;
-  /** Pages that one user's pipes may hold in all before new ones are small; 0: no limit. */
+  /** Total pages of one user's pipes, above which new pipes are small; 0: no limit. */
   readonly pipeUserPages: number | null;
-  /** By name; `all` counts for every interface. */
+  /** By name; `all` applies to every interface. */
   readonly interfaces: ReadonlyMap<string, InterfaceSettings>;
   readonly cache: CacheFacts | null;
   /** The result of `sudo -n true`; null: not run. */
@@ -47,7 +47,7 @@ export interface InterfaceSettings {
   readonly rpFilter: number;
 }
 
-/** Where the agent is kept first. */
+/** The first choice of directory for the agent. */
 export interface CacheFacts {
   readonly directory: string;
   readonly mountPoint: string;
@@ -55,17 +55,18 @@ export interface CacheFacts {
   readonly noexec: boolean;
 }
 
-/** The requirements to check for. */
+/** The requirements of the user's settings. */
 export interface Requirements {
   readonly transport: Settings['transport'];
   readonly bufferBytes: number;
 }
 
+/** True if the facts are unknown because of an error. */
 export function isTrouble<Known extends object>(facts: Known | Trouble | undefined): facts is Trouble {
   return facts !== undefined && 'message' in facts;
 }
 
-/** The facts where they are known. */
+/** The facts; undefined if they are unknown. */
 export function known<Known extends object>(facts: Known | Trouble | undefined): Known | undefined {
   return facts === undefined || isTrouble(facts) ? undefined : (facts as Known);
 }

@@ -1,15 +1,18 @@
-/** Constructors of findings: ok, warn, fail, and what a missing RDMA device counts as. */
+/** Constructors of findings: ok, warn, fail, and the result of a missing RDMA device. */
 import type { Finding } from '../model/examination.ts';
 import type { Requirements } from './facts.ts';
 
+/** A check that found no problem. */
 export function ok(check: string, found: string): Finding {
   return { check, result: 'ok', found, fix: null };
 }
 
+/** A problem that does not prevent runs; `fix` is the remedy. */
 export function warn(check: string, found: string, fix: string): Finding {
   return { check, result: 'warn', found, fix };
 }
 
+/** A problem that prevents runs, or a requested feature; `fix` is the remedy. */
 export function fail(check: string, found: string, fix: string): Finding {
   return { check, result: 'fail', found, fix };
 }

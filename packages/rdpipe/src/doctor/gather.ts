@@ -1,4 +1,4 @@
-/** Gathers the facts of a host, by an agent and by a script. */
+/** Gathers the facts about a host from an agent and from a script. */
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { launcherName } from '../model/launcher.ts';
@@ -17,8 +17,8 @@ export interface GatherContext {
 }
 
 /**
- * Gathers the facts of a host that was tried, by an agent and by a script.
- * @throws the signal's reason, nothing else
+ * Gathers the facts about a host after the attempt to connect. Starts an agent and a script on it, and ends both.
+ * @throws only the signal's reason
  */
 export async function gatherFacts(attempt: Attempt, context: GatherContext): Promise<HostFacts> {
   const { host, outcome } = attempt;
@@ -48,7 +48,7 @@ function launcherNameOf(host: Attempt['host'], { settings }: GatherContext): str
 
 const UNREACHED = { session: undefined, hello: undefined, agentStartMs: undefined, system: undefined };
 
-/** Such a shell would answer any other command in the same way. */
+/** Such a shell would also fail for every other command. */
 function isWithoutShell(hello: HostFacts['hello']): boolean {
   return isTrouble(hello) && (hello.code === 'slow_shell' || hello.code === 'no_shell');
 }

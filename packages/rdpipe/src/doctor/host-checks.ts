@@ -1,11 +1,11 @@
-/** All checks of one host, in the order in which they are shown. */
+/** All checks of one host, in the order of the output. */
 import type { Finding, HostExamination } from '../model/examination.ts';
 import type { HostFacts, Requirements } from './facts.ts';
 import { checkPipes, checkSharedSubnets } from './kernel-checks.ts';
 import { checkRdma } from './rdma-checks.ts';
 import { checkAgent, checkDisk, checkSsh, checkSudo, checkSystem } from './session-checks.ts';
 
-/** A check finds nothing about facts that were not requested, or are unknown because an earlier one failed. */
+/** A check has no findings if its facts were not requested, or are unknown because an earlier check failed. */
 type HostCheck = (facts: HostFacts, wanted: Requirements) => readonly Finding[];
 
 const CHECKS: readonly HostCheck[] = [
@@ -19,6 +19,7 @@ const CHECKS: readonly HostCheck[] = [
   checkRdma,
 ];
 
+/** The findings of all checks of a host. */
 export function examineHost(facts: HostFacts, wanted: Requirements): HostExamination {
   return { host: facts.label, checks: CHECKS.flatMap((check) => check(facts, wanted)) };
 }

@@ -9,10 +9,11 @@ import { ok, warn } from './finding.ts';
 /** The size that rdstage requests. */
 const PIPE_BYTES = 1024 * 1024;
 const PAGE_BYTES = 4096;
-/** Fewer pipes of full size than a few pipelines have. */
+/** The number of full-size pipes that a few pipelines need. */
 const PIPES_MIN = 16;
 const PERSIST = 'add it to a file in /etc/sysctl.d/ to make it permanent';
 
+/** Checks the kernel's limits for pipes; no finding if they are unknown. */
 export function checkPipes({ hello, system }: HostFacts): readonly Finding[] {
   const { pipeMostBytes = null, pipeUserPages = null } = known(system) ?? {};
   if (pipeMostBytes === null) return [];
@@ -30,7 +31,7 @@ export function checkPipes({ hello, system }: HostFacts): readonly Finding[] {
   return [ok('pipes', most)];
 }
 
-/** A host that answers for one interface's address at another gets data over the wrong interface. */
+/** Interfaces in one subnet: if one answers ARP for another's address, data arrives over the wrong interface. */
 export function checkSharedSubnets({ hello, system }: HostFacts): readonly Finding[] {
   const facts = known(system);
   const groups = subnetsOfSeveral(known(hello)?.addresses ?? []);
@@ -73,7 +74,7 @@ function isInSubnet({ address }: HostAddress, other: HostAddress): boolean {
   return subnet.check(address);
 }
 
-/** The kernel takes the greater of an interface's own value and that of `all`. */
+/** Wrong settings of an interface. The kernel uses the greater of the interface's own value and that of `all`. */
 function trapsOf(name: string, { interfaces }: SystemFacts): readonly string[] {
   const own = interfaces.get(name);
   const all = interfaces.get('all');

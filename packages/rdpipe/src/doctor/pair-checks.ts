@@ -6,6 +6,7 @@ import { rdmaCandidates, rdmaLacks } from '../plan/rdma-route.ts';
 import type { Requirements } from './facts.ts';
 import { fail, ok, warn, withoutRdma, withoutRdmaCard } from './finding.ts';
 
+/** Checks subnets, MTUs and the RDMA route of two hosts. */
 export function checkPair(from: HopEndAddresses, to: HopEndAddresses, wanted: Requirements): readonly Finding[] {
   if (onOneMachine(from.facts, to.facts)) {
     return [ok('network', 'same machine: using loopback'), ...checkRdmaRoute(from, to, wanted)];
@@ -14,7 +15,7 @@ export function checkPair(from: HopEndAddresses, to: HopEndAddresses, wanted: Re
   return [checkNetwork(pairs), ...checkMtus(pairs, from, to, wanted), ...checkRdmaRoute(from, to, wanted)];
 }
 
-/** The transports to measure between the two: RDMA first, where there is a route for it. */
+/** The transports to measure between two hosts: RDMA first, if there is a route for it. */
 export function transportsBetween(
   from: HopEndAddresses,
   to: HopEndAddresses,
@@ -30,7 +31,7 @@ function checkNetwork(pairs: readonly AddressPair[]): Finding {
   return ok('network', `common subnet: ${names.join('; ')}`);
 }
 
-/** Each pair of interfaces once, also where they have several addresses. */
+/** Checks each pair of interfaces once, even if they have several addresses. */
 function checkMtus(
   pairs: readonly AddressPair[],
   from: HopEndAddresses,
@@ -44,7 +45,7 @@ function checkMtus(
   ]);
 }
 
-/** TCP agrees on the smaller one; RDMA loses what is larger. */
+/** TCP uses the smaller MTU; RDMA loses larger packets. */
 function checkMtu(pair: AddressPair, from: HopEndAddresses, to: HopEndAddresses, wanted: Requirements): Finding {
   const [a, b] = [pair.from, pair.to];
   if (a.mtu === b.mtu) return ok('mtu', `${a.mtu} on ${endNames(pair, from, to)}`);
@@ -55,7 +56,7 @@ function checkMtu(pair: AddressPair, from: HopEndAddresses, to: HopEndAddresses,
   return isRdma ? fail('mtu', found, fix) : warn('mtu', found, fix);
 }
 
-/** Follows from the interfaces' MTU, unless it was set otherwise. */
+/** The path MTU of RDMA follows from the interfaces' MTU, unless it was set explicitly. */
 function checkPathMtu(pair: AddressPair, from: HopEndAddresses, to: HopEndAddresses): readonly Finding[] {
   const [a, b] = [portOf(pair.from, from), portOf(pair.to, to)];
   if (a?.mtu == null || b?.mtu == null || a.mtu === b.mtu) return [];

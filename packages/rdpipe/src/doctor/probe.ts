@@ -9,13 +9,14 @@ import { formatMbps, formatRate } from '../model/units.ts';
 import { RELAYED } from '../plan/tcp-route.ts';
 import { fail, ok, warn } from './finding.ts';
 
-/** The exit status of timeout(1) when the second is over. */
+/** The exit status of timeout(1) after the second. */
 const TIMED_OUT = 124;
-/** Of busybox's. */
+/** The exit status of busybox's timeout. */
 const TERMINATED = 143;
-/** Enough for what is on its way when the second is over, over the slowest link. */
+/** Enough for the data in flight after the second, over the slowest link. */
 const LONGEST_MS = 60_000;
 
+/** A pipeline that sends zeros from one host to another for a second. */
 export function probePipeline(from: HostRef, to: HostRef): Pipeline {
   return {
     stages: [
@@ -25,6 +26,7 @@ export function probePipeline(from: HostRef, to: HostRef): Pipeline {
   };
 }
 
+/** The settings of a probe over one transport. */
 export function probeSettings(settings: Settings, transport: Transport): Settings {
   return { ...forMeasuring(settings), transport, timeoutMs: LONGEST_MS };
 }
@@ -42,7 +44,7 @@ export interface ProbeResult {
 }
 
 /**
- * Turns a probe's report into a finding. A hop that connected by another candidate than the first has met a firewall.
+ * Turns a probe's report into a finding. If the first candidate did not connect, the finding suggests a firewall.
  */
 export function judgeProbe(transport: Transport, ends: ProbeEnds, report: Report): ProbeResult {
   const check = checkName(transport, ends);
@@ -58,12 +60,13 @@ export function judgeProbe(transport: Transport, ends: ProbeEnds, report: Report
   return { finding: warn(check, [found, ...hop.notes].join('; '), firewallFix(transport, ends)), measured };
 }
 
+/** The finding for a probe that failed. */
 export function failedProbe(transport: Transport, ends: ProbeEnds, message: string): Finding {
   const relay = transport === 'tcp' ? `; ${RELAY_HOST}` : '';
   return fail(checkName(transport, ends), message, `${firewallFix(transport, ends)}${relay}`);
 }
 
-/** @param direct why each direct way was refused; none where no address is known */
+/** @param direct the reasons why direct candidates were refused; empty if no address is known */
 function withoutPath(check: string, ends: ProbeEnds, direct: readonly string[], found: string): Finding {
   const tried = direct.length === 0 ? 'no address is known' : direct.join('; ');
   const fix = `${firewallFix('tcp', ends)}; ${RELAY_HOST}; use --relay never to fail instead`;
@@ -89,7 +92,7 @@ function measurementOf(transport: Transport, { from, to, hellos }: ProbeEnds, ho
   return { from, to, transport, bytesPerSecond: hop.bytesPerSecond, rttUs: hop.rttUs, nominalMbps: nominalOfBoth };
 }
 
-/** The nominal rate of the interface or port of an address. `place` is `10.0.0.1:40123` or `[2001:db8::1]:40123`. */
+/** The nominal rate of an address's interface or port. `place` is `10.0.0.1:40123` or `[2001:db8::1]:40123`. */
 function nominalMbps(transport: Transport, { addresses, rdma }: AgentHello, place: string | null): number | null {
   const host = place?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   const entry = addresses.find(({ address }) => address === host);

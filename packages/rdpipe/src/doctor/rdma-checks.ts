@@ -6,6 +6,7 @@ import { formatBytes, formatMbps } from '../model/units.ts';
 import { type HostFacts, known, type Requirements } from './facts.ts';
 import { fail, ok, warn, withoutRdma, withoutRdmaCard } from './finding.ts';
 
+/** Checks devices, libraries and locked memory; no findings with --transport tcp or without an agent. */
 export function checkRdma(facts: HostFacts, wanted: Requirements): readonly Finding[] {
   const hello = known(facts.hello);
   if (hello === undefined || wanted.transport === 'tcp') return [];
@@ -43,13 +44,13 @@ function checkPort(port: RdmaPort, hello: AgentHello, wanted: Requirements): Fin
   return ok(check, found);
 }
 
-/** The thing that an active port lacks and that an address of its interface would give it. */
+/** The missing part of an active port that an address on its interface would provide; undefined: none. */
 function lackOf({ gids, interface: name }: RdmaPort, { addresses }: AgentHello): string | undefined {
   if (gids.length === 0) return 'no usable GID';
   return addresses.some((entry) => entry.interface === name && entry.up) ? undefined : 'no IP address on its interface';
 }
 
-/** A second port without a cable is not a problem. */
+/** An inactive port, such as a second one without a cable, is not a problem if another port is active. */
 function checkInactive(check: string, found: string, port: RdmaPort, hello: AgentHello, wanted: Requirements): Finding {
   if (hello.rdma.some(({ state }) => state === 'active')) return ok(check, found);
   return withoutRdma(wanted, check, found, inactiveFix(port));
@@ -91,7 +92,7 @@ function checkLibraries({ rdma, rdma_lacks }: AgentHello): readonly Finding[] {
   return [fail('rdma libraries', rdma_lacks, fix)];
 }
 
-/** The memory that a connection locks beside its window, and the least that it can work with. */
+/** The memory that a connection locks in addition to its window, and the minimum that it needs. */
 const ASIDE_BYTES = 2 * 1024 * 1024;
 const LEAST_BYTES = 3 * 1024 * 1024;
 
@@ -109,7 +110,7 @@ function checkMemlock(
   return warn('memlock', `${found}: less than ${formatBytes(enough)}, so buffers are smaller`, fix);
 }
 
-/** A container has the limit that it was started with, and a Slurm step that of its slurmd or of the user's shell. */
+/** A container keeps the limit of its start; a Slurm step has the limit of its slurmd or of the user's shell. */
 function memlockFix(user: string, launcher: string | undefined): string {
   switch (launcher) {
     case 'podman':

@@ -1,4 +1,4 @@
-/** Checks of ssh, sudo, agent and disk of a host. Pure. */
+/** Checks of a host's ssh, sudo, agent and disk. Pure. */
 
 import type { SessionErrorCode } from '../model/errors.ts';
 import type { Finding } from '../model/examination.ts';
@@ -6,6 +6,7 @@ import { formatBytes } from '../model/units.ts';
 import { type CacheFacts, type HostFacts, isTrouble, known } from './facts.ts';
 import { fail, ok, warn } from './finding.ts';
 
+/** Checks the connection over ssh or another launcher; no finding for this machine. */
 export function checkSsh({ label, launcher, ssh }: HostFacts): readonly Finding[] {
   if (launcher !== undefined) return [checkLauncher(launcher, label, ssh)];
   if (isTrouble(ssh)) return [fail('ssh', ssh.message, sshFix(ssh.code, label))];
@@ -55,6 +56,7 @@ function sshFix(code: SessionErrorCode | undefined, label: string): string {
   }
 }
 
+/** Checks the result of `sudo -n true`; no finding if it was not run. */
 export function checkSudo({ system }: HostFacts): readonly Finding[] {
   const sudo = known(system)?.sudo ?? null;
   if (sudo === null) return [];
@@ -64,6 +66,7 @@ export function checkSudo({ system }: HostFacts): readonly Finding[] {
   ];
 }
 
+/** Checks the agent; no finding if the host was not reached. */
 export function checkAgent({ label, hello, agentStartMs, system }: HostFacts): readonly Finding[] {
   if (hello === undefined) return [];
   if (isTrouble(hello)) return [fail('agent', hello.message, agentFix(hello.code, label))];
@@ -85,20 +88,21 @@ function agentFix(code: SessionErrorCode | undefined, label: string): string {
   }
 }
 
-/** Each version has a directory of its own, named by a digest that means nothing to people. */
+/** The directory without its last part, a digest that is different for each version. */
 function withoutDigest(directory: string): string {
   return directory.replace(/\/[0-9a-f]{64}$/, '');
 }
 
-/** Without these facts disk, pipes and interfaces are not checked. */
+/** Reports unknown system facts, without which disk, pipes and interfaces are not checked. */
 export function checkSystem({ system }: HostFacts): readonly Finding[] {
   if (!isTrouble(system)) return [];
   return [fail('system', system.message, 'run echo uptime | ssh HOST sh to check that scripts run there')];
 }
 
-/** Room for the next version of the programs. */
+/** Space for another version of the programs. */
 const ROOM_KIB = 32 * 1024;
 
+/** Checks the cache directory: free space, and whether programs can run from it; no finding if unknown. */
 export function checkDisk({ hello, system }: HostFacts): readonly Finding[] {
   const { cache = null, agentDirectory = null } = known(system) ?? {};
   if (cache === null) return [];

@@ -19,8 +19,8 @@ export interface Subjects {
 }
 
 /**
- * Every host once, and every two that are neighbours. A host alone is examined together with this machine, for which
- * RDMA was not requested.
+ * Every host once, and every pair of neighbours. A single host is paired with this machine, for which RDMA is not
+ * required.
  */
 export function chooseSubjects(written: readonly HostRef[], wanted: Requirements): Subjects {
   const hosts = [...new Map(written.map((host) => [host.label, host])).values()];
@@ -38,7 +38,7 @@ export function chooseSubjects(written: readonly HostRef[], wanted: Requirements
   return { hosts: hosts.map((host) => ({ host, wanted })), pairs: neighbours(written, wanted) };
 }
 
-/** In the order and direction in which they were first written. */
+/** Pairs of neighbours in the order and direction in which they were first written. */
 function neighbours(written: readonly HostRef[], wanted: Requirements): readonly Pair[] {
   const pairs = new Map<string, Pair>();
   for (const [index, to] of written.entries()) {

@@ -1,4 +1,4 @@
-/** The script for facts that the agent's hello lacks, and the decoder of its answer. For any POSIX sh. */
+/** The script for facts that the agent's hello lacks, for any POSIX sh, and the decoder of its answer. */
 
 import { runScript } from '../agent/remote-script.ts';
 import { SessionError } from '../model/errors.ts';
@@ -7,19 +7,19 @@ import type { HostSession } from '../session/host-session.ts';
 import type { CacheFacts, InterfaceSettings, SystemFacts } from './facts.ts';
 
 export interface SystemQuestions {
-  /** The running agent's, to see where it is kept. */
+  /** The running agent's pid, to find its directory. */
   readonly agentPid: number | undefined;
   /** Whether to try `sudo -n true`. */
   readonly sudo: boolean;
 }
 
 export interface AskOptions {
-  /** Longest wait for the answer. */
+  /** The longest wait for the answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** @throws SessionError when the host does not answer in time, or not in these terms; the signal's reason. */
+/** Runs the script. @throws SessionError if the answer is late, incomplete or invalid; the signal's reason. */
 export async function askSystem(
   session: HostSession,
   questions: SystemQuestions,
@@ -45,7 +45,7 @@ export async function askSystem(
   }
 }
 
-/** A line a fact; all of them in hexadecimal, since `say` takes one line only. */
+/** A script that prints one line per fact, all encoded in hexadecimal because `say` accepts only one line. */
 export function systemScript({ agentPid, sudo }: SystemQuestions): string {
   return `tell_kernel() {
   grep . /proc/sys/fs/pipe-max-size /proc/sys/fs/pipe-user-pages-soft
@@ -84,7 +84,7 @@ tell() {
 say ok "$(tell 2>/dev/null | od -An -v -tx1 | tr -d ' \\n')"`;
 }
 
-/** Undefined: not an answer of the script's, or not all of it. */
+/** The facts in the script's answer; undefined if it is invalid or incomplete. */
 export function decodeSystem(words: string): SystemFacts | undefined {
   if (!/^(?:[0-9a-f]{2})*$/.test(words)) return undefined;
   const lines = Buffer.from(words, 'hex').toString('utf8').split('\n');
@@ -101,7 +101,7 @@ export function decodeSystem(words: string): SystemFacts | undefined {
   };
 }
 
-/** `agent /home/ann/…` of ours, `/proc/sys/fs/pipe-max-size:1048576` of grep's. */
+/** Lines like `agent /home/ann/…` of the script, and `/proc/sys/fs/pipe-max-size:1048576` of grep. */
 function keyAndValue(line: string): (readonly [string, string])[] {
   const match = /^([a-z_]+) (.*)$/.exec(line) ?? /^(\/proc\/sys\/\S+):(\d+)$/.exec(line);
   return match === null ? [] : [[match[1] ?? '', match[2] ?? '']];
@@ -134,7 +134,7 @@ function cacheOf(value: string | undefined, directory: string | undefined): Cach
   };
 }
 
-/** Of sudo's message. */
+/** The longest message of sudo that is shown, in characters. */
 const WORDS_MAX = 200;
 
 function sudoOf(value: string | undefined): SystemFacts['sudo'] {

@@ -1,6 +1,6 @@
-/** The result of `rdpipe bench`: every path between two hosts with its samples; `--json` prints it. */
+/** The result of `rdpipe bench`: each method between two hosts with its samples; `--json` prints it. */
 
-/** `tcp`: plain. `ssh`: one connection of ssh, as a user without rdpipe would. */
+/** `tcp`: unencrypted. `ssh`: one ssh connection, as a user without rdpipe would use. */
 export type MethodName = 'rdma' | 'tcp' | 'tcp encrypted' | 'ssh';
 
 /** One stream from the first host to the second. */
@@ -8,12 +8,12 @@ export interface Sample {
   readonly bytes: number;
   readonly seconds: number;
   readonly bytesPerSecond: number;
-  /** CPU seconds of everything that the stream took at each end; null: the host does not report them. */
+  /** CPU seconds of all processes that carried the stream at each end; null: the host does not report them. */
   readonly fromCpuS: number | null;
   readonly toCpuS: number | null;
-  /** Shortest round trip of a message; of ssh, what `ssh HOST true` takes. Null: not measured. */
+  /** Shortest round trip of a message; for ssh, the time of `ssh HOST true`. Null: not measured. */
   readonly roundTripUs: number | null;
-  /** A line to the second host and back, through commands; null: not measured, as for ssh. */
+  /** Round trip of a line between commands on the two hosts; null: not measured, as for ssh. */
   readonly pingPongUs: number | null;
 }
 
@@ -21,7 +21,7 @@ export interface MethodResult {
   readonly way: MethodName;
   /** For people: `rdma rxe0 authenticated`, `through this machine: h1 cannot log in to h2`. */
   readonly carrier: string;
-  /** One a round. */
+  /** One per round. */
   readonly samples: readonly Sample[];
 }
 
@@ -29,13 +29,13 @@ export interface MethodResult {
 export interface MissingMethod {
   readonly way: MethodName;
   readonly why: string;
-  /** It should have worked. */
+  /** True if the method should have worked. */
   readonly failed: boolean;
 }
 
 export interface Benchmark {
   readonly v: 1;
-  /** 125 when a way failed that should have worked. */
+  /** 125 if a method failed that should have worked. */
   readonly status: 0 | 125;
   readonly from: string;
   readonly to: string;

@@ -3,7 +3,7 @@ export const CIPHERS = ['none', 'aes-256-gmac', 'poly1305', 'aes-256-gcm', 'chac
 
 const MACS: readonly string[] = ['aes-256-gmac', 'poly1305'];
 
-/** `mac`: in clear, but every change is noticed. */
+/** `mac`: not encrypted, but every change is detected. */
 export function protectionOf(cipher: string): 'none' | 'mac' | 'seal' {
   if (cipher === 'none') return 'none';
   return MACS.includes(cipher) ? 'mac' : 'seal';

@@ -1,7 +1,7 @@
 /** The rows of the option table that only rdcp has. */
 import type { OptionRow } from './option-row.ts';
 
-/** By name of the setting, in the order in which help and manual show them. */
+/** By name of the setting, in the order of help and manual. */
 export const COPY_OPTIONS = {
   recursive: {
     short: '-r',
@@ -52,11 +52,11 @@ export const COPY_OPTIONS = {
     least: '0',
     most: '999999999',
     value: 'N',
-    help: 'delete none if more than N would go',
+    help: 'delete nothing if more than N paths would be deleted',
     run: false,
     copy: {},
   },
-  /** Of all three flags about patterns, in the order of the command line. */
+  /** The values of all three pattern flags, in the order of the command line. */
   patterns: {
     long: '--exclude',
     kind: 'exclude',

@@ -1,11 +1,11 @@
-/** The places of a copy as the user wrote them. */
+/** The sources and the target of a copy as the user wrote them. */
 import type { HostRef } from './pipeline.ts';
 
-/** Paths of one host, binary strings, as they were written: a `/` at the end has a meaning. */
+/** Paths on one host: binary strings, as written, because a trailing `/` has a meaning. */
 export interface HostPaths {
   readonly kind: 'paths';
   readonly host: HostRef;
-  /** Of a target on several hosts: those behind the first. */
+  /** The hosts after the first, if a target is on several. */
   readonly others?: readonly HostRef[];
   readonly paths: readonly [string, ...string[]];
 }
@@ -18,16 +18,16 @@ export interface StandardStream {
 /** `rd://host[:port]/path`: paths of a serving receiver. */
 export interface ServedPaths {
   readonly kind: 'served';
-  /** A host name or an address, as it was written; IPv6 without its brackets. */
+  /** A host name or an address, as written; IPv6 without brackets. */
   readonly server: string;
-  /** The name that the server gave the client's key; undefined: its only one. */
+  /** The client's name on the server; undefined: the server's client without a name, `default`. */
   readonly client: string | undefined;
   readonly port: number;
-  /** Below the directory that is served, without a `/` at the beginning; binary strings. */
+  /** Binary strings relative to the served directory, without a leading `/`. */
   readonly paths: readonly [string, ...string[]];
 }
 
-/** All sources, which are in one place; or the target, which has one path. */
+/** All sources, which are on one host or server; or the target, which has one path. */
 export type CopySide = HostPaths | StandardStream | ServedPaths;
 
 export interface CopyPaths {
@@ -40,5 +40,5 @@ export function hostsOf({ host, others = [] }: HostPaths): readonly [HostRef, ..
   return [host, ...others];
 }
 
-/** Where a serving receiver listens unless it was given another port. */
+/** The default port of a serving receiver. */
 export const SERVED_PORT = 10470;

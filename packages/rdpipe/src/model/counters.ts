@@ -1,20 +1,20 @@
-/** Counters of the ends of a hop, and what a hop waited for as a whole. */
+/** Counters of a hop's ends, and the waits of a whole hop or chain. */
 
-/** Milliseconds waited, by what for. */
+/** Milliseconds waited, by cause. */
 export interface Waits {
   readonly inputMs: number;
   /** Held back by `--limit`. */
   readonly limitMs: number;
-  /** For the threads that compress and encrypt, or undo it. */
+  /** The threads that compress and encrypt, or decrypt and decompress. */
   readonly workerMs: number;
   readonly wireMs: number;
   readonly outputMs: number;
 }
 
 export interface Counters extends Waits {
-  /** Of the stream. */
+  /** Bytes of the stream. */
   readonly bytes: number;
-  /** The bytes that carrying them took on the wire. */
+  /** Bytes that the stream took on the wire. */
   readonly wireBytes: number;
   /** Shortest round trip; 0: none yet. */
   readonly rttUs: number;
@@ -38,8 +38,8 @@ export function waitsSince(before: Waits, now: Waits): Waits {
 }
 
 /**
- * The waits of a hop. The sender measures what comes before the wire, the receiver what comes behind it: a sender that
- * waits for the wire while its receiver waits for its output, or its workers, waits for these.
+ * The waits of a hop. The sender measures the waits before the wire, the receiver those after it. A sender also waits
+ * for the wire while its receiver waits for output or workers: that time counts as theirs, not as the wire's.
  */
 export function hopWaits(send: Waits, recv: Waits): Waits {
   const { inputMs, limitMs } = send;
@@ -50,8 +50,8 @@ export function hopWaits(send: Waits, recv: Waits): Waits {
 }
 
 /**
- * The waits of the hops of a chain, from its first: one that waits for the wire while a host behind waits for its
- * output, its workers or its own wire, waits for these.
+ * The waits of a chain's hops, first to last. A hop also waits for the wire while a later host waits for output,
+ * workers or its own wire: that time counts there, not as this hop's wire.
  */
 export function chainWaits(hops: readonly Waits[]): readonly Waits[] {
   let behindMs = 0;
@@ -63,7 +63,7 @@ export function chainWaits(hops: readonly Waits[]): readonly Waits[] {
   return fromLast.reverse();
 }
 
-/** The longest wait; undefined where none took `leastMs`. */
+/** The longest wait; undefined if it is shorter than `leastMs`. */
 export function longestWait(waits: Waits, leastMs: number): WaitsFor | undefined {
   const kinds = ['input', 'limit', 'worker', 'output', 'wire'] as const;
   const most = kinds.reduce((best, kind) => (waits[`${kind}Ms`] > waits[`${best}Ms`] ? kind : best));

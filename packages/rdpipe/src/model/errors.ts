@@ -1,6 +1,6 @@
 /** Every failure of rdpipe: a code for machines, an exit status, one line for people. */
 
-/** `copy`: all went well, but for some paths of a copy. */
+/** `copy`: only some paths of a copy failed. */
 export type Cause = 'usage' | 'signal' | 'timeout' | 'rdpipe' | 'stage' | 'copy';
 
 export class RdpipeError extends Error {
@@ -19,7 +19,7 @@ export class RdpipeError extends Error {
 
 /** The command line or the config file is wrong. Nothing was started. */
 export class UsageError extends RdpipeError {
-  /** The command line with a line of carets under the place, or nothing. */
+  /** The command line with carets under the error; undefined: none. */
   readonly detail: string | undefined;
 
   constructor(message: string, detail?: string) {
@@ -28,7 +28,7 @@ export class UsageError extends RdpipeError {
   }
 }
 
-/** A host that could not be reached, or whose session broke. `message` names the host and the next step. */
+/** A host could not be reached, or its session broke. `message` names the host and the next step. */
 export class SessionError extends RdpipeError {
   declare readonly code: SessionErrorCode;
   readonly host: string;
@@ -46,29 +46,29 @@ export type SessionErrorCode =
   | 'authentication'
   | 'login_timeout'
   | 'session_lost'
-  /** It holds up a chain, and may be dropped. */
+  /** The host slows down a chain, and may be dropped. */
   | 'host_slow'
-  /** Logged in, but the login shell runs nothing of ours: not in time, or not at all. */
+  /** Logged in, but the login shell does not run rdpipe's command: not in time, or not at all. */
   | 'slow_shell'
   | 'no_shell'
   | 'no_agent'
   | 'agent_protocol';
 
-/** A hop that could not be made or broke, a native program that failed. */
+/** A hop could not be connected or broke, or a native program failed. */
 export class HopError extends RdpipeError {
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(code, 125, 'rdpipe', message, options);
   }
 }
 
-/** A time limit of the user's. */
+/** The user's time limit, --timeout, expired. */
 export class TimeoutError extends RdpipeError {
   constructor(message: string) {
     super('timeout', 124, 'timeout', message);
   }
 }
 
-/** The user's own signal: SIGINT, SIGTERM, SIGHUP. */
+/** A signal ended rdpipe: SIGINT, SIGTERM or SIGHUP. */
 export class SignalError extends RdpipeError {
   constructor(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
     const number = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal];
@@ -81,7 +81,7 @@ export function statusOf(error: unknown): number {
   return error instanceof RdpipeError ? error.status : 125;
 }
 
-/** The failure where this machine ran out of something; undefined where the error is a defect of ours. */
+/** The failure if this machine ran out of a resource; undefined if `error` is a defect of rdpipe. */
 export function shortageOf(error: unknown): RdpipeError | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const reason = SHORTAGES[String(error.code)];
@@ -90,7 +90,7 @@ export function shortageOf(error: unknown): RdpipeError | undefined {
   return new RdpipeError('shortage', 125, 'rdpipe', message, { cause: error });
 }
 
-/** By the system's code. */
+/** Reasons by name of the errno. */
 const SHORTAGES: Readonly<Record<string, string>> = {
   EMFILE: 'too many open files (ulimit -n raises the limit)',
   ENFILE: 'too many open files on the whole machine (fs.file-max is the limit)',

@@ -1,4 +1,4 @@
-/** The events of a run, which `run` emits and `ui` shows; the two meet only here. */
+/** The events of a run: the only interface between `run`, which emits, and `ui`, which shows them. */
 import type { Counters } from './counters.ts';
 import type { Plan } from './plan.ts';
 import type { HopEnd } from './protocol.ts';
@@ -9,7 +9,7 @@ export type RunEvent =
   | { readonly kind: 'connecting'; readonly hosts: readonly string[] }
   | { readonly kind: 'host_connected'; readonly host: string }
   | { readonly kind: 'deploying'; readonly host: string; readonly bytes: number }
-  /** The user is asked a question: live output pauses until it is answered. */
+  /** `active`: a question to the user is open, and live output pauses until the answer. */
   | { readonly kind: 'prompting'; readonly host: string; readonly active: boolean }
   | { readonly kind: 'planned'; readonly plan: Plan }
   | { readonly kind: 'segment_started'; readonly segment: number }
@@ -20,7 +20,7 @@ export type RunEvent =
       readonly cipher: string;
       readonly way: string;
     }
-  /** One end of a hop lost its connection, and makes a new one. */
+  /** One end of a hop lost its connection and reconnects. */
   | {
       readonly kind: 'hop_broken';
       readonly link: number;
@@ -28,7 +28,7 @@ export type RunEvent =
       readonly host: string;
       readonly message: string;
     }
-  /** That end has a new one, and goes on from this position. */
+  /** The end has reconnected and resumes at this position in the stream. */
   | {
       readonly kind: 'hop_resumed';
       readonly link: number;
@@ -38,10 +38,10 @@ export type RunEvent =
     }
   | { readonly kind: 'size'; readonly link: number; readonly bytes: number }
   | ({ readonly kind: 'counters'; readonly link: number; readonly end: HopEnd } & Counters)
-  /** The pipeline's output comes to the terminal now: live output there has to be erased before this returns. */
+  /** The pipeline's first output to the terminal follows: the receiver erases live output there before it returns. */
   | { readonly kind: 'output'; readonly link: number }
   | { readonly kind: 'stderr'; readonly stage: number; readonly host: string; readonly data: Uint8Array }
-  /** An event of a program of a copy, on its standard error. */
+  /** An event that a program of a copy wrote to standard error. */
   | {
       readonly kind: 'tree';
       readonly stage: number;
@@ -57,22 +57,22 @@ export type RunEvent =
       readonly code: number | null;
       readonly signal: number | null;
     }
-  /** A host is lost, and the others go on. */
+  /** A host is lost, and the others continue. */
   | { readonly kind: 'host_lost'; readonly host: string; readonly message: string }
-  /** A host holds up the others of its chain: what takes the stream there is slow. */
+  /** A host slows down its chain, because its command or disk is slow. */
   | { readonly kind: 'host_slow'; readonly host: string; readonly message: string }
   | { readonly kind: 'stopping'; readonly reason: string }
   | { readonly kind: 'suspended' | 'resumed' }
-  /** For -vv: a line about what is done. */
+  /** A line about a step, for -vv. */
   | { readonly kind: 'log'; readonly message: string }
   | { readonly kind: 'warning'; readonly message: string }
   | { readonly kind: 'finished'; readonly report: Report };
 
 export type RunEventKind = RunEvent['kind'];
-/** Where a run puts its events. Never throws. */
+/** Takes the events of a run. Never throws. */
 export type Emit = (event: RunEvent) => void;
 
-/** Follows an examination or a measurement. Neither function throws. */
+/** Observes an examination or a measurement. Neither function throws. */
 export interface Watcher {
   /** Takes a short phrase: `connecting to h1`. */
   readonly doing: (activity: string) => void;

@@ -8,17 +8,17 @@ export interface Finding {
   readonly check: string;
   readonly result: Verdict;
   readonly found: string;
-  /** The remedy; null where none is needed. */
+  /** The remedy; null: none is needed. */
   readonly fix: string | null;
 }
 
 export interface HostExamination {
-  /** As the user wrote it; `this machine`. */
+  /** As the user wrote it, or `this machine`. */
   readonly host: string;
   readonly checks: readonly Finding[];
 }
 
-/** A second of data in one direction. */
+/** The result of sending data in one direction for a second. */
 export interface Measurement {
   readonly from: string;
   readonly to: string;
@@ -38,13 +38,13 @@ export interface PairExamination {
 
 export interface Examination {
   readonly v: 1;
-  /** 1 when a check failed. */
+  /** 1 if a check failed. */
   readonly status: 0 | 1;
   readonly hosts: readonly HostExamination[];
   readonly pairs: readonly PairExamination[];
 }
 
-/** A result of an examination, emitted as soon as it is there. */
+/** A result of an examination, emitted as soon as it is known. */
 export type Found =
   | { readonly kind: 'host'; readonly host: HostExamination }
   | { readonly kind: 'pair'; readonly pair: PairExamination };

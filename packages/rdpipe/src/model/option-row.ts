@@ -2,7 +2,7 @@
 import type { Launcher } from './launcher.ts';
 import type { Relay } from './pipeline.ts';
 
-/** The type that each kind of value has once it was read (parse/values.ts). Completion offers words by kind. */
+/** The type of each kind of value after parse/values.ts has read it. Completion offers words by kind. */
 export interface OptionValues {
   /** Takes no value. */
   readonly switch: boolean;
@@ -14,15 +14,15 @@ export interface OptionValues {
   readonly number: number;
   /** Bytes. */
   readonly size: number;
-  /** Bytes a second; 0 for `none`. */
+  /** Bytes per second; 0 for `none`. */
   readonly rate: number;
-  /** Milliseconds, of seconds with or without decimals. */
+  /** Milliseconds; the user writes seconds, with or without decimals. */
   readonly seconds: number;
-  /** Seconds, 0 for none. */
+  /** Seconds; 0: none. */
   readonly wholeSeconds: number;
   /** A level of zstd; 0 for `none`. */
   readonly compression: number;
-  /** The first and the last one. */
+  /** The first and the last port. */
   readonly ports: readonly [number, number];
   readonly address: string;
   readonly file: string;
@@ -34,7 +34,7 @@ export interface OptionValues {
   readonly sshOption: string;
   readonly launcher: Launcher;
   readonly relay: Relay;
-  /** How many hosts are enough. */
+  /** The number of hosts that must succeed. */
   readonly enough: 'all' | 'any' | number;
   readonly statuses: StatusRule;
   readonly exclude: PatternRule;
@@ -44,13 +44,13 @@ export interface OptionValues {
 
 export type OptionKind = keyof OptionValues;
 
-/** Exit statuses that are success; `stage` undefined: of every stage. */
+/** Exit statuses that count as success; `stage` undefined: for every stage. */
 export interface StatusRule {
   readonly stage: number | undefined;
   readonly statuses: readonly number[];
 }
 
-/** Of gitignore's syntax, in binary strings; or a file that holds such, a line each. */
+/** A pattern in gitignore syntax, a binary string; or a file of patterns, one per line. */
 export type PatternRule =
   | { readonly kind: 'exclude' | 'include'; readonly pattern: string }
   | { readonly kind: 'file'; readonly file: string };
@@ -60,55 +60,56 @@ export interface OptionRow {
   readonly long?: `--${string}`;
   readonly kind: OptionKind;
   readonly choices?: readonly string[];
-  /** Bounds as the user would type them, of a number, a size or seconds. */
+  /** Bounds of a number, a size or seconds, as the user would type them. */
   readonly least?: string;
   readonly most?: string;
-  /** The things that a number counts. */
+  /** The noun for the things counted, for messages: `threads`. */
   readonly of?: string;
-  /** The placeholder in help and manual, capitals for what the user fills in. Absent: the choices, or nothing. */
+  /** The placeholder in help and manual, with the user's part in capitals. Absent: the choices, or none. */
   readonly value?: string;
-  /** For help, which adds bounds and default: it begins with a verb in the imperative. */
+  /** The help text, to which bounds and default are added; begins with an imperative verb. */
   readonly help: string;
   /** The value without the option, as the user would type it. */
   readonly default?: string;
-  /** A phrase for what happens without the option, if no value describes it. */
+  /** A phrase for the behaviour without the option, if no value describes it. */
   readonly unset?: string;
-  /** It may be given more than once, and every value counts. */
+  /** The option may be repeated, and every value counts. */
   readonly repeats?: true;
-  /** Its values are appended to those of that setting, so that their order stays. */
+  /** The setting to which the values are appended, so that options that share it keep their order. */
   readonly gatheredIn?: string;
-  /** A value of the flag is for one host, `HOST=VALUE` (a switch: `HOST`), or for all where `HOST=` is optional. */
+  /** The flag is for one host, `HOST=VALUE` (a switch: `HOST`); if `HOST=` is optional, without it for all hosts. */
   readonly flagHost?: 'required' | 'optional';
-  /** The advice for a flag whose host is missing. */
+  /** The advice if the flag's host is missing. */
   readonly withoutHost?: string;
-  /** The sections of the config file where it is a key: `[defaults]`, `[host.NAME]`. */
+  /** The sections of the config file that accept the key: `[defaults]`, `[host.NAME]`. */
   readonly config?: 'defaults' | 'host' | 'both';
-  /** It decides nothing of a run by itself. */
+  /** The option is not part of a run's settings: its value is used elsewhere. */
   readonly setting?: false;
-  /** Help shows only its flags: the manual has the rest. */
+  /** Help lists only the flags: the manual has the text. */
   readonly brief?: true;
-  /** Pipelines do not take it. */
+  /** Pipelines do not accept the option. */
   readonly run?: false;
-  /** Subcommands and rdcp, if they take it, with the texts that differ there. */
+  /** Subcommands, rdcp and rdssh, if they accept the option, with the texts that differ there. */
   readonly copy?: OtherMeaning & { readonly brief?: true };
   readonly doctor?: OtherMeaning;
   readonly bench?: OtherMeaning;
-  /** rdssh does not take a letter that has another meaning for ssh. */
+  /** `short: undefined`: rdssh does not accept a letter that has another meaning in ssh. */
   readonly ssh?: OtherMeaning & { readonly brief?: true; readonly short?: undefined; readonly default?: string };
 }
 
 type OtherMeaning = Pick<OptionRow, 'unset'> & { readonly help?: string };
 
+/** True if the flag takes a value; a switch takes one only to name a host. */
 export function takesValue({ kind, flagHost }: OptionRow): boolean {
   return (kind !== 'switch' && kind !== 'count') || flagHost !== undefined;
 }
 
-/** As help and manual show it: `FILE`, `auto|rdma|tcp`; of a switch undefined. */
+/** The value in help and manual: `FILE`, `auto|rdma|tcp`; undefined for a switch. */
 export function valueText({ value, choices }: OptionRow): string | undefined {
   return value ?? choices?.join('|');
 }
 
-/** A switch that the config file may set has a flag `--no-…` that turns it off. */
+/** True if a flag `--no-…` exists: a switch that the config file may set can be turned off. */
 export function isNegatable({ kind, config, flagHost }: OptionRow): boolean {
   return kind === 'switch' && config !== undefined && flagHost === undefined;
 }
@@ -124,7 +125,7 @@ export function flagName({ long, short }: OptionRow): string {
   return long ?? short ?? '';
 }
 
-/** Its key of the config file, which a row with `config` has. */
+/** The key in the config file of a row with `config`. */
 export function configKey({ long }: OptionRow): string {
   return long?.slice(2) ?? '';
 }

@@ -2,10 +2,10 @@
 import { COPY_OPTIONS } from './copy-options.ts';
 import type { OptionRow } from './option-row.ts';
 
-/** By name of the setting, in the order in which help and manual show them. */
+/** By name of the setting, in the order of help and manual. */
 export const OPTIONS = {
   ...COPY_OPTIONS,
-  /** 1: summary; 2: each step as well. */
+  /** 1: summary; 2: also each step. */
   verbosity: {
     short: '-v',
     long: '--verbose',
@@ -124,7 +124,7 @@ export const OPTIONS = {
     copy: { help: 'use N threads at each end' },
     ssh: { brief: true },
   },
-  /** Of every hop's stream; 0: none. */
+  /** Limit for the stream of each hop; 0: none. */
   limitBytesPerS: {
     long: '--limit',
     kind: 'rate',
@@ -138,7 +138,7 @@ export const OPTIONS = {
   bufferBytes: {
     long: '--buffer',
     kind: 'size',
-    // The smallest window that holds a frame or two, and the largest that a hop may lock in memory.
+    // The smallest window that holds a frame or two; the largest that a hop may lock in memory.
     least: '64KiB',
     most: '1GiB',
     value: 'SIZE',
@@ -157,7 +157,7 @@ export const OPTIONS = {
     bench: {},
     copy: { brief: true },
   },
-  /** `auto`: over RDMA, threads and memory of a hop's end are on the NUMA node of its device. */
+  /** `auto`: over RDMA, the threads and memory of a hop's end are on the NUMA node of its device. */
   numa: {
     long: '--numa',
     kind: 'choice',
@@ -181,7 +181,7 @@ export const OPTIONS = {
     help: 'after a failure, let the next stage see a normal end of file, as in a shell',
     config: 'defaults',
   },
-  /** How many hosts of a stage on several must succeed. */
+  /** The number of hosts that must succeed in a stage on several hosts. */
   require: {
     long: '--require',
     kind: 'enough',
@@ -202,7 +202,7 @@ export const OPTIONS = {
     help: 'continue without a host whose disk or command slows down a chain',
     config: 'defaults',
   },
-  /** Of the hosts of a chain. */
+  /** The order of the hosts in a chain. */
   order: {
     long: '--order',
     kind: 'choice',
@@ -294,7 +294,7 @@ export const OPTIONS = {
     bench: { help: 'print one JSON object on standard output instead of the table' },
     copy: { help: 'print a JSON object per path and a report on stderr' },
   },
-  /** Where the run's page goes; it could be written when the settings were read. */
+  /** The file of the run's page, tested for writing when the settings are read. */
   reportFile: {
     long: '--report',
     kind: 'file',
@@ -319,7 +319,7 @@ export const OPTIONS = {
   stallTimeoutMs: {
     long: '--stall-timeout',
     kind: 'seconds',
-    // rdsend and rdrecv take no less: a PING could not be answered in time.
+    // The minimum of rdsend and rdrecv: below it, a PING might not be answered in time.
     least: '2',
     value: 'SECONDS',
     help: 'give up when the other host sends nothing for this long',
@@ -386,7 +386,7 @@ export const OPTIONS = {
     copy: { brief: true },
     ssh: { brief: true },
   },
-  /** `auto`: a hop whose ends cannot reach each other goes through ssh's connections to them. */
+  /** `auto`: if the ends of a hop cannot reach each other, the hop goes through the ssh connections to them. */
   relay: {
     long: '--relay',
     kind: 'relay',
@@ -397,7 +397,7 @@ export const OPTIONS = {
     bench: { help: 'auto: if the hosts have no direct path, relay data through ssh here; never, HOST: fail' },
     copy: { brief: true },
   },
-  /** How long connections of the system's ssh stay open after the last run; 0: they close with the run. */
+  /** How long the system ssh's connections stay open after the last run; 0: they close with the run. */
   persistS: {
     long: '--persist',
     kind: 'wholeSeconds',
@@ -419,7 +419,7 @@ export const OPTIONS = {
     copy: { brief: true },
     ssh: { brief: true },
   },
-  /** How many hosts log in at once. */
+  /** The number of simultaneous logins. */
   connects: {
     long: '--connects',
     kind: 'number',
@@ -455,7 +455,7 @@ export const OPTIONS = {
     copy: { brief: true },
     ssh: { brief: true },
   },
-  /** The key for hosts that serve copies. */
+  /** The file with the key for rd:// paths. */
   keyFile: {
     long: '--keyfile',
     kind: 'file',
@@ -505,7 +505,7 @@ export const OPTION_ROWS = Object.entries(OPTIONS) as readonly (readonly [Option
 /** The commands that take options; `copy` is rdcp, `ssh` rdssh. */
 export type Topic = 'run' | 'doctor' | 'bench' | 'copy' | 'ssh';
 
-/** The rows of a command, with what they mean there. */
+/** The rows of a command, with its own help texts and defaults. */
 export function optionsOf(topic: Topic): readonly (readonly [OptionName, OptionRow])[] {
   if (topic === 'run') return OPTION_ROWS.filter(([, { run }]) => run !== false);
   return OPTION_ROWS.flatMap(([name, row]) => {

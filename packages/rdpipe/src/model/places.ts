@@ -1,14 +1,14 @@
-/** Where stages and links stand in the pipeline as it was written: positions, and ranks of hosts. Pure. */
+/** Positions of stages and links in the pipeline as written, with the ranks of hosts. Pure. */
 import { positionOf } from './pipeline.ts';
 import type { Plan, PlannedLink, Segment } from './plan.ts';
 
-/** A stage as it was written; its host's rank, from 0, where it stands on several. */
+/** The position of a written stage; with the host's rank, from 0, if the stage runs on several hosts. */
 export interface Place {
   readonly stage: number;
   readonly rank?: number;
 }
 
-/** By stage number, and by link number: a link is where the stage that it leads to is, else the one it comes from. */
+/** Places by number. The place of a link is that of the stage it leads to, otherwise of the stage it comes from. */
 export interface Places {
   readonly stages: ReadonlyMap<number, Place>;
   readonly links: ReadonlyMap<number, Place>;
@@ -16,6 +16,7 @@ export interface Places {
 
 export const NO_PLACES: Places = { stages: new Map(), links: new Map() };
 
+/** The places of all stages and links of a plan. */
 export function placesOf({ segments }: Plan): Places {
   const planned = segments.flatMap(({ stages }) => stages);
   const stages = new Map<number, Place>();
@@ -32,7 +33,7 @@ export function placesOf({ segments }: Plan): Places {
   return { stages, links };
 }
 
-/** The links of a segment in groups: those of the hosts of one stage, and of a chain from its first to its last. */
+/** The links of a segment in groups: the links of one stage's hosts, and the links of a chain from first to last. */
 export function linkGroups(segment: Segment): readonly (readonly PlannedLink[])[] {
   const groups = new Map<string, PlannedLink[]>();
   const keys = groupKeys(segment);

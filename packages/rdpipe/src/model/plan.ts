@@ -2,7 +2,7 @@
 import type { Stage } from './pipeline.ts';
 import type { DialAddress, LinkEncrypt, LinkSink, LinkSource, Transport } from './protocol.ts';
 
-/** Sessions are numbered as the plan first meets them; `local` is this machine. */
+/** Numbered in the order in which the plan uses the sessions; `local` is this machine. */
 export type SessionId = string;
 
 export interface PlannedSession {
@@ -11,38 +11,38 @@ export interface PlannedSession {
   readonly label: string;
 }
 
-/** An address to connect a hop by, and the end that dials it. In order; later ones are tried beside earlier ones. */
+/** An address for a hop, and the end that dials it. Tried in order, without giving up earlier candidates. */
 export interface Candidate {
   readonly transport: Transport;
   readonly dialer: 'sender' | 'receiver';
   /**
-   * `address`: dialled directly. `forward`: through the ssh master of the session that is not local. `relay`: through
-   * the masters of both, and so through this machine.
+   * `address`: dialed directly. `forward`: through the ssh master of the session that is not local. `relay`: through
+   * the masters of both sessions, and therefore through this machine.
    */
   readonly way: 'address' | 'forward' | 'relay';
   readonly host: string;
   /** Over RDMA, the dialer's own address; null: the routing table decides. */
   readonly from: string | null;
-  /** Over RDMA, for people: `mlx5_0`; `mlx5_0→mlx5_1` where the two ends name theirs differently. */
+  /** Over RDMA, for people: `mlx5_0`, or `mlx5_0→mlx5_1` if the devices of the ends have different names. */
   readonly device: string | null;
   /** The reason for it, for people: `RoCE v2, 100 Gb/s`, `ssh address`, `--data`, `forwarded through ssh`. */
   readonly why: string;
 }
 
-/** A link of a chain of hosts that pass one stream on. */
+/** A link of a chain, in which hosts pass one stream on. */
 export interface ChainLink {
   /** The number of the chain's first link. */
   readonly head: number;
-  /** The link whose stream this one passes on, received where this one begins; undefined: the first one. */
+  /** The previous link, whose stream this one passes on from the host between them; undefined: the first link. */
   readonly relay: number | undefined;
-  /** The hosts that get the stream over it: its receiver and all behind. */
+  /** The number of hosts that get the stream over this link: its receiver and all hosts after it. */
   readonly receivers: number;
-  /** The stream is signed by its first sender: some hop of the chain is protected. */
+  /** The first sender signs the stream, because a hop of the chain is protected. */
   readonly isSigned: boolean;
 }
 
 interface LinkBase {
-  /** 0 joins standard input to stage 1, k stage k to k+1, n the last stage to standard output. */
+  /** 0 joins standard input to stage 1, k joins stage k to k+1, n joins the last stage to standard output. */
   readonly number: number;
   readonly chain?: ChainLink;
 }
@@ -59,13 +59,13 @@ export type PlannedLink = LinkBase &
       }
     | {
         readonly kind: 'hop';
-        /** Of the sending end, where a chain was mended and it is another one: it is the number that its host knows. */
+        /** The link's number on the sender's host, which differs from the receiver's after a chain was repaired. */
         readonly sendNumber?: number;
         readonly from: SessionId;
         readonly to: SessionId;
         readonly source: LinkSource;
         readonly sink: LinkSink;
-        /** Of the first candidate. */
+        /** The transport of the first candidate. */
         readonly transport: Transport;
         readonly encrypt: LinkEncrypt;
         /**
@@ -74,25 +74,25 @@ export type PlannedLink = LinkBase &
          */
         readonly why: string;
         readonly candidates: readonly Candidate[];
-        /** The host that joins the ends where no candidate does, which is found out before a plan that is run. */
+        /** The host that joins the ends if no candidate connects; settled before the plan that is run. */
         readonly relay?: string;
-        /** The addresses that the ends bind when they listen, null: all. Over RDMA the receiver listens, always. */
+        /** The addresses on which the ends listen; null: all. Over RDMA only the receiver listens. */
         readonly bind: {
           readonly sender: string | null;
           readonly receiver: string | null;
           readonly rdma: string | null;
         };
-        /** Of listening ends, first and last; [0, 0]: the kernel chooses. */
+        /** The first and the last port for listening ends; [0, 0]: the kernel chooses. */
         readonly ports: readonly [number, number];
-        /** Look for messages without ever sleeping. */
+        /** Poll for messages without sleeping. */
         readonly poll: boolean;
         /** Level of zstd, 1 to 19; 0: not compressed. */
         readonly compress: number;
-        /** Threads of an end that compress and encrypt; 0: as many as its host has processors, at most 8. */
+        /** Threads per end that compress and encrypt; 0: one per processor of its host, at most 8. */
         readonly jobs: number;
-        /** Bytes of the stream a second; 0: none. */
+        /** Bytes of the stream per second; 0: no limit. */
         readonly limit: number;
-        /** Over RDMA, threads and memory of an end are where its device is. */
+        /** Over RDMA, the threads and memory of an end are on the NUMA node of its device. */
         readonly numa: boolean;
         readonly buffer: number;
       }
@@ -108,7 +108,7 @@ export interface PlannedStage {
   readonly out: number | undefined;
 }
 
-/** Stages that run at the same time. A `<` in mid-pipeline begins a new one. */
+/** Stages that run at the same time. A `<` in mid-pipeline begins a new segment. */
 export interface Segment {
   /** From 1. */
   readonly number: number;

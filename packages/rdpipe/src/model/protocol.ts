@@ -1,5 +1,5 @@
 /**
- * Messages between rdpipe and the agent: docs/protocol.md, section 2.
+ * Messages between rdpipe and the agent: docs/protocol/agent.md, section 2.
  * Bytes are hexadecimal, times milliseconds.
  */
 import * as v from 'valibot';
@@ -9,19 +9,19 @@ import type { TreeSettings } from './tree.ts';
 
 export const PROTOCOL_VERSION = 1;
 
-/** The longest request that an agent takes, without its newline. */
+/** The longest request that an agent accepts, without its newline. */
 export const REQUEST_MAX_BYTES = 16 * 1024 * 1024;
 
 const ADDRESSES_MAX = 256;
 const PORTS_MAX = 64;
 const KINDS_OF_GIDS_MAX = 16;
 
-/** The longest command line or path of a file fits, with a message around it. */
+/** Enough for a message with a long command line or the longest file path in it. */
 const TEXT_MAX_CHARACTERS = 8192;
 const NAME_MAX_CHARACTERS = 255;
 const SIGNAL_MAX = 64;
 
-/** Text of a host, for people: made harmless here, for every place that shows it. */
+/** Text from a host, for people: made safe here for all places that show it. */
 const textOf = (limit: number) =>
   v.pipe(
     v.string(),
@@ -33,7 +33,7 @@ const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const End = v.picklist(['send', 'recv']);
 const HopTransport = v.picklist(['tcp', 'rdma']);
 const Hex = v.pipe(v.string(), v.regex(/^(?:[0-9a-f]{2})*$/i));
-/** Names of docs/protocol.md, section 4.1. */
+/** Names of docs/protocol/statuses.md, section 4.1. */
 const Code = v.picklist([
   'ok',
   'usage',
@@ -50,7 +50,7 @@ const Code = v.picklist([
 ]);
 
 const Address = v.object({
-  /** Numeric: native/decode checks that. */
+  /** Numeric, as agent/decode.ts checks. */
   address: v.string(),
   prefix: v.pipe(Count, v.maxValue(128)),
   interface: Name,
@@ -67,10 +67,10 @@ const Port = v.object({
   rate_mbps: Count,
   link_layer: v.picklist(['ethernet', 'infiniband']),
   mtu: v.nullable(Count),
-  /** Whose addresses lead to the port. */
+  /** The interface whose addresses lead to the port. */
   interface: v.nullable(Name),
   numa: v.nullable(Count),
-  /** Kinds of its usable GIDs, as the kernel names them: `RoCE v2`. */
+  /** The kinds of the port's usable GIDs, as the kernel names them: `RoCE v2`. */
   gids: v.pipe(v.array(Name), v.maxLength(KINDS_OF_GIDS_MAX)),
 });
 
@@ -89,7 +89,7 @@ export const HelloSchema = v.object({
   aes: v.boolean(),
   /** Bytes; null: no limit. */
   memlock: v.nullable(Count),
-  /** Why rdsend and rdrecv cannot do RDMA there though a port is active. */
+  /** Why rdsend and rdrecv on the host cannot use RDMA although a port is active; null: they can, or no port is. */
   rdma_lacks: v.nullable(Text),
   addresses: v.pipe(v.array(Address), v.maxLength(ADDRESSES_MAX)),
   rdma: v.pipe(v.array(Port), v.maxLength(PORTS_MAX)),
@@ -122,18 +122,18 @@ export const EventSchema = v.variant('event', [
     local: Name,
     peer: Name,
     device: v.nullable(Name),
-    /** The node that the end went to, on a machine of several. */
+    /** The NUMA node that the end moved to, on a machine with several. */
     numa: v.nullable(Count),
-    /** For the user. */
+    /** A message for the user. */
     note: v.nullable(Text),
   }),
-  /** The connection broke, and the end reconnects. */
+  /** The connection broke, and the end is reconnecting. */
   v.object({ event: v.literal('broken'), link: Count, end: End, message: Text }),
-  /** `bytes`: the position in the stream from which it goes on. */
+  /** `bytes`: the position in the stream at which the end resumes. */
   v.object({ event: v.literal('resumed'), link: Count, end: End, epoch: Count, bytes: Count }),
-  /** Of a chain: the peer is lost, and another one may come. */
+  /** In a chain: the peer is lost, and may be replaced. */
   v.object({ event: v.literal('parted'), link: Count, end: End, bytes: Count, code: Code, message: Text }),
-  /** Of a chain: everything is written here; hosts behind may still lack some. */
+  /** In a chain: this host has written everything; hosts after it may still lack data. */
   v.object({ event: v.literal('written'), link: Count, end: v.literal('recv'), bytes: Count, status: Count }),
   v.object({ event: v.literal('size'), link: Count, bytes: Count }),
   v.object({ event: v.literal('started'), stage: Count, pid: Count }),
@@ -142,21 +142,21 @@ export const EventSchema = v.variant('event', [
     link: Count,
     end: End,
     bytes: Count,
-    /** Of DATA frames, over all connections. */
+    /** Bytes of DATA frames, over all connections. */
     wire_bytes: Count,
     input_ms: Count,
-    /** Held back by the limit; of a sender. */
+    /** Held back by the limit; only a sender reports it. */
     limit_ms: Count,
-    /** For the threads that compress and encrypt, or undo it. */
+    /** The threads that compress and encrypt, or decrypt and decompress. */
     worker_ms: Count,
     wire_ms: Count,
     output_ms: Count,
     /** Shortest round trip of a PING; 0: none yet. */
     rtt_us: Count,
   }),
-  /** The first byte for the user's terminal waits for `show`, not for long. */
+  /** The first byte for the user's terminal waits for `show`, but not for long. */
   v.object({ event: v.literal('output'), link: Count, end: v.literal('recv') }),
-  /** The consumer closed its input: no more of the stream is wanted. */
+  /** The consumer closed its input: the rest of the stream is not wanted. */
   v.object({ event: v.literal('closed'), link: Count, end: v.literal('recv') }),
   v.object({ event: v.literal('stderr'), stage: Count, data: Hex }),
   v.object({
@@ -180,7 +180,7 @@ export const EventSchema = v.variant('event', [
     message: Text,
     bytes: Count,
     wire_bytes: Count,
-    /** Of the native program. */
+    /** Usage of the native program. */
     user_ms: Count,
     system_ms: Count,
     max_rss_kib: Count,
@@ -202,7 +202,7 @@ export type NativeCode = v.InferOutput<typeof Code>;
 
 type DeepReadonly<Value> = Value extends object ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> } : Value;
 
-/** One host's part of a stage on several. */
+/** One host's part of a stage on several hosts. */
 export interface AgentPart {
   readonly host: string;
   readonly rank: number;
@@ -217,7 +217,7 @@ export type AgentStage =
       /** Absent: the login shell. */
       readonly shell?: string | undefined;
       readonly ok: readonly number[];
-      /** Its reader gets a clean end of file also where it fails. */
+      /** If the stage fails, its reader still gets a clean end of file. */
       readonly lenient?: true;
       readonly in: number;
       readonly out: number;
@@ -241,9 +241,9 @@ export type AgentStage =
   | {
       readonly stage: number;
       readonly kind: 'tree';
-      /** Of rdtree: the agent passes them on unread. */
+      /** The settings of rdtree, which the agent passes on unread. */
       readonly settings: TreeSettings;
-      /** Exactly one of both. */
+      /** Exactly one of `in` and `ins`. */
       readonly in?: number;
       readonly ins?: readonly number[];
       readonly out: number;
@@ -258,7 +258,7 @@ export type AgentStage =
       readonly out: number;
     };
 
-/** `relay`: what another link receives on this host. */
+/** `relay`: the stream that another link receives on this host. */
 export type LinkSource = 'stage' | 'stdin' | 'null' | 'relay';
 export type LinkSink = 'stage' | 'stdout' | 'null';
 
@@ -277,14 +277,14 @@ export interface HopOpen {
   readonly stall_timeout_ms: number;
   /** 0: none; 1 to 19: level of zstd. */
   readonly compress?: number;
-  /** Threads that compress and encrypt; 0: as many as there are processors, at most 8. */
+  /** Threads that compress and encrypt; 0: one per processor, at most 8. */
   readonly jobs?: number;
-  /** Bytes of the stream a second; 0: none. */
+  /** Bytes of the stream per second; 0: no limit. */
   readonly limit?: number;
   readonly numa?: boolean;
-  /** A hop of a chain: a lost peer is replaced. */
+  /** The hop is part of a chain: a lost peer may be replaced. */
   readonly chain?: boolean;
-  /** Of a chain: the hosts behind this end, for all of which it keeps what they may lack. */
+  /** In a chain: the number of hosts after this end, for which it keeps the data that they may lack. */
   readonly behind?: number;
   /** The seed of the key that signs the stream, or the public key that verifies it: 64 hexadecimal digits. */
   readonly sign?: string;
@@ -342,9 +342,9 @@ export type AgentRequest =
       readonly bind: string | null;
     }
   | { readonly op: 'dial'; readonly link: number; readonly end: HopEnd; readonly addresses: readonly DialAddress[] }
-  /** Another peer takes the place of a lost one. */
+  /** Another peer replaces a lost one. */
   | { readonly op: 'rejoin'; readonly link: number; readonly end: HopEnd; readonly open: HopOpen }
-  /** No host is behind that end any more. */
+  /** No host remains after this end. */
   | { readonly op: 'last'; readonly link: number; readonly end: 'send' }
   /** The answer to `output`. */
   | { readonly op: 'show'; readonly link: number; readonly end: 'recv' }

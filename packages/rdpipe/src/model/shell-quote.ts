@@ -1,16 +1,16 @@
-/** Words for a POSIX shell, which takes them as they are. */
+/** Quotes words for a POSIX shell, which then takes them literally. */
 
-/** In quotes, whatever it holds. */
+/** The word in single quotes; it may contain any characters. */
 export function quoteForSh(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** In quotes where it needs them. */
+/** The word, in quotes only if it needs them. */
 export function wordForSh(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : quoteForSh(word);
 }
 
-/** A path on a host, a binary string; `~/` at its beginning stays the home directory. */
+/** A path on a host, a binary string, in quotes; a leading `~/` still means the home directory. */
 export function pathForSh(path: string): string {
   const [, home = '', rest = ''] = /^(~\/|~$)?(.*)$/s.exec(path) ?? [];
   return rest === '' ? home : `${home}${quoteForSh(rest)}`;

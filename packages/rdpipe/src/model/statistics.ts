@@ -1,4 +1,4 @@
-/** The median and the range of values that were measured several times. */
+/** The median and the range of repeated measurements. */
 
 export interface Spread {
   readonly median: number;
@@ -6,7 +6,7 @@ export interface Spread {
   readonly high: number;
 }
 
-/** Undefined where there is no value. */
+/** The spread of `values`; undefined if there are none. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   const sorted = [...values].sort((one, other) => one - other);
   const [low, high] = [sorted[0], sorted.at(-1)];

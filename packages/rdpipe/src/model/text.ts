@@ -1,26 +1,26 @@
-/** Text of others made safe for a terminal: control characters are replaced, long text is cut. */
+/** Makes untrusted text safe for a terminal: replaces control characters and cuts long text. */
 
-/** Decodes UTF-8; what is not UTF-8 becomes U+FFFD. Control characters are shown as pictures. */
+/** Decodes UTF-8; invalid bytes become U+FFFD. Control characters are shown as pictures. */
 export function printableBytes(bytes: Uint8Array): string {
   return printable(new TextDecoder().decode(bytes));
 }
 
-/** Replaces control characters by their pictures (newline by U+240A), and those that reorder or hide text by U+FFFD. */
+/** Replaces control characters with pictures (newline: U+240A), and those that reorder or hide text with U+FFFD. */
 export function printable(text: string): string {
   return text.replace(UNSAFE, (character) => pictureOf(character.codePointAt(0) ?? 0));
 }
 
-/** The same, but the text stays in its lines, and a tab a tab. */
+/** Like `printable`, but keeps newlines, carriage returns and tabs. */
 export function printableText(text: string): string {
   return text.replace(UNSAFE_WITHIN_LINES, (character) => pictureOf(character.codePointAt(0) ?? 0));
 }
 
-/** A value as JSON on one line that every terminal takes for text: escapes stand for what `printable` replaces. */
+/** A value as one line of JSON, safe for a terminal: the characters that `printable` replaces are escaped. */
 export function jsonText(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
   return JSON.stringify(value, replacer).replace(UNSAFE, escapeUnits);
 }
 
-/** At most `limit` characters (code points); a cut shows as an ellipsis. */
+/** At most `limit` characters (code points); an ellipsis marks a cut. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const characters = [...text];
@@ -29,7 +29,7 @@ export function shorten(text: string, limit: number): string {
 
 type Ranges = readonly (readonly [first: number, last: number])[];
 
-/** Code points that foreign text may not hold, as for the native programs: rdbase-native/src/base/text_unsafe.h. */
+/** Code points that are unsafe to print, as in the native programs: rdbase-native/src/base/text_unsafe.h. */
 export const UNSAFE_RANGES: Ranges = [
   [0x0, 0x1f],
   [0x7f, 0x9f],
@@ -52,7 +52,7 @@ const C0_WITHIN_LINES: Ranges = [
 
 const UNSAFE = classOf(UNSAFE_RANGES);
 
-/** A class of its own takes a sixth of the time of a lookahead. */
+/** A separate class takes a sixth of the time of a lookahead. */
 const UNSAFE_WITHIN_LINES = classOf([...C0_WITHIN_LINES, ...UNSAFE_RANGES.slice(1)]);
 
 function classOf(ranges: Ranges): RegExp {

@@ -1,21 +1,21 @@
-/** Settings and events of the programs of a copy: docs/protocol.md, section 5. Paths are hexadecimal. */
+/** Settings and events of a copy's programs: docs/protocol/trees.md, section 5. Paths are hexadecimal. */
 import * as v from 'valibot';
 import { printable, shorten } from './text.ts';
 
 export type TreeRole = 'scan' | 'compare' | 'unite' | 'read' | 'write' | 'copy' | 'clean';
 
-/** The settings that rdtree gets from its agent, which does not read them. Absent: false, none, 0. */
+/** The settings that rdtree gets through its agent, which does not read them. Absent: false, none or 0. */
 export interface TreeSettings {
   readonly role: TreeRole;
   /** Names temporary files: hexadecimal digits and '-', at most 63. */
   readonly run: string;
-  /** Of scan, read, copy, clean. */
+  /** Used by scan, read, copy and clean. */
   readonly sources?: readonly string[];
-  /** Of compare, write, copy. */
+  /** Used by compare, write and copy. */
   readonly target?: string;
-  /** Of scan: only the paths on its standard input, below the only source; how each ends. */
+  /** Scan: take only the paths on standard input, below the only source; the value is how each path ends. */
   readonly list?: 'none' | 'lines' | 'nul';
-  /** In gitignore's syntax; the last one that matches decides. */
+  /** Patterns in gitignore syntax; the last match decides. */
   readonly patterns?: readonly { readonly include: boolean; readonly pattern: string }[];
   readonly recursive?: boolean;
   readonly archive?: boolean;
@@ -30,23 +30,23 @@ export interface TreeSettings {
   readonly in_place?: boolean;
   readonly verify?: boolean;
   readonly clean?: boolean;
-  /** An event for every path. */
+  /** Report an event for every path. */
   readonly paths?: boolean;
-  /** Of compare: a plan on its standard output in place of records. */
+  /** Compare: print a plan on standard output instead of records. */
   readonly plan?: 'none' | 'text' | 'json';
-  /** The hosts of the target, where they are several; of write: its place among them, which its `run` has too. */
+  /** The number of target hosts, if several; write: the rank of its host, which `run` also contains. */
   readonly width?: number;
   readonly rank?: number;
-  /** Of compare: the host of the target, in a plan of JSON. */
+  /** Compare: the host of the target, for a plan in JSON. */
   readonly host?: string;
-  /** Threads; 0: 8 to read, else as many as there are processors, at most 8. */
+  /** Threads; 0: 8 to read, otherwise one per processor, at most 8. */
   readonly jobs?: number;
 }
 
 const PATH_MAX_CHARACTERS = 16384;
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-/** A path for people: its bytes as UTF-8, made harmless. */
+/** A path for people: bytes decoded as UTF-8 and made safe. */
 const Path = v.pipe(
   v.string(),
   v.regex(/^(?:[0-9a-f]{2})*$/),
@@ -73,11 +73,11 @@ const Totals = {
   owners_refused: Count,
 };
 
-/** A line of the standard error of a tree stage. */
+/** A line on the standard error of a tree stage. */
 export const TreeEventSchema = v.variant('event', [
-  /** `done`: the program has done all that it will do. */
+  /** `done`: the program has finished its work. */
   v.object({ event: v.literal('progress'), ...Totals, path: v.nullable(Path), done: v.boolean() }),
-  /** `code`: of a system call, `EACCES`; empty: none. */
+  /** `code`: the errno of a system call, `EACCES`; empty: none. */
   v.object({ event: v.literal('failed'), path: Path, code: Message, message: Message }),
   v.object({
     event: v.literal('path'),
@@ -100,7 +100,7 @@ export type TreeTotals = Extract<TreeEvent, { event: 'progress' }>;
 
 const TOTALS = Object.keys(Totals) as readonly (keyof typeof Totals)[];
 
-/** Of the same program on several hosts; undefined: none has reported. The path at hand is that of the last one. */
+/** Sums over the same program on several hosts; undefined: none has reported. `path` is that of the last with one. */
 export function sumOfTotals(all: readonly TreeTotals[]): TreeTotals | undefined {
   return all.reduce<TreeTotals | undefined>((sum, one) => (sum === undefined ? one : added(sum, one)), undefined);
 }

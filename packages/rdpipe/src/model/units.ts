@@ -1,4 +1,4 @@
-/** Sizes in binary units and rates in decimal ones, for people. */
+/** Formats sizes in binary units and rates in decimal units, for people. */
 
 /** A size with one decimal: `17 B`, `41.2 GiB`. */
 export function formatBytes(bytes: number): string {
@@ -7,7 +7,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(1)} ${unit}`;
 }
 
-/** A rate with four digits, but for whole bytes: `2.872 GB/s`, `17 B/s`. */
+/** A rate with four digits, or in whole bytes: `2.872 GB/s`, `17 B/s`. */
 export function formatRate(bytesPerSecond: number): string {
   if (bytesPerSecond < 999.5) return `${Math.round(bytesPerSecond)} B/s`;
   const { value, unit } = scale(bytesPerSecond, 1000, ['kB/s', 'MB/s', 'GB/s', 'TB/s']);
@@ -27,7 +27,7 @@ export function formatMbps(mbps: number): string {
   return mbps < 1000 ? `${mbps} Mb/s` : `${mbps / 1000} Gb/s`;
 }
 
-/** In the first unit in which, rounded to a decimal, it is below `step`; each unit is `step` times the one before. */
+/** Scales to the first unit in which the number, rounded to one decimal, is below `step`; units grow by `step`. */
 function scale(
   number: number,
   step: number,

@@ -1,4 +1,4 @@
-/** The version of the whole product: that of the package. */
+/** The version of rdpipe and all its parts: that of the package. */
 import manifest from '../../package.json' with { type: 'json' };
 
 export const VERSION: string = manifest.version;

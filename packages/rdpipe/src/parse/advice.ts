@@ -1,12 +1,12 @@
-/** The advice for options of ssh, scp, cp and rsync that are others here. */
+/** Advice for options of ssh, scp, cp and rsync that differ in rdpipe and rdcp. */
 import type { Topic } from '../model/options.ts';
 
-/** `option` is unknown here, or its value makes no sense: `-P`, `--bwlimit`. */
+/** Advice for an unknown option, or one whose value is wrong: `-P`, `--bwlimit`; undefined: none. */
 export function adviceFor(option: string, topic: Topic): string | undefined {
   return (topic === 'copy' ? COPY : SSH).get(option);
 }
 
-/** Options of ssh and scp that rdpipe lacks, and their equivalents. ssh takes values in the same word: `-lann`. */
+/** Options of ssh and scp that rdpipe lacks, and their equivalents. */
 const SSH: ReadonlyMap<string, string> = new Map([
   ['-l', 'use user@host:command'],
   ['-i', 'use -o IdentityFile=FILE'],

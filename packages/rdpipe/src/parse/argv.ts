@@ -18,15 +18,15 @@ export type Invocation =
       readonly optionWords: readonly string[];
       readonly stageWords: readonly string[];
     }
-  /** For standard output, with exit status 0. */
+  /** Text to print on standard output, with exit status 0. */
   | { readonly kind: 'help'; readonly text: string }
-  /** With the versions of its parts behind it, if `parts`. */
+  /** `parts`: the versions of the parts follow. */
   | { readonly kind: 'version'; readonly text: string; readonly parts: boolean }
   | { readonly kind: 'demo'; readonly words: readonly string[] }
   | { readonly kind: 'doctor' | 'bench'; readonly options: Options; readonly hostWords: readonly string[] };
 
 /**
- * Reads the words after the program's name: binary strings, as `readRawArgv` gives them.
+ * Reads the words after the program's name: binary strings, as `readRawArgv` returns them.
  * @throws UsageError
  */
 export function parseArgv(words: readonly string[]): Invocation {
@@ -50,7 +50,7 @@ function parseDemo(words: readonly string[], { help }: Options): Invocation {
   return wantsHelp ? { kind: 'help', text: helpText(['demo']) } : { kind: 'demo', words };
 }
 
-/** Options may stand behind hosts, too. */
+/** Options may also follow hosts. */
 function parseOnHosts(kind: 'doctor' | 'bench', words: readonly string[]): Invocation {
   const { options, rest } = parseOptions(words, kind);
   if (options.help === true) return { kind: 'help', text: helpText([kind]) };
@@ -70,7 +70,7 @@ export type CopyInvocation =
   | Extract<Invocation, { readonly text: string }>;
 
 /**
- * Reads the words after rdcp's name. Options may stand behind paths, too.
+ * Reads the words after rdcp's name. Options may also follow paths.
  * @throws UsageError
  */
 export function parseCopyArgv(words: readonly string[]): CopyInvocation {
@@ -82,7 +82,7 @@ export function parseCopyArgv(words: readonly string[]): CopyInvocation {
   return { kind: 'copy', options, words, pathWords: rest };
 }
 
-/** The command line of rdssh as its front made it of one of ssh's (packages/rdssh-native). */
+/** The command line of rdssh, which its front (packages/rdssh-native) made from ssh's. */
 export type SshInvocation =
   | {
       readonly kind: 'ssh';
@@ -91,13 +91,13 @@ export type SshInvocation =
       /** The file of ssh's -E; empty: none. */
       readonly logFile: string;
       readonly host: string;
-      /** The words of the command, which ssh joins by blanks. */
+      /** The words of the command, which ssh joins with blanks. */
       readonly command: readonly string[];
     }
   | Extract<Invocation, { readonly text: string }>;
 
 /**
- * Reads the words that the front of rdssh gives: options, `command` (`subsystem`, `forward`), log file, host, command.
+ * Reads the words that rdssh's front passes: options, `command` (`subsystem`, `forward`), log file, host, command.
  * @throws UsageError
  */
 export function parseSshArgv(words: readonly string[]): SshInvocation {
@@ -109,7 +109,7 @@ export function parseSshArgv(words: readonly string[]): SshInvocation {
   return { kind: 'ssh', options, what, logFile, host, command };
 }
 
-/** `-aHAX` of rsync would take AX for this machine's address. */
+/** rsync's `-aHAX` would set this machine's address to AX. */
 function checkClusters(words: readonly string[]): void {
   const end = words.indexOf('--');
   const cluster = words
@@ -139,18 +139,18 @@ function parseOptions(words: readonly string[], topic: Topic): Parsed {
     throw topic === 'copy' && error instanceof UsageError ? withCopyAdvice(error) : error;
   }
   const [first = ''] = command.args;
-  // commander takes a negative number for an argument.
+  // commander treats a negative number as an argument.
   if (/^-\d/.test(first) && words[words.length - command.args.length - 1] !== '--')
     throw new UsageError(withAdvice(`unknown option '${first}'`, topic));
   return { options: Object.fromEntries(given) as Options, rest: command.args };
 }
 
-/** commander without its habits: it prints nothing, ends nothing, and touches no stream of this process. */
+/** A commander that does not print, exit or touch a stream of this process. */
 function makeCommand(topic: Topic): Command {
   return (
     new Command()
       .argument('[word...]')
-      // A run's options end at its first stage; behind `doctor` they may stand anywhere.
+      // A run's options end at its first stage; after `doctor` they may be anywhere.
       .passThroughOptions(topic === 'run' || topic === 'ssh')
       .helpOption(false)
       .exitOverride()
@@ -158,7 +158,7 @@ function makeCommand(topic: Topic): Command {
   );
 }
 
-/** An option that puts its value into `given`. */
+/** An option whose value is added to `given`. */
 function makeOption(row: OptionRow, name: OptionName, given: Map<OptionName, unknown>): Option {
   const names = [row.short, row.long].filter((flag) => flag !== undefined).join(', ');
   return new Option(takesValue(row) ? `${names} <value>` : names).argParser((text: string) => {
@@ -173,7 +173,7 @@ function makeNegation({ long }: OptionRow, name: OptionName, given: Map<OptionNa
   });
 }
 
-/** A message of commander's on one line, with the next step. */
+/** commander's message on one line, with the next step. ssh's options may contain their value: `-lann` is `-l`. */
 function withAdvice(text: string, topic: Topic): string {
   const message = text.replace(/\n/g, ' ');
   const [, option = ''] = /^unknown option '(-[^-]|--[^'=]*).*'/.exec(message) ?? [];
@@ -182,7 +182,7 @@ function withAdvice(text: string, topic: Topic): string {
   return `${forMessage(message)} (${steps.join('; ')})`;
 }
 
-/** An option of rdcp's that means another thing to rsync, cp and scp. */
+/** Adds advice for an option of rdcp that means something else to rsync, cp and scp. */
 function withCopyAdvice(error: UsageError): UsageError {
   const [, option = ''] = /^(--[a-z]+): /.exec(error.message) ?? [];
   const advice = adviceFor(option, 'copy');

@@ -1,4 +1,4 @@
-/** The command line's words as binary strings: one character a byte, so that no byte is lost. */
+/** The command line's words as binary strings: one character per byte, so that no byte is lost. */
 import { readFileSync } from 'node:fs';
 import { printableBytes } from '../model/text.ts';
 
@@ -8,8 +8,8 @@ export function readRawArgv(): readonly string[] {
 }
 
 /**
- * The last `count` words of a `/proc/PID/cmdline`. Node's own options stand before them, so only the end is ours.
- * @throws RangeError when there are fewer words than that.
+ * The last `count` words of a `/proc/PID/cmdline`: node's own options come first, so the script's words are the last.
+ * @throws RangeError if there are fewer words.
  */
 export function lastWords(cmdline: Uint8Array, count: number): readonly string[] {
   const words = Buffer.from(cmdline).toString('latin1').split('\0').slice(0, -1);
@@ -22,7 +22,7 @@ export function bytesOf(word: string): Uint8Array {
   return Uint8Array.from(word, (character) => character.charCodeAt(0));
 }
 
-/** A binary string as a person wrote it, or undefined where it is not UTF-8. */
+/** Decodes a binary string; undefined if it is not UTF-8. */
 export function decode(word: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOf(word));
@@ -31,7 +31,7 @@ export function decode(word: string): string | undefined {
   }
 }
 
-/** A binary string for a message: what is not UTF-8 or not printable is replaced. */
+/** A binary string for a message: invalid UTF-8 and unprintable characters are replaced. */
 export function forMessage(word: string): string {
   return printableBytes(bytesOf(word));
 }

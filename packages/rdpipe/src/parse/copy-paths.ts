@@ -18,7 +18,7 @@ export interface CopyPathOptions {
 
 /**
  * Reads `SRC... DST`, binary strings.
- * @throws UsageError with carets under the word that is wrong.
+ * @throws UsageError with carets under the wrong word.
  */
 export function parseCopyPaths(pathWords: readonly string[], options: CopyPathOptions): CopyPaths {
   const last = pathWords.at(-1);
@@ -39,7 +39,7 @@ export function parseCopyPaths(pathWords: readonly string[], options: CopyPathOp
   return { source, target };
 }
 
-/** A mistake in one word, before its place in the command line is known. */
+/** An error in one word, before its position in the command line is known. */
 class PathProblem extends Error {
   readonly hint: string;
 
@@ -84,7 +84,7 @@ function readSide(word: string, groups: Groups): CopySide {
 
 const OTHER_SCHEMES = new Set(['rsync', 'ssh', 'scp', 'sftp', 'http', 'https', 'ftp', 'file', 's3']);
 
-/** A `:` before any `/`, outside brackets, ends a host, which alone is the home directory there. */
+/** A `:` before any `/`, outside brackets, ends a host; without a path it means the home directory there. */
 function readPath(word: string, groups: Groups): HostPaths {
   const colon = endOfHost(word);
   const isRemote = colon >= 0 && !word.slice(0, colon).includes('/');
@@ -114,7 +114,7 @@ function readHosts(text: string, word: string, groups: Groups): readonly HostRef
   }
 }
 
-/** `~/` is the home directory, other users' homes are known to shells alone. */
+/** `~/` is the home directory; only shells know the homes of other users. */
 function checkedPath(path: string, word: string): string {
   if (path === '') throw new PathProblem(`${shown(word)} has no path`, HINT_PATH);
   if (!/^~[^/]/.test(path)) return path;
@@ -144,7 +144,7 @@ function checkSource(side: CopySide): void {
   );
 }
 
-/** Sources are read by one program, so they are in one place. */
+/** One program reads all sources, so they must be on one host or server. */
 function checkTogether(first: CopySide, side: CopySide, target: CopySide): void {
   if (first.kind === 'paths' && side.kind === 'paths' && hostKey(first.host) === hostKey(side.host)) return;
   if (first.kind === 'served' && side.kind === 'served' && placeOf(first) === placeOf(side)) return;
@@ -154,14 +154,14 @@ function checkTogether(first: CopySide, side: CopySide, target: CopySide): void 
   throw new PathProblem(message, hintApart(side, target));
 }
 
-/** The path of the target on another host was meant as a target, too. */
+/** A source with the target's path, on another host, was probably meant as a second target. */
 function hintApart(side: CopySide, target: CopySide): string {
   const isTarget = side.kind === 'paths' && target.kind === 'paths' && side.paths[0] === target.paths[0];
   if (!isTarget) return 'run rdcp once for each host';
   return `write one DST on several hosts: ${placeOf(side)},${placeOf(target)}:${shown(target.paths[0])}`;
 }
 
-/** Of a shell's `*` there may be a hundred thousand. */
+/** All paths in one array, in linear time: a shell's `*` may give a hundred thousand. */
 function joined(first: HostPaths | ServedPaths, more: readonly CopySide[]): HostPaths['paths'] {
   return [
     first.paths[0],
@@ -192,7 +192,7 @@ function checkPair(source: CopySide, target: CopySide): void {
     throw new PathProblem('DST is a directory, and standard input has no name', 'add a file name to DST');
 }
 
-/** Longest text of a word in messages. */
+/** The longest text of a word in messages, in characters. */
 const TEXT_LIMIT = 200;
 
 function shown(word: string): string {

@@ -1,4 +1,4 @@
-/** Reads the value of a flag: the host it is for, and what it adds to earlier ones. */
+/** Reads the value of a flag, with its host, and adds it to the option's earlier values. */
 import { UsageError } from '../model/errors.ts';
 import { COMMAND } from '../model/launcher.ts';
 import { flagName, type OptionRow, type PatternRule, takesValue, valueText } from '../model/option-row.ts';
@@ -8,7 +8,7 @@ import { hostKeyOf } from './host-ref.ts';
 import { readValue } from './values.ts';
 
 /**
- * The option's value so far, with what this flag adds; `text` is a binary string, and nothing for a switch.
+ * The option's value `before`, with this flag's added. `text` is a binary string, and ignored for a switch.
  * @throws UsageError that names the option.
  */
 export function readFlag(row: OptionRow, text: string, before: unknown): unknown {
@@ -29,18 +29,18 @@ function listed(before: unknown): readonly unknown[] {
   return (before as readonly unknown[] | undefined) ?? [];
 }
 
-/** The bytes of file names, which need not be UTF-8. */
+/** Patterns stay bytes, because file names need not be UTF-8. */
 function readPattern(row: OptionRow, kind: 'exclude' | 'include', pattern: string): PatternRule {
   if (pattern === '') throw new UsageError(`${flagName(row)}: the pattern is empty`);
   return { kind, pattern };
 }
 
-/** `HOST=VALUE`, of a switch `HOST`; an empty host is this machine where the host may be left out. */
+/** `HOST=VALUE`, or `HOST` for a switch; if the host is optional, an empty one is this machine. */
 function readHostValue(row: OptionRow, text: string): HostValue<unknown> {
   const { kind, flagHost, withoutHost } = row;
   if (flagHost === undefined) return { host: undefined, value: readValue(row, text) };
   if (kind === 'switch') return { host: hostKeyOf(text), value: true };
-  // A template may hold one, and no host begins like it.
+  // A template may contain `=`, and no host begins with its prefix.
   const equals = kind === 'launcher' && text.startsWith(COMMAND) ? -1 : text.indexOf('=');
   const host = text.slice(0, Math.max(equals, 0));
   const value = text.slice(equals + 1);

@@ -10,8 +10,8 @@ const WIDTH = 80;
 const INDENT = 27;
 
 /**
- * The help for a topic; without one the list of them.
- * @throws UsageError
+ * The help for a topic; without words, the list of topics.
+ * @throws UsageError for an unknown topic or several words.
  */
 export function helpText(words: readonly string[]): string {
   const [name, ...more] = words;
@@ -26,12 +26,12 @@ export function helpText(words: readonly string[]): string {
 }
 
 interface HelpTopic {
-  /** For the list and for completion. */
+  /** The description in the list and in completion. */
   readonly phrase: string;
   readonly text: () => string;
 }
 
-/** In the order in which `rdpipe help` lists them; completion and manual take them from here. */
+/** Topics in the order of `rdpipe help`; completion and manual use them also. */
 export const HELP_TOPICS: ReadonlyMap<string, HelpTopic> = new Map([
   ['rdpipe', { phrase: 'run pipelines: usage and options', text: () => withOptions(texts.HEAD, 'run', texts.TAIL) }],
   ['stages', { phrase: 'how to write stages: commands, files, quotes', text: () => texts.STAGES }],
@@ -117,7 +117,7 @@ function namesOf(row: OptionRow): string {
   return value === undefined ? names : `${names} ${value}`;
 }
 
-/** With bounds and default: `keep up to SIZE of data in flight (64KiB to 1GiB; default: 8MiB)`. */
+/** The help with bounds and default: `keep up to SIZE of data in flight (64KiB to 1GiB; default: 8MiB)`. */
 function helpOf({ help, least, most, default: value, unset = value }: OptionRow): string {
   const bounds = most === undefined ? `at least ${least}` : `${least} to ${most}`;
   const notes = [...(least === undefined ? [] : [bounds]), ...(unset === undefined ? [] : [`default: ${unset}`])];

@@ -1,16 +1,16 @@
-/** Reads lists of hosts as pdsh and Slurm write them: `h2,h3`, `n[01-16,40]`, `r[1-2]n[1-8]`. */
+/** Reads lists of hosts in the syntax of pdsh and Slurm: `h2,h3`, `n[01-16,40]`, `r[1-2]n[1-8]`. */
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../model/errors.ts';
 import { printable } from '../model/text.ts';
 
-/** More than any cluster has; a mistyped range is no reason to run out of memory. */
+/** More than a cluster has; a mistyped range must not exhaust the memory. */
 export const HOSTS_MAX = 10_000;
 
 type Groups = ReadonlyMap<string, string>;
 
 /**
- * The hosts of a list, each `[user@]host`, in the order in which they are written, without repetitions. The user stands
- * in front of each item. An IPv6 address in brackets is a host, not a range; `@name` is a list of the config file.
+ * The hosts of a list, each `[user@]host`, in the order in which they are written, without repetitions. Each item has
+ * its own user. An IPv6 address in brackets is a host, not a range; `@name` is a list of the config file.
  * @throws UsageError with the reason, but without the stage.
  */
 export function expandHostList(
@@ -28,7 +28,7 @@ export function expandHostList(
   return [...hosts];
 }
 
-/** A group may name others, but not itself. */
+/** A group may name other groups, but not itself. */
 function expandGroup(name: string, groups: Groups, within: readonly string[]): readonly string[] {
   const list = groups.get(Buffer.from(name, 'latin1').toString());
   if (list === undefined) {
@@ -52,7 +52,7 @@ function expandItem(item: string): readonly string[] {
   return expandRanges(host, item).map((name) => `${user}${name}`);
 }
 
-/** Every `[…]` in turn, the first one slowest. */
+/** Expands every `[…]`; the first varies slowest. */
 function expandRanges(host: string, item: string): readonly string[] {
   const parts = /^([^[\]]*)(?:\[([^\]]*)\](.*))?$/s.exec(host);
   if (parts === null) throw new UsageError(`the list of hosts ${printable(item)} has an unmatched bracket`);

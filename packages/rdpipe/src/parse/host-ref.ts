@@ -6,7 +6,7 @@ import type { NamedHost } from '../model/settings.ts';
 import { printable } from '../model/text.ts';
 import { decode, forMessage } from './binary-string.ts';
 
-/** The index of the `:` that ends the host, the first one outside brackets; -1 where there is none. */
+/** The index of the `:` that ends the host, the first one outside brackets; -1 if there is none. */
 export function endOfHost(word: string): number {
   const host = /^(?:[^:[]|\[[^\]]*\])*/.exec(word)?.[0] ?? '';
   return word[host.length] === ':' ? host.length : -1;
@@ -37,25 +37,25 @@ function readHostRef(decoded: string): HostRef {
   return { name, user, label: user === undefined ? host : `${user}@${host}` };
 }
 
-/** `HostRef` as a key of settings: `h1`, `ann@h1`, `2001:db8::1`; '' is this machine. */
+/** The host as a key of settings: `h1`, `ann@h1`, `2001:db8::1`; '' is this machine. */
 export function hostKey(host: HostRef): string {
   return host.user === undefined ? host.name : `${host.user}@${host.name}`;
 }
 
-/** The same from decoded text, which may not be this machine's empty one. */
+/** The key for a host in decoded text. @throws UsageError if it is empty or not a host. */
 export function hostKeyOf(text: string): string {
   if (text === '') throw new UsageError('the host is empty');
   return hostKey(readHostRef(text));
 }
 
-/** `auto`, `never`, or the host that relays: decoded text, not empty. */
+/** Reads `auto`, `never` or the host that relays; `text` is decoded and not empty. @throws UsageError */
 export function readRelay(text: string): Relay {
   if (text === 'auto' || text === 'never') return text;
   if (endOfHost(text) >= 0) throw new UsageError(`'${printable(text)}' is not one of: auto, never, [USER@]HOST`);
   return readHostRef(text);
 }
 
-/** Hosts that flags name are among those of the command line; `missing` begins the message: `no stage has the host`. */
+/** @throws UsageError if a flag names a host that is not in `hosts`; `missing` begins it: `no stage has the host`. */
 export function checkNamedHosts(named: readonly NamedHost[], hosts: readonly HostRef[], missing: string): void {
   const known = new Set(hosts.flatMap((host) => [host.name, hostKey(host)]));
   const unknown = named.find(({ host }) => !known.has(host));
@@ -69,11 +69,11 @@ function checkCharacters(host: string): void {
 }
 
 /**
- * The user's own ssh configuration may name hosts and users in commands for a shell (ProxyCommand, Match exec): ssh
- * refuses what would be more than a name there, and ssh2 does not.
+ * The user's ssh configuration may insert hosts and users into commands for a shell (ProxyCommand, Match exec): ssh
+ * refuses names with a meaning to a shell, but ssh2 does not.
  */
 const NOT_IN_HOSTS = /['"`$\\;&<>|(){}]/;
-/** A domain's user may have a `\\` or `$`. */
+/** A user of a Windows domain may contain `\\` or `$`. */
 const NOT_IN_USERS = /['"`;&<>|(){}]|\\$/;
 
 function checkForShells(what: string, name: string, forbidden: RegExp): void {

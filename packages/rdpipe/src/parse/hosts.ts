@@ -7,7 +7,7 @@ import { checkNamedHosts, endOfHost, hostKey, parseHostRef } from './host-ref.ts
 
 /**
  * Reads `[user@]host` words, binary strings; `:` is this machine.
- * @throws UsageError when a word is no host, or when a flag names a host that is not among them.
+ * @throws UsageError if a word is not a host, or if a flag names a host that is not among them.
  */
 export function parseHosts(words: readonly string[], namedHosts: readonly NamedHost[]): readonly HostRef[] {
   if (words.length === 0) throw new UsageError('no host given (rdpipe doctor [options] HOST...)');
@@ -17,7 +17,7 @@ export function parseHosts(words: readonly string[], namedHosts: readonly NamedH
 }
 
 /**
- * Reads two hosts that are not one.
+ * Reads two different hosts.
  * @throws UsageError
  */
 export function parseTwoHosts(words: readonly string[], namedHosts: readonly NamedHost[]): readonly [HostRef, HostRef] {

@@ -1,10 +1,10 @@
-/** Reads the name of a launcher, or a template of its words. */
+/** Reads a launcher: its name, or a template of a command line. */
 import { UsageError } from '../model/errors.ts';
 import { COMMAND, type Launcher } from '../model/launcher.ts';
 
 const NAMES = ['ssh', 'slurm', 'podman', 'docker', 'kubectl', 'lxc'] as const;
 
-/** As the user writes it: `podman`, `command:srun --overlap -w %h -N1 -n1 sh`. @throws UsageError */
+/** Reads a launcher as the user writes it: `podman`, `command:srun --overlap -w %h -N1 -n1 sh`. @throws UsageError */
 export function readLauncher(text: string): Launcher {
   if (text.startsWith(COMMAND)) return { kind: 'command', words: templateWords(text.slice(COMMAND.length)) };
   const kind = NAMES.find((name) => name === text);
@@ -20,7 +20,7 @@ function templateWords(template: string): readonly string[] {
   return words;
 }
 
-/** Words as a shell splits them: quotes and backslashes count, and nothing is expanded. */
+/** Splits words as a shell does, with quotes and backslashes, but without expansion. */
 function splitWords(text: string): readonly string[] {
   const word = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+)/y;
   const words: string[] = [];

@@ -1,6 +1,6 @@
-/** The name that was probably meant by one with a mistake. */
+/** Finds the name that was probably meant by a mistyped one. */
 
-/** Undefined: none of `names` is near. The first of those that are as near as each other. */
+/** The nearest of `names`, the first of equally near ones; undefined: none is near. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const begun = names.find((name) => word !== '' && (name.startsWith(word) || word.startsWith(name)));
   if (begun !== undefined) return begun;
@@ -11,7 +11,7 @@ export function nearest(word: string, names: readonly string[]): string | undefi
   return found[0]?.name;
 }
 
-/** How many letters were left out, added, or taken for others (Levenshtein's distance). */
+/** Levenshtein distance: the number of letters that were left out, added or replaced. */
 function distance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (const [line, letter] of [...left].entries()) {

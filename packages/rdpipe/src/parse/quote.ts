@@ -2,7 +2,7 @@
 import { forMessage } from './binary-string.ts';
 import { endOfHost } from './host-ref.ts';
 
-/** A word on one line: bare where a shell takes it so, in quotes otherwise; only the command of a stage is quoted. */
+/** A word on one line, in quotes if a shell needs them; in a stage only the command is quoted. */
 export function quoteWord(word: string): string {
   const colon = endOfHost(word);
   const host = word.slice(0, colon + 1);
@@ -10,7 +10,7 @@ export function quoteWord(word: string): string {
 }
 
 const BARE = /^[A-Za-z0-9_@%+=:,./[\]-]+$/;
-/** Control characters; bytes above ASCII are judged once they are decoded. */
+/** Control characters; bytes above ASCII are checked after decoding. */
 const UNPRINTABLE = /[^ -~\x80-\xff]/;
 
 function quote(text: string): string {
@@ -20,7 +20,7 @@ function quote(text: string): string {
   return text.includes("'") && !/["$`\\!]/.test(text) ? `"${shown}"` : `'${shown.replaceAll("'", `'\\''`)}'`;
 }
 
-/** For `$'…'`: printable ASCII as it is, everything else as an escape. */
+/** Text for `$'…'`: all characters except printable ASCII become escapes. */
 function escapeBytes(text: string): string {
   return text.replace(/[^\x20-\x7e]|['\\]/g, (character) => NAMED[character] ?? hexEscape(character));
 }

@@ -1,4 +1,4 @@
-/** Tells whether a command that begins with redirections is a file, a command, or loses data. */
+/** Decides whether a command that begins with redirections is a file, a command, or would lose data. */
 import { endOfTarget, endOfWord } from './word-end.ts';
 
 export interface FileOperation {
@@ -10,23 +10,22 @@ export type CommandClass =
   | { readonly kind: 'command' }
   /** Exactly one operator and one word. */
   | { readonly kind: 'file'; readonly file: FileOperation }
-  /** A shell would mostly end with status 0, and the bytes of the pipe or the file would be lost. */
+  /** A shell would usually exit with status 0, and the bytes of the pipe or the file would be lost. */
   | {
       readonly kind: 'loss';
       readonly operator: string;
-      /** The target of the first redirection; empty where it is no word. */
+      /** The target of the first redirection; empty if it is not a word. */
       readonly word: string;
       /** The first file among the redirections. */
       readonly file: FileOperation | undefined;
-      /** The text behind the redirections, if that is a command. */
+      /** The text after the redirections, if it is a command. */
       readonly command: string | undefined;
     };
 
 /**
- * Classifies a command, a binary string, by the redirections that it begins with. A command behind them may have its
- * input filled or its output diverted: `< in sort`, `<< EOF cat`, `>&2 cmd`. Without a command they lose data
- * (`< in | gzip`, `> out && sync`), and so does a file name of two words (`> two words`). A here-document (`<< EOF`) is
- * never a file.
+ * Classifies a command, a binary string, by its leading redirections. Before a command they may give it input or divert
+ * its output: `< in sort`, `<< EOF cat`, `>&2 cmd`. Without a command they lose data (`< in | gzip`, `> out && sync`),
+ * as does a file name of two words (`> two words`). A here-document (`<< EOF`) is never a file.
  */
 export function classifyCommand(command: string): CommandClass {
   const { redirections, end } = leadingRedirections(command);
@@ -42,13 +41,13 @@ export function classifyCommand(command: string): CommandClass {
   return { kind: 'loss', operator: first.operator, word: first.word, file, command: hasCommand ? rest : undefined };
 }
 
-/** After redirections: the end, a comment, or what ends or begins a list of commands. */
+/** No command follows the redirections: the end, a comment, or a character that ends or begins a list of commands. */
 const NO_COMMAND = /^(?:[\n;&|()#]|$)/;
 
 interface Redirection {
-  /** With the number of its descriptor. */
+  /** The operator, with the number of its descriptor. */
   readonly operator: string;
-  /** Empty where there is none, or one that does not end. */
+  /** Empty if there is no word, or its quotes do not end. */
   readonly word: string;
   /** The index after the word. */
   readonly end: number;
@@ -58,7 +57,7 @@ function isHereDocument({ operator }: Redirection): boolean {
   return /^0?<<[<-]?$/.test(operator);
 }
 
-/** Assignments may stand between them: `< in LC_ALL=C sort`. */
+/** Assignments may follow or separate the redirections: `< in LC_ALL=C sort`. */
 function leadingRedirections(command: string): { readonly redirections: readonly Redirection[]; readonly end: number } {
   const redirections: Redirection[] = [];
   let at = after(/[ \t\n]*/y, command, 0);
@@ -74,18 +73,18 @@ function leadingRedirections(command: string): { readonly redirections: readonly
   }
 }
 
-/** Of sh and bash; `<(` and `>(` begin words of bash. */
+/** Operators of sh and bash; `<(` and `>(` begin words of bash. */
 const OPERATOR = /\d*(?:<<<|<<-?|<&|<>|<(?!\()|>>|>&|>\||>(?!\())|&>>?/y;
 const ASSIGNMENT = /[A-Za-z_]\w*\+?=/y;
 const BLANKS = /[ \t]*/y;
 
-/** The index after what `sticky` matches at `at`; `at` where it does not. */
+/** The index after the match of `sticky` at `at`; `at` if there is none. */
 function after(sticky: RegExp, text: string, at: number): number {
   sticky.lastIndex = at;
   return sticky.test(text) ? sticky.lastIndex : at;
 }
 
-/** Standard input from a file, or standard output to one; a process is none. */
+/** The file of a redirection of standard input or output; empty if there is none, as with a process `<(cmd)`. */
 function fileOf({ operator, word }: Redirection): readonly FileOperation[] {
   const file = FILE_OPERATORS.get(operator.replace(/^(?:0(?=<)|1(?=>))/, ''));
   return file === undefined || /^(?:$|[<>])/.test(word) ? [] : [{ operator: file, word }];

@@ -25,7 +25,7 @@ export interface StageOptions {
 
 /**
  * Reads every stage. Words are binary strings.
- * @throws UsageError with carets under a word that is no stage, or when a flag names a stage or host that is not there.
+ * @throws UsageError with carets under a word that is not a stage, or if a flag names a missing stage or host.
  */
 export function parseStages(words: readonly string[], options: StageOptions): Pipeline {
   const [first, ...rest] = words.flatMap((_, index) => parseStage(words, index, options));
@@ -38,10 +38,10 @@ export function parseStages(words: readonly string[], options: StageOptions): Pi
   return { stages };
 }
 
-/** Longest text of a stage in messages; its bytes are kept whole beside it. */
+/** The longest text of a stage in messages; its bytes are kept separately, not shortened. */
 const TEXT_LIMIT = 200;
 
-/** A stage, or the parts of one that stands on several hosts. */
+/** A stage, or its parts if it runs on several hosts. */
 function parseStage(words: readonly string[], index: number, options: StageOptions): readonly Stage[] {
   const word = words[index] ?? '';
   const position = index + 1;
@@ -59,7 +59,7 @@ function parseStage(words: readonly string[], index: number, options: StageOptio
   }
 }
 
-/** The problem with the command line, carets under the word. */
+/** The problem, with the command line and carets under the word. */
 function usageError(
   { message, hint }: StageProblem,
   words: readonly string[],
@@ -69,7 +69,7 @@ function usageError(
   return new UsageError(message, caretLines([...optionWords, ...words], optionWords.length + index, hint));
 }
 
-/** A mistake in one word, before its place in the command line is known. */
+/** An error in one word, before its position in the command line is known. */
 class StageProblem extends Error {
   readonly hint: string;
 
@@ -124,7 +124,7 @@ function missingColon(word: string, following: readonly string[]): StageProblem 
 
 const HOST_WORD = /^\w[\w.@-]*$/;
 
-/** As in `scp://`, and in addresses of services; no command is called `2222:`. */
+/** A port is written like this in `scp://` and in addresses of services; no command is named `2222:`. */
 function portInStage(word: string, number: number): StageProblem {
   return new StageProblem(
     `stage ${number} has a port in place of a command: ${shown(word)}`,
@@ -169,7 +169,7 @@ function remedy({ operator, word, file, command }: Loss, host: HostRef, text: st
   return `quote the name${quoted}; or write the command first`;
 }
 
-/** Nothing in it means something to a shell. */
+/** Text without a character that has a meaning to a shell. */
 const PLAIN_WORDS = /^[\w @%+=:,./\x80-\xff-]+$/;
 
 function howToRun(
@@ -181,7 +181,7 @@ function howToRun(
   return { shell: forHost(shell, host), ok: [...allowed].sort((a, b) => a - b) };
 }
 
-/** Nothing comes out of a sink: what stands behind it would take an empty stream for its input. A source does not. */
+/** A sink has no output: a stage after it would get an empty stream. Only a source, which has no input, may follow. */
 function checkSinks(stages: Pipeline['stages'], words: readonly string[], options: StageOptions): void {
   const positions = byPosition(stages);
   positions.forEach(([stage], index) => {
@@ -194,7 +194,7 @@ function checkSinks(stages: Pipeline['stages'], words: readonly string[], option
   });
 }
 
-/** The same file on two hosts. */
+/** Advice if a sink is followed by one to the same file on another host. */
 function wideSink(stage: Stage, next: Stage): string | undefined {
   if (stage.kind !== 'sink' || next.kind !== 'sink' || stage.text !== next.text || stage.host.name === '')
     return undefined;
@@ -229,7 +229,7 @@ function onlySoMany(stages: number): string {
   return stages === 1 ? 'there is only 1 stage' : `there are only ${stages} stages`;
 }
 
-/** Cuts what a shell calls blank; JavaScript's trim would also cut bytes of UTF-8 characters. */
+/** Removes a shell's blanks; JavaScript's trim would also remove bytes of UTF-8 characters. */
 function trimBlanks(text: string): string {
   return text.replace(/^[ \t\n]+|[ \t\n]+$/g, '');
 }

@@ -1,4 +1,4 @@
-/** Reads the values of options, for flags and config file alike. */
+/** Reads the values of options, from flags and from the config file. */
 import { UsageError } from '../model/errors.ts';
 import type { OptionKind, OptionRow, OptionValues, StatusRule } from '../model/option-row.ts';
 import { readRelay } from './host-ref.ts';
@@ -13,7 +13,7 @@ export function readValue(row: OptionRow, text: string): OptionValues[OptionKind
   return READERS[row.kind](text, row);
 }
 
-/** Switches have no text, and the bytes of patterns are taken as they are. */
+/** Kinds with text to read: switches have none, and patterns stay bytes. */
 type ValueKind = Exclude<OptionKind, 'switch' | 'count' | 'exclude' | 'include'>;
 
 function isRead(kind: OptionKind): kind is ValueKind {
@@ -70,12 +70,12 @@ function readSize(text: string): number {
   return bytes;
 }
 
-/** The by-hand programs read them alike: rdbase-native/src/base/size_text.c. A small b could be read as bits. */
+/** The same syntax as rdsend's and rdrecv's: rdbase-native/src/base/size_text.c. A lowercase b could mean bits. */
 const SIZE = /^(\d+(?:\.\d+)?)(?: (?=.))?(?:([KMGTPkmgtp])(i?))?B?$/;
 const RATE = /^(\d+(?:\.\d+)?)(?: (?=.))?(?:([KMGTPkmgtp])(i?))?(?:B|(bit))?(?:\/s)?$/;
 const POWERS = 'KMGTP';
 
-/** Whole bytes; undefined where the text is no number of them. */
+/** Whole bytes; undefined if the text does not match `units`. */
 function readUnits(units: RegExp, text: string): number | undefined {
   const [match, number, letter = '', i, bit] = units.exec(text) ?? [];
   if (match === undefined) return undefined;
@@ -83,7 +83,7 @@ function readUnits(units: RegExp, text: string): number | undefined {
   return Math.round((Number(number) * (i === 'i' ? 1024 : 1000) ** power) / (bit === undefined ? 1 : 8));
 }
 
-/** Above it zstd needs more memory at either end; the default is as fast as networks want it. */
+/** Higher levels of zstd need more memory at each end; the default is the fastest. */
 const LEVEL_MAX = 19;
 const LEVEL_DEFAULT = 1;
 
@@ -98,10 +98,10 @@ function readCompression(text: string): number {
   return level;
 }
 
-/** The highest rate that the programs take. */
+/** The highest rate that rdsend and rdrecv accept. */
 const RATE_MAX_BYTES_PER_S = 1024 ** 5;
 
-/** Bytes a second: what a size may be, with `/s` or without, and bits: `200MB/s`, `10Mbit`; 0 for `none`. */
+/** Bytes per second: a size or bits, with or without `/s`: `200MB/s`, `10Mbit`; 0 for `none`. */
 function readRate(text: string): number {
   if (text === 'none') return 0;
   const bytes = readUnits(RATE, text);
@@ -112,7 +112,7 @@ function readRate(text: string): number {
   return bytes;
 }
 
-/** node's timers hold 2^31 - 1 ms. */
+/** node's timers are limited to 2^31 - 1 ms. */
 const SECONDS_MAX = 2_000_000;
 
 /** Seconds as milliseconds: `10`, `0.5`. */
@@ -124,7 +124,7 @@ function readSeconds(text: string): number {
   return Math.round(seconds * 1000);
 }
 
-/** As ssh takes them; 0 for none. */
+/** Whole seconds, as ssh accepts them; 0: none. */
 function readWholeSeconds(text: string): number {
   const seconds = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
   if (!(seconds <= SECONDS_MAX)) {
@@ -178,7 +178,7 @@ function readChoice(choices: readonly string[], text: string): string {
   return text;
 }
 
-/** A word that a person reads and a program takes: not empty, no control characters. */
+/** Text that is shown to people and passed to a program: not empty, without control characters. */
 function readPlain(what: string, text: string): string {
   if (text === '') throw new UsageError(`the ${what} is empty`);
   if (/\p{Cc}/u.test(text)) throw new UsageError(`the ${what} contains a control character`);

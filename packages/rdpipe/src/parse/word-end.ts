@@ -1,8 +1,8 @@
 /** Finds the end of a word of a POSIX shell without expanding anything. */
 
 /**
- * The index after the word that begins at `start`, or undefined where no complete word begins:
- * at a blank, an operator or a comment, or when a quote or an expansion is not closed.
+ * The index after the word that begins at `start`; undefined if no complete word begins there:
+ * at a blank, an operator or a comment, or if a quote or an expansion is not closed.
  */
 export function endOfWord(text: string, start: number): number | undefined {
   if (text[start] === '#') return undefined;
@@ -15,7 +15,7 @@ export function endOfWord(text: string, start: number): number | undefined {
   return at === start ? undefined : at;
 }
 
-/** The same of what a redirection leads to, which in bash may be a process: `<(cmd)`. */
+/** Like `endOfWord`, for the target of a redirection, which in bash may be a process: `<(cmd)`. */
 export function endOfTarget(text: string, start: number): number | undefined {
   return /^[<>]\(/.test(text.slice(start, start + 2)) ? afterGroup(text, start + 2, ')') : endOfWord(text, start);
 }
@@ -46,7 +46,7 @@ function afterDollar(text: string, at: number): number | undefined {
   return at;
 }
 
-/** The index after the `end` that closes a group whose inside begins at `at`; groups nest. */
+/** The index after the `end` that closes the group whose content begins at `at`; groups nest. */
 function afterGroup(text: string, at: number, end: GroupEnd): number | undefined {
   let index = at;
   while (index < text.length && text[index] !== end) {
@@ -68,7 +68,7 @@ function afterNext(text: string, end: string, at: number): number | undefined {
 
 type GroupEnd = '"' | '`' | '}' | ')';
 
-/** The characters that begin an inner group, by kind of group: in double quotes a single quote is ordinary. */
+/** The characters that begin an inner group, by kind of group: a single quote has no meaning in double quotes. */
 const NESTS: Readonly<Record<GroupEnd, string>> = {
   '"': '\\$`',
   '`': '\\',

@@ -1,12 +1,12 @@
-/** A pipeline without some of its hosts, as --require allows it: their parts are left out. Pure. */
+/** A pipeline without some of its hosts, as permitted by --require: their parts are left out. Pure. */
 import { byPosition, type HostRef, type Pipeline, type Stage } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
 
 type Parts = readonly [Stage, ...Stage[]];
 
 /**
- * The pipeline without these hosts; the reason where it cannot do without them. A stage that feeds another one rank by
- * rank loses the same ranks as that one. Ranks, widths and numbers of the others stay.
+ * Returns the pipeline without these hosts, or the reason why it cannot run without them. If a stage feeds another one
+ * rank by rank, both lose the same ranks. The ranks, widths and numbers of the remaining parts do not change.
  */
 export function withoutHosts(
   { stages }: Pipeline,
@@ -25,18 +25,21 @@ export function withoutHosts(
   return { stages: [gathered(first), ...others.map(gathered)] };
 }
 
-/** How many hosts of a stage must end well. */
+/** Returns how many hosts of a stage must succeed. */
 export function leastOf(require: Settings['require'], width: number): number {
   if (require === 'all') return width;
   return require === 'any' ? 1 : Math.min(require, width);
 }
 
-/** The number of hosts that a stage was written for. */
+/** Returns the number of hosts for which a stage was written. */
 export function widthOf([stage]: Parts): number {
   return stage.part?.width ?? 1;
 }
 
-/** Neighbours on as many hosts, of which the i-th feeds the i-th, together; any other stage by itself. */
+/**
+ * Groups neighbouring stages with the same number of hosts, of which the i-th feeds the i-th. Any other stage is its
+ * own group.
+ */
 function rankByRank(positions: readonly Parts[]): readonly (readonly Parts[])[] {
   const groups: Parts[][] = [];
   for (const parts of positions) {

@@ -6,34 +6,38 @@ import type { HostAddress } from '../model/protocol.ts';
 import { type DataAddress, forHost } from '../model/settings.ts';
 import { LOCAL, type PlanInput, type SessionFacts } from './facts.ts';
 
-/** One end of a hop, as the other end may find it. */
+/** One end of a hop, with the addresses at which the other end may reach it. */
 export interface HopEndAddresses {
   readonly facts: SessionFacts;
-  /** The address that the user gave: no other is used then. */
+  /** The address that the user gave: then no other is used. */
   readonly given: DataAddress | undefined;
-  /** The address that ssh used, or its equivalent at this machine. */
+  /** The address that ssh used, or its equivalent for this machine. */
   readonly ssh: string | undefined;
-  /** Addresses that the host has and that may lead to it from elsewhere; with `given` that one, if it has it. */
+  /** Addresses of the host at which other hosts may reach it; with `given` only that one, if the host has it. */
   readonly own: readonly HostAddress[];
 }
 
+/** Returns the addresses of a session's end of a hop to `peer`. */
 export function placeOf(session: SessionFacts, peer: SessionFacts, input: PlanInput): HopEndAddresses {
   const given = givenAddress(session, input);
   const ssh = sshAddress(session, peer, input);
   return { facts: session, given, ssh, own: ownAddresses(session, peer, given, ssh) };
 }
 
-/** Both ends see the same network: loopback leads from one to the other. */
+/** True if both ends see the same network, so that loopback connects them. */
 export function onOneMachine(a: SessionFacts, b: SessionFacts): boolean {
   return a.hello.boot_id !== '' && a.hello.boot_id === b.hello.boot_id && a.hello.net_ns === b.hello.net_ns;
 }
 
-/** The host's own entry for an address. */
+/** Returns the host's own entry for an address, or undefined. */
 export function entryOf({ hello }: SessionFacts, address: string): HostAddress | undefined {
   return hello.addresses.find((entry) => entry.address === address);
 }
 
-/** Pairs of addresses that lie in one subnet, by the word of both ends. It may still be two networks of one number. */
+/**
+ * Returns pairs of addresses in the same subnet, according to both ends. They may still be two networks with the same
+ * number.
+ */
 export function commonSubnets(from: HopEndAddresses, to: HopEndAddresses): readonly AddressPair[] {
   const others = to.own.map(numbered);
   return from.own.map(numbered).flatMap((one) => {
@@ -47,14 +51,17 @@ export interface AddressPair {
   readonly to: HostAddress;
 }
 
-/** A number for each address, so that those of one subnet follow one another; an unknown one comes first. */
+/**
+ * Returns a number by which addresses can be sorted, so that those of one subnet are adjacent; an unknown address comes
+ * first.
+ */
 export function orderOfAddress(address: string | undefined): bigint {
   if (address === undefined) return 0n;
   const { bits, number } = numberOf(address.replace(/%.*$/, ''));
   return (BigInt(bits) << 128n) | number;
 }
 
-/** The items whose key no item before them has. */
+/** Returns the first item of each key. */
 export function firstOfEach<Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly Item[] {
   const seen = new Set<string>();
   return items.filter((item) => {
@@ -65,7 +72,7 @@ export function firstOfEach<Item>(items: readonly Item[], keyOf: (item: Item) =>
   });
 }
 
-/** Of a numeric address. */
+/** Returns the family of a numeric address. */
 export function familyOf(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4';
 }
@@ -77,12 +84,15 @@ function givenAddress(session: SessionFacts, input: PlanInput): DataAddress | un
   return data === undefined ? undefined : { ...data, address: canonical(data.address) };
 }
 
-/** As hosts write their addresses: `2001:DB8:0::1` is `2001:db8::1`. A zone has no other form. */
+/**
+ * Returns an address in the form that hosts use: `2001:db8::1` for `2001:DB8:0::1`. An address with a zone is not
+ * changed.
+ */
 function canonical(address: string): string {
   return address.includes('%') ? address : new SocketAddress({ address, family: familyOf(address) }).address;
 }
 
-/** The hosts, as written, whose stages run in this session; this machine counts even without a stage. */
+/** Returns the hosts, as written, whose stages run in this session; includes this machine even without a stage. */
 function hostsOf(session: SessionFacts, input: PlanInput): readonly HostRef[] {
   const known = namesByInput.get(input) ?? namesOf(input);
   namesByInput.set(input, known);
@@ -92,7 +102,7 @@ function hostsOf(session: SessionFacts, input: PlanInput): readonly HostRef[] {
 
 type Names = ReadonlyMap<SessionId, readonly HostRef[]>;
 
-/** Every hop of a plan asks for those of its two ends. */
+/** Cached, because each hop of a plan needs the names of both ends. */
 const namesByInput = new WeakMap<PlanInput, Names>();
 
 function namesOf({ pipeline, stageSessions }: PlanInput): Names {
@@ -115,21 +125,27 @@ function sshAddress(session: SessionFacts, peer: SessionFacts, input: PlanInput)
   return local !== undefined && onOneMachine(session, local) ? clientAddress(local, peer) : undefined;
 }
 
-/** This machine as `peer` sees it: the client of its ssh connection, unless that is a jump host or a router. */
+/**
+ * Returns the address of this machine as seen by `peer`: the client of its ssh connection, unless that is a jump host
+ * or a router.
+ */
 function clientAddress(local: SessionFacts, peer: SessionFacts): string | undefined {
   const client = peer.id === LOCAL ? undefined : sshEnds(peer)?.client;
   if (client === undefined || !isRoutable(client)) return undefined;
   return entryOf(local, client) === undefined ? undefined : client;
 }
 
-/** `SSH_CONNECTION`: client address, client port, server address, server port. */
+/** Parses `SSH_CONNECTION`: client address, client port, server address, server port. */
 function sshEnds(session: SessionFacts): { readonly client: string; readonly server: string } | undefined {
   const [client, , server] =
     session.hello.ssh_connection?.split(' ').map((word) => word.replace(/^::ffff:(?=\d+\.)/, '')) ?? [];
   return client === undefined || server === undefined ? undefined : { client, server };
 }
 
-/** A numeric one: loopback leads back to the dialer, and a link-local address needs the dialer's own zone. */
+/**
+ * True for a numeric address of use to other hosts: loopback leads back to the dialer, and a link-local address needs
+ * the dialer's own zone.
+ */
 function isRoutable(address: string): boolean {
   return !/^(127\.|::1$|fe[89ab][0-9a-f]:|169\.254\.)/i.test(address) && isIP(address) !== 0;
 }
@@ -142,12 +158,12 @@ function ownAddresses(
 ): readonly HostAddress[] {
   const up = hello.addresses.filter((entry) => entry.up);
   if (given !== undefined) return up.filter(({ address }) => address === given.address);
-  // An address that both ends have, such as a bridge's default one, leads each to itself.
+  // If both ends have an address, such as the default one of a bridge, it leads each end to itself.
   const shared = new Set(peer.hello.addresses.map(({ address }) => address));
   return up.filter(({ address, kind }) => !shared.has(address) && (leadsOut(kind) || address === ssh));
 }
 
-/** Bridges join containers and virtual machines to their own host: every host has them, with the same numbers. */
+/** Bridges connect containers and virtual machines to their own host: every host has them, with the same numbers. */
 function leadsOut(kind: HostAddress['kind']): boolean {
   return kind === 'physical' || kind === 'virtual';
 }
@@ -167,7 +183,7 @@ function numberOf(address: string): Pick<Numbered, 'bits' | 'number'> {
   return { bits: isIPv4 ? 32 : 128, number: isIPv4 ? ipv4Number(address) : ipv6Number(address) };
 }
 
-/** Whether the subnet of the one has the other's address. */
+/** True if the subnet of the first contains the address of the other. */
 function holds({ entry: { prefix }, bits, number }: Numbered, other: Numbered): boolean {
   return bits === other.bits && (number ^ other.number) >> BigInt(bits - prefix) === 0n;
 }
@@ -176,14 +192,14 @@ function ipv4Number(address: string): bigint {
   return BigInt(address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0));
 }
 
-/** Node's BlockList would do as well, and take most of the time of a plan of a thousand hosts. */
+/** Node's BlockList would also work, but would take most of the time to plan a thousand hosts. */
 function ipv6Number(address: string): bigint {
   const [head = [], tail = []] = address.split('::').map(groupsOf);
   const zeros = Array<string>(8 - head.length - tail.length).fill('0000');
   return BigInt(`0x${[...head, ...zeros, ...tail].join('')}`);
 }
 
-/** Four hexadecimal digits each; the last two may be written as an IPv4 address. */
+/** Returns groups of four hexadecimal digits; the last two groups may be written as an IPv4 address. */
 function groupsOf(text: string): readonly string[] {
   const groups = text === '' ? [] : text.split(':');
   return groups.flatMap((group) => {

@@ -1,4 +1,4 @@
-/** The plan as text, for --dry-run. Keys are not part of a plan, so none can show. */
+/** The plan as text, for --dry-run. A plan contains no keys, so the text cannot reveal any. */
 import { inputsOf, positionOf } from '../model/pipeline.ts';
 import type {
   Candidate,
@@ -12,7 +12,7 @@ import type {
 } from '../model/plan.ts';
 import { formatLimit } from '../model/units.ts';
 
-/** A line for each stage, link and candidate of a hop, in the order in which the data flows. */
+/** Returns one line per stage, link and candidate of a hop, in the order of the data flow. */
 export function describePlan(plan: Plan): readonly string[] {
   const labels = new Map(plan.sessions.map(({ id, label }) => [id, label]));
   const describe = (segment: Segment) => describeSegment(segment, labels);
@@ -23,7 +23,7 @@ export function describePlan(plan: Plan): readonly string[] {
   ]);
 }
 
-/** A candidate of a hop, for people: `rdma mlx5_0, RoCE v2, 100 Gb/s`, `ssh address`. */
+/** Returns the user's words for a candidate: `rdma mlx5_0, RoCE v2, 100 Gb/s`, `ssh address`. */
 export function candidateWords({ transport, device, why }: Candidate): string {
   return device === null ? why : `${transport} ${device}, ${why}`;
 }
@@ -59,7 +59,7 @@ function describeSegment({ stages, links }: Segment, labels: Labels): readonly s
   ];
 }
 
-/** The hosts in order, then each kind of hop between them once. */
+/** Describes the hosts in order, then each kind of hop between them once. */
 function describeChain(links: readonly PlannedLink[], labels: Labels): readonly string[] {
   const [first] = links;
   const from = first === undefined ? [] : [ends(first, labels)[0]];
@@ -90,7 +90,7 @@ function describeStage({ stage }: PlannedStage): string {
   return `stage ${positionOf(stage)} ${stage.host.label}: ${stage.text}`;
 }
 
-/** @param nothing what a `null` link means in its place. */
+/** @param nothing the description of a `null` link in this place. */
 function describeLink(link: PlannedLink, nothing: string, labels: Labels): string {
   switch (link.kind) {
     case 'hop':
@@ -108,7 +108,7 @@ function describeLink(link: PlannedLink, nothing: string, labels: Labels): strin
   }
 }
 
-/** The processing of the stream that the user asked for. */
+/** Describes the processing of the stream that the user requested. */
 function streamWords({ compress, limit }: HopLink): readonly string[] {
   return [
     ...(compress === 0 ? [] : [`compressed (zstd, level ${compress})`]),
@@ -121,7 +121,7 @@ function describeLocal(link: LocalLink, labels: Labels): string {
   return from === to ? `within ${from}` : `${from}→${to}`;
 }
 
-/** The candidates of a hop, in the order in which they are tried, a line each. */
+/** Returns one line per candidate of a hop, in the order in which they are tried. */
 function describeCandidates(link: PlannedLink, labels: Labels): readonly string[] {
   if (link.kind !== 'hop') return [];
   const ways = link.candidates.map((candidate) => describeCandidate(candidate, link, labels));

@@ -11,9 +11,9 @@ import {
 import type { Settings } from '../model/settings.ts';
 
 /**
- * A stage on several hosts before one on a single host is gathered there. The last one is gathered here where its
- * output arrives, each line with its host in front: one that fails there takes no other host's lines from the user,
- * but with `failFast`.
+ * Adds stages that gather the output of a stage on several hosts: on the next stage's host, if that stage runs on one
+ * host; after the last stage on this machine, if its output arrives here, each line prefixed with its host. Without
+ * `failFast`, a host that fails in the last stage does not suppress the lines of the other hosts.
  */
 export function withGathers(
   { stages }: Pipeline,
@@ -43,7 +43,7 @@ function lenient(stage: Stage): Stage {
   return stage.kind === 'command' ? { ...stage, lenient: true } : stage;
 }
 
-/** Of JSON, which names the host itself. */
+/** True if the output is JSON, which names the host itself. */
 function areObjects(stage: Stage): boolean {
   return stage.kind === 'tree' && stage.settings.plan === 'json';
 }

@@ -11,7 +11,7 @@ import type { SegmentShape } from './segments.ts';
 interface End<Role> {
   readonly role: Role;
   readonly session: SessionId;
-  /** The end of a stage with a process is an ordinary descriptor, which a pipe can join. */
+  /** If the stage has a process, this end is an ordinary descriptor, and a pipe can join it. */
   readonly process: boolean;
 }
 
@@ -20,24 +20,24 @@ export interface LinkEnds {
   readonly source: End<LinkSource>;
   readonly sink: End<LinkSink>;
   readonly chain?: ChainLink;
-  /** The numbers of the stages at its ends, if there are such. */
+  /** The numbers of the stages at the ends, if there are stages. */
   readonly from?: number;
   readonly to?: number;
 }
 
-/** Where stages stand. */
+/** The sessions of stages, and their order in a chain. */
 export interface Layout {
   sessionOf(stage: Stage): SessionId;
-  /** The parts of a stage whose stream comes from `sender`, in the order in which they pass it on. */
+  /** Returns the parts of a stage that get their stream from `sender`, in the order in which they forward it. */
   inChain(parts: readonly Stage[], sender: SessionId): readonly Stage[];
 }
 
 type Parts = readonly [Stage, ...Stage[]];
 
 /**
- * The links of a segment, from those before its first stage to those after its last: a stage on several hosts takes
- * its input from as many, or by a chain from one.
- * @throws UsageError when the hosts of two neighbours are of different numbers, and neither is one.
+ * Returns the links of a segment, from those before its first stage to those after its last one. A stage on several
+ * hosts gets its input from the same number of hosts, or through a chain from one.
+ * @throws UsageError if two neighbouring stages have different numbers of hosts, and neither number is one.
  */
 export function endsOf({ stages, before, after }: SegmentShape, layout: Layout): readonly LinkEnds[] {
   const positions = byPosition(stages);
@@ -63,7 +63,7 @@ function between(from: Parts, to: Parts, layout: Layout): readonly LinkEnds[] {
   });
 }
 
-/** The user's descriptors are on this machine; nothing is wherever it is wanted. */
+/** The user's descriptors are on this machine; a null end is on the host of the other end. */
 function linksBefore(before: 'stdin' | 'null', to: Parts, layout: Layout): readonly LinkEnds[] {
   if (before === 'stdin' && to.length > 1) {
     return chain({ role: before, session: LOCAL, process: false }, to, layout);
@@ -81,7 +81,7 @@ function linksAfter(from: Parts, after: 'stdout' | 'null', layout: Layout): read
   });
 }
 
-/** Each host passes on to the next what it receives. */
+/** Each host forwards what it receives to the next one. */
 function chain(source: End<LinkSource>, to: Parts, layout: Layout, from?: Stage): readonly LinkEnds[] {
   const stages = layout.inChain(to, source.session);
   const head = (stages[0] ?? to[0]).number - 1;

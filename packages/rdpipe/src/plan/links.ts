@@ -1,4 +1,4 @@
-/** A segment of the plan as the request to one agent describes it. */
+/** A segment of the plan in the form of the request to one agent. */
 import type { Stage } from '../model/pipeline.ts';
 import type { HopLink, PlannedLink, PlannedStage, Segment, SessionId } from '../model/plan.ts';
 import type { AgentLink, AgentPart, AgentStage, HopEnd, HopOpen } from '../model/protocol.ts';
@@ -6,7 +6,7 @@ import type { AgentLink, AgentPart, AgentStage, HopEnd, HopOpen } from '../model
 /** The keys of hops and local links by link number, 64 hexadecimal digits each. */
 export interface LinkKeys {
   readonly links: ReadonlyMap<number, string>;
-  /** Of signed chains, by the number of the first link. */
+  /** The keys of signed chains, by the number of the first link. */
   readonly chains: ReadonlyMap<number, ChainKeys>;
 }
 
@@ -19,6 +19,10 @@ export interface ChainKeys {
 /** Settings that are the same for all hops and local links of a run. */
 export type OpenSettings = Pick<HopOpen, 'run' | 'connect_timeout_ms' | 'stall_timeout_ms'>;
 
+/**
+ * Returns the links of a segment that have an end on the session's host.
+ * @throws Error if a hop or local link has no key.
+ */
 export function agentLinks(
   segment: Segment,
   session: SessionId,
@@ -28,16 +32,17 @@ export function agentLinks(
   return segment.links.flatMap((link) => agentLink(link, session, keys, settings));
 }
 
+/** Returns the stages of a segment on the session's host. */
 export function agentStages(segment: Segment, session: SessionId): readonly AgentStage[] {
   return segment.stages.filter((planned) => planned.session === session).map(agentStage);
 }
 
-/** The first links of signed chains. */
+/** Returns the numbers of the first links of signed chains. */
 export function signedChains({ links }: Segment): readonly number[] {
   return [...new Set(links.flatMap(({ chain }) => (chain?.isSigned === true ? [chain.head] : [])))];
 }
 
-/** The links that need a key. */
+/** Returns the numbers of the links that need a key. */
 export function keyedLinks(segment: Segment): readonly number[] {
   return segment.links.filter(({ kind }) => kind === 'hop' || kind === 'local').map(({ number }) => number);
 }
@@ -71,7 +76,10 @@ function hopEnd(link: HopLink, session: SessionId, keys: LinkKeys, settings: Ope
   return [{ ...base, end: 'recv', sink: link.sink, open: hopOpen(link, 'recv', keys, settings) }];
 }
 
-/** The settings of one end of a hop. */
+/**
+ * Returns the settings of one end of a hop.
+ * @throws Error if the hop has no key.
+ */
 export function hopOpen(link: HopLink, end: HopEnd, keys: LinkKeys, settings: OpenSettings): HopOpen {
   const { number, encrypt, compress, jobs, limit, numa, buffer, ports, poll, bind } = link;
   const stream = { encrypt, compress, jobs, limit, numa, buffer };
@@ -79,7 +87,7 @@ export function hopOpen(link: HopLink, end: HopEnd, keys: LinkKeys, settings: Op
   return { ...settings, key: keyOf(number, keys), hop: number, ...stream, ports, poll, ...own };
 }
 
-/** The seed goes to the first sender alone. */
+/** Only the first sender gets the seed. */
 function chainOpen(
   { chain }: PlannedLink,
   end: HopEnd,
@@ -95,7 +103,7 @@ function chainOpen(
   return chain.relay === undefined ? { ...common, sign: keys.seed } : common;
 }
 
-/** A silent host holds up all others, and can be replaced. Of the default of 60 s it is 4 s. */
+/** Shorter than for other hops, 4 s for the default of 60 s: a silent host delays all others, and can be replaced. */
 function chainStallMs(stallMs: number): number {
   return Math.min(stallMs, Math.max(4000, Math.floor(stallMs / 15)));
 }

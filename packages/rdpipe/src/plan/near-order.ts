@@ -1,13 +1,13 @@
-/** `--order near`: the hosts of a chain so that few of its links leave a machine or a subnet. Pure. */
+/** `--order near`: orders a chain so that few of its links leave a machine or a subnet. Pure. */
 import type { SessionId } from '../model/plan.ts';
 import { commonSubnets, type HopEndAddresses, onOneMachine, orderOfAddress, placeOf } from './addresses.ts';
 import { factsOf, type PlanInput, type SessionFacts } from './facts.ts';
 
 /**
- * Of parts whose hosts get the stream from `sender`, the order to pass it on in: those of the sender's own machine,
- * then those of its subnets, then the others; in each of them by the addresses of their data, so that subnets stay
- * together and so do racks that were numbered one after another. The hosts of one machine follow one another.
- * Of the switches between them hosts know nothing, but by their addresses.
+ * Returns the order in which parts forward the stream from `sender`: first those on the sender's machine, then those in
+ * its subnets, then the others. Each of these groups is sorted by data address, so that subnets stay together, and so
+ * do racks with consecutive addresses. The hosts of one machine are adjacent. The hosts' addresses are all that is
+ * known about the switches between them.
  */
 export function inNearOrder<Part>(
   parts: readonly Part[],
@@ -29,10 +29,10 @@ export function inNearOrder<Part>(
 }
 
 interface Site {
-  /** 0: the sender's machine, 1: a subnet of it, 2: elsewhere. */
+  /** 0: on the sender's machine, 1: in one of its subnets, 2: elsewhere. */
   readonly distance: number;
   readonly machine: string;
-  /** Numbers that have the order of addresses. */
+  /** A number that sorts like the address. */
   readonly address: bigint;
 }
 
@@ -47,7 +47,7 @@ function siteOf(host: SessionFacts, sender: SessionFacts, input: PlanInput): Sit
   };
 }
 
-/** As hops prefer them. */
+/** Returns the address that hops prefer. */
 function dataAddress({ given, own, ssh }: HopEndAddresses): string | undefined {
   const [fastest] = [...own].sort((one, other) => (other.speed_mbps ?? 0) - (one.speed_mbps ?? 0));
   return given?.address ?? fastest?.address ?? ssh;

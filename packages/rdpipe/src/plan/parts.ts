@@ -1,7 +1,7 @@
 /** The part of each session in a segment: its stages, and the links that it joins. Pure. */
 import type { PlannedLink, Segment, SessionId } from '../model/plan.ts';
 
-/** A segment for each session with nothing but its part; sessions of stages first. */
+/** Returns a segment per session that contains only the session's part; sessions of stages first. */
 export function partsOf({ number, stages, links }: Segment): ReadonlyMap<SessionId, Segment> {
   const parts = new Map<SessionId, { stages: Segment['stages'][number][]; links: PlannedLink[] }>();
   const part = (session: SessionId) => {

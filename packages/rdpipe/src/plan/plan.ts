@@ -1,4 +1,4 @@
-/** Makes the plan from pipeline, settings and facts. Pure: the same input gives the same plan. */
+/** Creates the plan from pipeline, settings and facts. Pure: the same input gives the same plan. */
 import { HopError } from '../model/errors.ts';
 import type { Stage } from '../model/pipeline.ts';
 import type { HopLink, Plan, PlannedLink, PlannedSession, PlannedStage, Segment, SessionId } from '../model/plan.ts';
@@ -10,13 +10,16 @@ import { areRelayable } from './relay-stages.ts';
 import { missingForRdma, routeHop } from './route.ts';
 import { type SegmentShape, splitSegments } from './segments.ts';
 
-/** @throws HopError when two neighbours have no route to each other, or none over the transport that was asked for. */
+/** @throws HopError if two neighbours have no route to each other, or none over the requested transport. */
 export function makePlan(input: PlanInput): Plan {
   const segments = splitSegments(input.pipeline, input).map((shape, index) => planSegment(shape, index + 1, input));
   return { run: input.run, sessions: sessionsOf(segments, input), segments };
 }
 
-/** The hop that joins two hosts of a chain when those between them are lost. @throws HopError as makePlan */
+/**
+ * Returns the hop that joins two hosts of a chain when those between them are lost.
+ * @throws HopError as makePlan
+ */
 export function planRepair(sender: HopLink, receiver: HopLink, input: PlanInput): HopLink {
   const from = { role: sender.source, session: sender.from, process: false };
   const to = { role: receiver.sink, session: receiver.to, process: false };
@@ -62,7 +65,7 @@ function isUsers(role: LinkSource): role is 'stdin' | 'null' {
   return role === 'stdin' || role === 'null';
 }
 
-/** The first sender signs where some hop of the chain is protected at all. */
+/** The first sender of a chain signs if any hop of the chain is protected. */
 function signedChains(links: readonly PlannedLink[]): readonly PlannedLink[] {
   const isProtected = (link: PlannedLink) => link.kind === 'hop' && link.encrypt !== 'never';
   const signed = new Set(links.filter(isProtected).map(({ chain }) => chain?.head));
@@ -80,7 +83,7 @@ function planHop(linkEnds: LinkEnds, input: PlanInput): HopLink {
     throw input.settings.transport === 'rdma' ? noRdma(linkEnds, input) : noRoute(from, to);
   }
   const { ports, compressLevel, jobs, limitBytesPerS, numa, bufferBytes, poll } = input.settings;
-  // One literal: to spread six objects takes most of the time of a plan of a thousand hops.
+  // One literal, because spreading six objects takes most of the time to plan a thousand hops.
   return {
     number,
     kind: 'hop',
@@ -126,13 +129,13 @@ function noRdma({ source, sink }: LinkEnds, input: PlanInput): HopError {
   return new HopError('no_route', `cannot use RDMA from ${from.label} to ${to.label}: ${lacks} (${advice})`);
 }
 
-/** A hop that carries the user's own input or output is often not the one that RDMA was asked for. */
+/** RDMA is often not meant for a hop that carries the user's own input or output. */
 function avoidance(source: LinkSource, sink: LinkSink): string {
   if (source === 'stdin') return 'use --stdin none to send nothing from here; ';
   return sink === 'stdout' ? 'use > /dev/null to discard the output on its host; ' : '';
 }
 
-/** In the order in which the plan first meets them. */
+/** In the order in which the plan first uses them. */
 function sessionsOf(segments: readonly Segment[], input: PlanInput): readonly PlannedSession[] {
   const ids = segments.flatMap(({ links, stages }) => [
     ...links.flatMap((link) => (link.kind === 'hop' ? [link.from, link.to] : [link.session])),

@@ -1,21 +1,21 @@
-/** The RDMA candidates of a hop, and what is missing where there are none. */
+/** The RDMA candidates of a hop, and what is missing if there are none. */
 
 import type { Candidate } from '../model/plan.ts';
 import type { HostAddress, RdmaPort } from '../model/protocol.ts';
 import { formatBytes } from '../model/units.ts';
 import { commonSubnets, familyOf, firstOfEach, type HopEndAddresses, onOneMachine } from './addresses.ts';
 
-/** More would only take the time that TCP needs after them. */
+/** More candidates would only use up time that TCP needs after them. */
 const CANDIDATES_MAX = 4;
-/** Of those that need a route between two subnets, which rarely is there. */
+/** Limit of the candidates that need a route between two subnets, which rarely exists. */
 const ROUTED_MAX = 2;
 /** Enough for a hop's smallest buffers and its handshake. */
 const MEMLOCK_LEAST_BYTES = 256 * 1024;
 
 /**
- * Pairs of ports, best first: on a common subnet before those that need a route, then by speed, then by whether ssh
- * uses the address. The sender dials: the direction makes no difference to a firewall, as both ends send to the same
- * port of UDP.
+ * Returns pairs of ports, best first: on a common subnet before those that need a route, then by speed, then by whether
+ * ssh uses the address. The sender dials: the direction makes no difference to a firewall, because both ends send to
+ * the same UDP port.
  */
 export function rdmaCandidates(from: HopEndAddresses, to: HopEndAddresses): readonly Candidate[] {
   if (onOneMachine(from.facts, to.facts) || lackOf(from) !== undefined || lackOf(to) !== undefined) return [];
@@ -28,7 +28,7 @@ export function rdmaCandidates(from: HopEndAddresses, to: HopEndAddresses): read
   return best.slice(0, CANDIDATES_MAX).map((pair) => toCandidate(pair, isNear(pair)));
 }
 
-/** Why the two have no route over RDMA, in words for one line: what is missing at each end, or between them. */
+/** Returns why there is no route over RDMA, in words for one line: what is missing at each end, or between them. */
 export function rdmaLacks(from: HopEndAddresses, to: HopEndAddresses): readonly string[] {
   const [a, b] = [from.facts, to.facts];
   if (onOneMachine(a, b)) return [`${a.label} and ${b.label} are the same machine`];
@@ -37,14 +37,14 @@ export function rdmaLacks(from: HopEndAddresses, to: HopEndAddresses): readonly 
   return lacks.length > 0 ? lacks : [`no RDMA network connects ${a.label} and ${b.label}`];
 }
 
-/** A port that can be used, by one of the addresses that lead to it. */
+/** A usable port, with one of its addresses. */
 interface RdmaEnd {
   readonly port: RdmaPort;
   readonly address: HostAddress;
   readonly isSsh: boolean;
 }
 
-/** Two ports of one kind of network. */
+/** Two ports of the same kind of network. */
 interface PortPair {
   readonly from: RdmaEnd;
   readonly to: RdmaEnd;
@@ -101,7 +101,7 @@ function rdmaEndsOf({ facts, own, ssh }: HopEndAddresses): readonly RdmaEnd[] {
   });
 }
 
-/** Empty when the ports cannot reach each other. */
+/** Returns an empty list if the ports cannot reach each other. */
 function join(from: RdmaEnd, to: RdmaEnd): readonly PortPair[] {
   const network = networkOf(from.port, to.port);
   if (network === undefined || familyOf(from.address.address) !== familyOf(to.address.address)) return [];
@@ -125,7 +125,10 @@ function isRoutable({ network, from, to }: PortPair): boolean {
   return network !== 'RoCE v1 or iWARP' && from.address.kind !== 'bridge' && to.address.kind !== 'bridge';
 }
 
-/** Fastest first; among these, pairs of ports that no better pair has, so that one bad port does not spoil all. */
+/**
+ * Fastest first, but pairs that use a port of a better pair come after all others, so that one bad port does not spoil
+ * all attempts.
+ */
 function inOrder(rails: readonly PortPair[]): readonly PortPair[] {
   const sorted = [...rails].sort((a, b) => b.rateMbps - a.rateMbps || sshCount(b) - sshCount(a));
   const seen = new Set<RdmaPort>();
@@ -137,7 +140,7 @@ function inOrder(rails: readonly PortPair[]): readonly PortPair[] {
   return [...fresh, ...sorted.filter((pair) => !fresh.includes(pair))];
 }
 
-/** Where one pair of addresses fails, another of the same two interfaces fails, too. */
+/** If one pair of addresses fails, other pairs of the same two interfaces also fail. */
 function interfacesOf({ from, to }: PortPair): string {
   return `${from.address.interface} ${to.address.interface}`;
 }

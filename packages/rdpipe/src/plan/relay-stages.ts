@@ -11,8 +11,9 @@ export interface Neighbours {
 }
 
 /**
- * The host that may have to join some neighbours; undefined: none is named, or there are none that it could join.
- * @throws UsageError where a stage stands on several hosts.
+ * Returns the host that may have to join some neighbours; undefined if none is named, or there are no neighbours that
+ * it could join.
+ * @throws UsageError if a stage runs on several hosts.
  */
 export function relayHost(pipeline: Pipeline, relay: Relay): HostRef | undefined {
   if (typeof relay === 'string') return undefined;
@@ -23,7 +24,10 @@ export function relayHost(pipeline: Pipeline, relay: Relay): HostRef | undefined
   return relayable(pipeline, relay, byName).length === 0 ? undefined : relay;
 }
 
-/** The neighbours on two hosts that a third one can join. This machine reaches every host by ssh anyway. */
+/**
+ * Returns the neighbours on two hosts that a third host can join. Excludes this machine, which reaches every host over
+ * ssh anyway.
+ */
 export function relayable(
   { stages }: Pipeline,
   relay: HostRef,
@@ -36,11 +40,15 @@ export function relayable(
   });
 }
 
+/** True if all three are different, and none is this machine. */
 export function areRelayable(from: SessionId, to: SessionId, relay: SessionId): boolean {
   return new Set([from, to, relay, LOCAL]).size === 4;
 }
 
-/** Every byte passes a `cat` on the relay host between these neighbours; later stages are numbered on. */
+/**
+ * Adds a stage `cat` on the relay host between these neighbours, through which every byte passes. Renumbers later
+ * stages.
+ */
 export function withRelays({ stages }: Pipeline, apart: readonly Neighbours[], relay: HostRef): Pipeline {
   const [first, ...others] = stages;
   const added = others.flatMap((to): readonly Stage[] => {

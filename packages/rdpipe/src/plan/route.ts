@@ -7,7 +7,10 @@ import { tcpRoute } from './tcp-route.ts';
 
 export type Route = Pick<HopLink, 'transport' | 'candidates' | 'bind' | 'encrypt' | 'why'>;
 
-/** Candidates to connect `from`, which sends, with `to`, which receives: best first, possibly none. */
+/**
+ * Returns the route from `from`, which sends, to `to`, which receives. Candidates are in order, best first; there may
+ * be none.
+ */
 export function routeHop(from: SessionFacts, to: SessionFacts, input: PlanInput): Route {
   const [sender, receiver] = [placeOf(from, to, input), placeOf(to, from, input)];
   const wanted = input.settings.transport;
@@ -25,17 +28,17 @@ export function routeHop(from: SessionFacts, to: SessionFacts, input: PlanInput)
   };
 }
 
-/** Why two hosts have no route over RDMA: what is missing at each end, or between them. */
+/** Returns why two hosts have no route over RDMA: what is missing at each end, or between them. */
 export function missingForRdma(from: SessionFacts, to: SessionFacts, input: PlanInput): readonly string[] {
   return rdmaLacks(placeOf(from, to, input), placeOf(to, from, input));
 }
 
-/** Several addresses: the listening end has to take every one of its own. */
+/** Null for several addresses: the listening end then listens on all of its addresses. */
 function sharedHost([first, ...others]: readonly Candidate[]): string | null {
   return first !== undefined && others.every(({ host }) => host === first.host) ? first.host : null;
 }
 
-/** `rdma mlx5_0 (RoCE v2, 100 Gb/s)`, `tcp (no RDMA device on h3)`. */
+/** Returns `rdma mlx5_0 (RoCE v2, 100 Gb/s)` or `tcp (no RDMA device on h3)`. */
 function carrier(
   best: Candidate | undefined,
   from: HopEndAddresses,

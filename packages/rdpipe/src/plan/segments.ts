@@ -2,16 +2,16 @@
 import { byPosition, type Pipeline, type Stage } from '../model/pipeline.ts';
 import type { PlanInput } from './facts.ts';
 
-/** The stages of a segment, and what is before the first and after the last. */
+/** The stages of a segment, and its input and output. */
 export interface SegmentShape {
   readonly stages: readonly Stage[];
-  /** `undefined`: a source needs no input. */
+  /** Undefined if the first stage is a source, which needs no input. */
   readonly before: 'stdin' | 'null' | undefined;
-  /** `undefined`: a sink has no output. */
+  /** Undefined if the last stage is a sink, which has no output. */
   readonly after: 'stdout' | 'null' | undefined;
 }
 
-/** A source begins a segment; nothing else stands behind a sink. */
+/** Each source begins a segment; only a source can follow a sink. */
 export function splitSegments(pipeline: Pipeline, ends: Pick<PlanInput, 'stdin' | 'stdout'>): readonly SegmentShape[] {
   const groups = groupStages(pipeline.stages);
   return groups.map((stages, index) => ({
@@ -21,7 +21,10 @@ export function splitSegments(pipeline: Pipeline, ends: Pick<PlanInput, 'stdin' 
   }));
 }
 
-/** Whether an agent on this machine has to carry the user's own input or output; a stage there needs one anyway. */
+/**
+ * True if an agent on this machine must carry the user's own input or output. (A stage on this machine needs an agent
+ * anyway.)
+ */
 export function needsLocal(pipeline: Pipeline, ends: Pick<PlanInput, 'stdin' | 'stdout'>): boolean {
   return splitSegments(pipeline, ends).some((shape) => shape.before === 'stdin' || shape.after === 'stdout');
 }

@@ -10,10 +10,10 @@ import {
 } from './addresses.ts';
 import { LOCAL } from './facts.ts';
 
-/** A subnet that both ends have may still be two networks of one number. */
+/** Limited, because a common subnet may still be two networks with the same number. */
 const SUBNETS_MAX = 2;
 
-/** The beginning of a relay's reason, and so of a hop's note about it. */
+/** The beginning of a relay's reason, and so of the note about the hop. */
 export const RELAYED = 'relayed over ssh through this machine';
 
 export interface TcpRoute {
@@ -22,9 +22,9 @@ export interface TcpRoute {
 }
 
 /**
- * The sender dials: by the fastest common subnets, then by the address that ssh used. Then the receiver dials, for
- * firewalls that let connections through one way only. Last a forward through ssh where one end is this machine, and
- * else, if `mayRelay`, two of them that meet here.
+ * Returns the candidates in order. First the sender dials: over the fastest common subnets, then at the address that
+ * ssh used. Then the receiver dials, for firewalls that permit only one direction. Last comes a forward through ssh if
+ * one end is this machine, otherwise, with `mayRelay`, two forwards that meet here.
  */
 export function tcpRoute(from: HopEndAddresses, to: HopEndAddresses, mayRelay: boolean): TcpRoute {
   const subnets = fastestSubnets(from, to);
@@ -44,15 +44,15 @@ export function tcpRoute(from: HopEndAddresses, to: HopEndAddresses, mayRelay: b
   };
 }
 
-/** Where an end can be dialled. */
+/** An address at which an end can be dialed. */
 interface DialTarget {
   readonly host: string;
-  /** The address that the end binds when it listens for this; null: every address. */
+  /** The address on which the end listens for this; null for all addresses. */
   readonly bind: string | null;
   readonly why: string;
 }
 
-/** Best first, one for each interface of the receiver. */
+/** Best first, one per interface of the receiver. */
 function fastestSubnets(from: HopEndAddresses, to: HopEndAddresses): readonly AddressPair[] {
   const sorted = [...commonSubnets(from, to)].sort((a, b) => (speedOf(b) ?? 0) - (speedOf(a) ?? 0));
   return firstOfEach(sorted, (pair) => pair.to.interface).slice(0, SUBNETS_MAX);
@@ -63,13 +63,16 @@ function speedOf({ from, to }: AddressPair): number | undefined {
   return Math.min(from.speed_mbps, to.speed_mbps);
 }
 
-/** Of the route that ssh took. An unknown speed is no reason to leave a route that is known to work. */
+/**
+ * Returns the speed of the route that ssh took. If it is unknown, the route is not skipped, because it is known to
+ * work.
+ */
 function sshSpeed(from: HopEndAddresses, to: HopEndAddresses): number {
   const speeds = [from, to].map(({ facts, ssh }) => (ssh === undefined ? null : entryOf(facts, ssh)?.speed_mbps));
   return Math.min(...speeds.map((mbps) => mbps ?? Infinity));
 }
 
-/** Best first; none when nothing is known that could work. */
+/** Best first; empty if no address is known that could work. */
 function dialTargetsOf(
   { facts, given, ssh }: HopEndAddresses,
   peer: HopEndAddresses,
@@ -90,7 +93,9 @@ function own(address: string, why: string): DialTarget {
   return { host: address, bind: address, why };
 }
 
-/** An end that is dialled nowhere can only be reached by a forward, which comes from its own loopback. */
+/**
+ * An end that cannot be dialed is reached only through a forward, which connects from the end's own loopback address.
+ */
 function bindOf(
   [spot, ...others]: readonly DialTarget[],
   { facts }: HopEndAddresses,
@@ -100,7 +105,7 @@ function bindOf(
   return facts.id !== LOCAL && peer.facts.id === LOCAL ? '127.0.0.1' : null;
 }
 
-/** The local end dials through the ssh connection of the other, which listens. */
+/** The local end dials through the ssh connection of the other end, which listens. */
 function forwardThroughSsh(from: HopEndAddresses, to: HopEndAddresses, bind: TcpRoute['bind']): readonly Candidate[] {
   if (from.facts.id !== LOCAL && to.facts.id !== LOCAL) return [];
   const [dialer, listening, far] =
@@ -109,7 +114,7 @@ function forwardThroughSsh(from: HopEndAddresses, to: HopEndAddresses, bind: Tcp
   return [candidate(dialer, 'forward', listening ?? '127.0.0.1', 'forwarded through ssh')];
 }
 
-/** Either end may dial: the servers of ssh may allow one of the two forwards only. */
+/** Either end may dial: the ssh servers may permit only one of the two forwards. */
 function relayThroughSsh(from: HopEndAddresses, to: HopEndAddresses, bind: TcpRoute['bind']): readonly Candidate[] {
   const isOfThisMachine = from.facts.id === LOCAL || to.facts.id === LOCAL;
   if (isOfThisMachine || onOneMachine(from.facts, to.facts)) return [];

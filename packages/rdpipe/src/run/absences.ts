@@ -1,4 +1,4 @@
-/** Hosts that a run begins without: they cannot be used, and --require allows it. */
+/** Hosts that a run starts without: they cannot be used, and --require permits it. */
 import { HopError, SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { HostRef, Pipeline } from '../model/pipeline.ts';
@@ -10,16 +10,17 @@ import { isForged } from './losses.ts';
 import type { RunState } from './state.ts';
 
 export interface Absences {
-  /** The pipeline without them. */
+  /** The pipeline without the absent hosts. */
   readonly pipeline: Pipeline;
   readonly lost: readonly LostHost[];
   /**
-   * Leaves a host out, which has all of these names, and says so; else the error that ends the run. An error that is
-   * not the host's is not excused.
+   * Leaves out the host that has all of these names, emits `host_lost`, and returns undefined; or returns the error
+   * that ends the run. An error that is not a host's, or a host that --require does not spare, is not excused.
    */
   excuse(names: readonly HostRef[], error: unknown): unknown;
 }
 
+/** Returns a record of absent hosts, which has none at first. With --require all or --fail-fast no host is excused. */
 export function createAbsences(
   pipeline: Pipeline,
   { require, failFast }: Pick<Settings, 'require' | 'failFast'>,
@@ -46,7 +47,10 @@ export function createAbsences(
   };
 }
 
-/** The failures of hosts before any command started; none where something else has failed as well. */
+/**
+ * Returns the failures of hosts, if they occurred before any command started; none if anything else failed. Failures of
+ * hops are ignored as consequences.
+ */
 export function lossesBeforeStart(state: RunState): readonly SessionError[] {
   if (state.stages.values().some(({ started }) => started)) return [];
   const losses: SessionError[] = [];
@@ -64,7 +68,10 @@ function unusable(host: string, reason: string): SessionError {
   return new SessionError('session_lost', host, reason);
 }
 
-/** Of a host without which the run goes on: `lost n7: unreachable; continuing with the other hosts`. */
+/**
+ * Returns the message about a host without which the run continues: `lost n7: unreachable; continuing with the other
+ * hosts`.
+ */
 export function lossMessage(host: string, reason: string): string {
   const start = `lost ${host}: `;
   return `${reason.startsWith(start) ? '' : start}${reason}; continuing with the other hosts`;

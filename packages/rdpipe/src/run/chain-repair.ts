@@ -1,4 +1,4 @@
-/** Mends chains: when a host is lost, its neighbours are joined, and the stream goes on where it was. */
+/** Repairs chains: when a host is lost, its neighbours are joined, and the stream resumes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { SessionError } from '../model/errors.ts';
 import type { HopLink, PlannedLink, Segment, SessionId } from '../model/plan.ts';
@@ -11,7 +11,7 @@ import { newKey } from './prepare-request.ts';
 import { type ConnectionContext, reportConnection } from './report-connection.ts';
 import type { Failure } from './state.ts';
 
-/** The services of the run that mending uses. */
+/** The services of the run that repairs use. */
 export interface RepairContext extends HopContext, ConnectionContext {
   readonly settings: OpenSettings;
   readonly losses: Losses;
@@ -25,14 +25,14 @@ export interface ChainRepair {
   hostLost(session: SessionId): void;
 }
 
-/** How long neighbours that lost each other wait for the news that one of their hosts is lost. */
+/** Time to wait, after neighbours have lost each other, for the news that one of their hosts is lost. */
 const NEWS_LIMIT_MS = 1000;
-/** How long two hosts may take to be joined: to lose a host that is only busy is worse than a pause. */
+/** Time limit to join two hosts: losing a host that is only busy is worse than a pause. */
 const JOIN_LIMIT_MS = 10_000;
-/** That of a host which both of its neighbours have lost, where ssh may not relay either. */
+/** Time limit to join a host that both of its neighbours have lost, if ssh may not relay either. */
 const CUT_OFF_LIMIT_MS = 3000;
 
-/** Mends the chains of a segment, until `signal` aborts. */
+/** Repairs the chains of a segment until `signal` aborts. */
 export function createChainRepair(segment: Segment, context: RepairContext, signal: AbortSignal): ChainRepair {
   const chains = chainsOf(segment).map((links) => createChain(links, context, signal));
   return {
@@ -45,15 +45,15 @@ export function createChainRepair(segment: Segment, context: RepairContext, sign
   };
 }
 
-/** The links of each chain, from its first. */
+/** Returns the links of each chain, in order. */
 function chainsOf({ links }: Segment): readonly (readonly PlannedLink[])[] {
   const heads = new Set(links.flatMap(({ chain }) => (chain === undefined ? [] : [chain.head])));
   return [...heads].map((head) => links.filter(({ chain }) => chain?.head === head));
 }
 
 /**
- * A chain of links 0, 1, …, of which link k leads to host k; link 0 begins at the first sender, whose number is -1.
- * So the sending end of host k is that of link k + 1.
+ * Creates the repair of one chain. Link k of the chain leads to host k; link 0 begins at the first sender, whose number
+ * is -1. So the sending end on host k belongs to link k + 1.
  */
 function createChain(links: readonly PlannedLink[], context: RepairContext, signal: AbortSignal): ChainRepair {
   const { losses } = context;
@@ -64,7 +64,7 @@ function createChain(links: readonly PlannedLink[], context: RepairContext, sign
   const isHere = (host: number) => host < 0 || !losses.isLost(hostOf(links, host));
   const before = (host: number) => lastWhere(host - 1, isHere);
   const behind = (host: number) => links.findIndex((_, other) => other > host && isHere(other));
-  /** Both neighbours have lost it. */
+  /** True if both neighbours have lost the host. */
   const isCutOff = (host: number) => parted.has(`${before(host)} send`) && parted.has(`${behind(host)} recv`);
   const isSilent = (host: number) => !parted.has(`${host} recv`) && !parted.has(`${host} send`);
 
@@ -116,7 +116,10 @@ function createChain(links: readonly PlannedLink[], context: RepairContext, sign
   };
 }
 
-/** Whether both ends are joined. A rejected plan or a refused connection is no reason to end the run: false. */
+/**
+ * Joins two hosts; returns true if both ends are connected. Returns false if no plan is possible or the connection is
+ * refused: neither ends the run.
+ */
 async function joinHosts(
   sender: PlannedLink | undefined,
   receiver: PlannedLink | undefined,

@@ -1,4 +1,4 @@
-/** The reducer: the state of a run after one event of an agent. Pure. */
+/** The reducer: returns the state of a run after an event from an agent. Pure. */
 import { NO_COUNTERS } from '../model/counters.ts';
 import { okStatuses, type Stage } from '../model/pipeline.ts';
 import type { Segment, SessionId } from '../model/plan.ts';
@@ -19,7 +19,7 @@ import type {
   StageState,
 } from './state.ts';
 
-/** The state after one event of an agent that arrived at `nowMs`. Pure. */
+/** Returns the state after an event from an agent that arrived at `nowMs`. Pure. */
 export function collect(state: RunState, session: SessionId, event: AgentEvent, nowMs: number): RunState {
   switch (event.event) {
     case 'exited':
@@ -49,18 +49,19 @@ export function collect(state: RunState, session: SessionId, event: AgentEvent, 
   }
 }
 
-/** The state after one event of a program of a copy. Pure. */
+/** Returns the state after an event from a copy program. Pure. */
 export function collectTreeEvent(state: RunState, number: number, event: TreeEvent): RunState {
   const before = state.stages.get(number)?.program ?? NO_EVENTS;
   const program = afterTreeEvent(before, event);
   return program === before ? state : changeStage(state, number, { program });
 }
 
-/** The segment's stages start. A stage that is stopped before it could start counts as stopped. */
+/** Marks the segment's stages as started. A stage that is stopped before it could start counts as stopped. */
 export function begin(state: RunState, segment: Segment): RunState {
   return segment.stages.reduce((before, { stage }) => changeStage(before, stage.number, { started: true }), state);
 }
 
+/** Adds a failure. A stage whose file or command could not be opened or started is marked as refused. */
 export function addFailure(state: RunState, failure: Failure): RunState {
   const isRefusal = failure.kind === 'setup' && failure.stage !== null;
   const after = isRefusal ? changeStage(state, failure.stage, { isRefused: true }) : state;
@@ -86,7 +87,7 @@ function resumed(state: RunState, { link, end }: Extract<AgentEvent, { event: 'r
   return changeEnd(state, link, end, { reconnects: before + 1 });
 }
 
-/** True when the stage failed by itself: it was not stopped, its reader had not closed, its status is not allowed. */
+/** True if the stage itself failed: it was not stopped, its reader had not closed, and its status is not allowed. */
 function failedByItself(stage: Stage | undefined, event: Exited): boolean {
   const ok = stage && okStatuses(stage);
   if (event.stopped || event.consumer_closed || ok === undefined) return false;
@@ -113,7 +114,7 @@ function linkEnded(state: RunState, event: LinkEnded, nowMs: number): RunState {
   return addFailure(after, { kind: 'link', link, end, result, code, message });
 }
 
-/** A process that its stage left behind may be reported again at the end of the run. */
+/** Ignores a process that was reported before: it may be reported again at the end of the run. */
 function leftBehind(state: RunState, left: LeftBehind): RunState {
   if (state.leftBehind.some(({ host, pid }) => host === left.host && pid === left.pid)) return state;
   return { ...state, leftBehind: [...state.leftBehind, left] };

@@ -5,8 +5,8 @@ import { stageOutcome } from './outcomes.ts';
 import type { LinkState, RunState, StageState } from './state.ts';
 
 /**
- * The parts of a failed run that are complete at their receiver, where only the acknowledgement was lost: they need not
- * be sent again. A message for each.
+ * Returns a message for each part of a failed run that is complete at its receiver, if only the acknowledgement was
+ * lost: these parts need not be sent again.
  */
 export function completedParts(state: RunState): readonly string[] {
   const unacknowledged = state.links.values().filter(isUnacknowledged);
@@ -15,7 +15,7 @@ export function completedParts(state: RunState): readonly string[] {
   return unacknowledged.flatMap((link) => completedPart(state, link, readers.get(link.link.number)));
 }
 
-/** The receiver has everything, and its sender does not know. */
+/** True if the receiver has all data, but the sender does not know. */
 function isUnacknowledged({ ends: { send, recv } }: LinkState): boolean {
   return recv.ended?.result === 'delivered' && send.ended?.result !== 'delivered';
 }
@@ -31,7 +31,7 @@ function completedPart(
   return what === undefined ? [] : [`${to}: ${what}, but the final acknowledgement did not reach ${from}`];
 }
 
-/** Of a copy its last program alone makes anything complete. */
+/** In a copy, only the last program completes anything. */
 function completeThing(stage: Stage): string | undefined {
   if (stage.kind === 'tree') return stage.settings.role === 'write' ? 'the copy is complete' : undefined;
   const what = stage.kind === 'sink' ? 'file is complete' : 'command succeeded';

@@ -9,30 +9,33 @@ import type { Attempt, HopConnection, Refusal } from './hop-connection.ts';
 import { notConnected } from './hop-messages.ts';
 import type { Connected } from './state.ts';
 
-/** The services of the run that connecting uses. */
+/** The services of the run that are used to connect hops. */
 export interface HopContext {
   readonly bus: EventBus;
   readonly timeoutMs: number;
   label(session: SessionId): string;
   send(session: SessionId, request: AgentRequest): void;
-  /** Leads a local socket to host:port as seen from the session's host; undefined where it cannot. */
+  /**
+   * Opens a local socket that leads to host:port as seen from the session's host; undefined if the session cannot
+   * forward.
+   */
   forward(session: SessionId, host: string, port: number, signal: AbortSignal): Promise<Forward | undefined>;
-  /** Leads a port of the session's host to a local socket; undefined where it cannot. */
+  /** Opens a port on the session's host that leads to a local socket; undefined if the session cannot forward. */
   forwardBack(session: SessionId, socketPath: string, signal: AbortSignal): Promise<RemoteForward | undefined>;
 }
 
-/** The port on which an end listens, or why it cannot. */
+/** Returns the port on which an end listens, or why it cannot. */
 type Listening = (end: HopEnd, transport: Transport) => Promise<number | Refusal>;
 
-/** A hop whose end for the first candidate was asked to listen. */
+/** A hop whose listening end was asked to listen for the first candidate. */
 export interface ListeningHop {
   readonly hop: HopLink;
   readonly listening: Listening;
 }
 
 /**
- * Asks the end of every hop that its first candidate needs to listen. Its host needs nothing to be ready for that: the
- * request may go together with `prepare`, whose round trip it shares.
+ * Asks the end that listens for each hop's first candidate to do so. This needs no preparation: the request can be sent
+ * together with `prepare` and shares its round trip.
  */
 export function beginListening(hops: readonly HopLink[], context: HopContext, signal: AbortSignal): ListeningHop[] {
   return hops.map((hop) => {
@@ -44,8 +47,8 @@ export function beginListening(hops: readonly HopLink[], context: HopContext, si
 }
 
 /**
- * Connects every hop, all at once; resolves when both ends of each are authenticated.
- * @throws HopError when a hop's last candidate is refused, or none has connected within the time.
+ * Connects all hops at the same time; resolves when both ends of each hop are authenticated.
+ * @throws HopError if a hop's last candidate is refused, or no candidate connects within the time limit.
  */
 export async function connectHops(
   hops: readonly ListeningHop[],
@@ -63,7 +66,7 @@ async function connectHop(
 ): Promise<HopConnection> {
   const decided = new AbortController();
   const signal = AbortSignal.any([runSignal, decided.signal]);
-  setMaxListeners(0, signal); // every candidate listens to it
+  setMaxListeners(0, signal); // one listener per candidate
   const attempts: Attempt[] = [];
   try {
     const ends = await Promise.race([
@@ -90,8 +93,8 @@ async function bothEnds(hop: HopLink, bus: EventBus, signal: AbortSignal): Promi
 }
 
 /**
- * Starts one candidate after the other; the next one joins when the last was refused or has not answered for a while.
- * TCP, which connects sooner than RDMA, therefore does not outrun it.
+ * Starts the candidates one after another, the next one when the previous one was refused or has not connected for a
+ * while. So TCP, which connects sooner than RDMA, does not overtake it.
  */
 async function tryCandidates(
   hop: HopLink,
@@ -116,10 +119,10 @@ async function tryCandidates(
   throw notConnected(hop, attempts, context.label, context.timeoutMs / 1000);
 }
 
-/** A candidate has a quarter of the time to itself, less where many others wait. */
+/** A candidate has a quarter of the time limit before the next one starts, less if there are many others. */
 const LEAST_TURNS = 4;
 
-/** Asks an end to listen when it is first needed, and keeps its answer; rejects only when the run ends. */
+/** Asks an end to listen when this is first needed, and keeps the answer; rejects only if the run ends. */
 function listenOnce(hop: HopLink, context: HopContext, signal: AbortSignal): Listening {
   const known = new Map<string, Promise<number | Refusal>>();
   return (end, transport) => {
@@ -161,7 +164,8 @@ function bindOf({ bind }: HopLink, end: HopEnd, transport: Transport): string | 
 }
 
 /**
- * Resolves when this candidate was refused, or the hop is decided; pending while it may still succeed. Never rejects.
+ * Resolves when this candidate was refused or the hop is decided; stays pending while the candidate may succeed. Never
+ * rejects.
  */
 async function tryCandidate(
   hop: HopLink,
@@ -202,7 +206,7 @@ async function dial(
   return failed;
 }
 
-/** Where the other end dials to reach `listener`, or which session cannot forward. */
+/** Returns the address that the other end dials to reach `listener`, or the refusal if a session cannot forward. */
 async function addressOf(
   hop: HopLink,
   candidate: Candidate,
@@ -228,7 +232,7 @@ function cannotForward(candidate: Candidate, session: SessionId, { label }: HopC
   return cannotConnect(candidate, `the session to ${label(session)} cannot forward: ${reasons}`);
 }
 
-/** Nothing was dialled yet, so no message of a program names the address. */
+/** The message names the address, because no message of a program does: nothing was dialed yet. */
 function cannotConnect({ host }: Candidate, message: string): Refusal {
   return { code: 'cannot_connect', message: `${host}: ${message}` };
 }
@@ -249,7 +253,7 @@ function isOf(hop: HopLink, end: HopEnd, event: { readonly link: number; readonl
   return event.link === linkOf(hop, end) && event.end === end;
 }
 
-/** The number by which its host knows an end. */
+/** Returns the number that the end's host uses for the link. */
 function linkOf({ number, sendNumber }: HopLink, end: HopEnd): number {
   return end === 'send' ? (sendNumber ?? number) : number;
 }

@@ -1,10 +1,10 @@
-/** The part of the report about a copy, from what its programs reported. Pure. */
+/** The part of the report about a copy, from the events of its programs. Pure. */
 import type { CopyHost, CopyReport, FailedPath, SlowPath } from '../model/report.ts';
 import { sumOfTotals, type TreeRole } from '../model/tree.ts';
 import { KEPT_MAX, type ProgramState, type SlowPaths } from './program-state.ts';
 import type { RunState } from './state.ts';
 
-/** Sums of a copy so far, or at its end; undefined where no stage is a program of one. */
+/** Returns the totals of a copy, so far or at its end; undefined if no stage is a copy program. */
 export function copyReport(state: RunState): CopyReport | undefined {
   const programs = programsOf(state);
   if (programs.length === 0) return undefined;
@@ -39,7 +39,7 @@ interface Program extends ProgramState {
   readonly role: TreeRole;
   readonly host: string;
   readonly out: number | undefined;
-  /** Of several hosts. */
+  /** Position among several target hosts. */
   readonly rank: number | undefined;
 }
 
@@ -51,7 +51,7 @@ function programsOf(state: RunState): readonly Program[] {
     );
 }
 
-/** None where the target is on one host. */
+/** Returns an empty list if the target is on one host. */
 function hostsOf(programs: readonly Program[]): readonly CopyHost[] {
   const compares = programs.filter(({ role, rank }) => role === 'compare' && rank !== undefined);
   return compares.map((compare) => {

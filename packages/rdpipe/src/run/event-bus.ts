@@ -7,22 +7,22 @@ type Listener = (session: SessionId, event: AgentEvent) => unknown;
 /** Passes every event of every agent to the code that waits for it. */
 export interface EventBus {
   publish(session: SessionId, event: AgentEvent): void;
-  /** Passes every event from now on. */
+  /** Passes all events from now on to the listener. */
   subscribe(listener: Listener): void;
   /**
-   * The first answer that `pick` gives to a message from now on. Rejects with the signal's reason when it aborts. Call
-   * this before sending what the message answers.
+   * Resolves with the first result of `pick` that is not undefined, for events from now on. Rejects with the signal's
+   * reason if it aborts. Call this before sending the request that the event answers.
    */
   next<T>(from: EventSource, pick: (event: AgentEvent) => T | undefined, signal: AbortSignal): Promise<T>;
 }
 
-/** An agent, and the link that its message is about, if about any. */
+/** An agent, and the link that its event is about, if any. */
 export interface EventSource {
   readonly session: SessionId;
   readonly link?: number;
 }
 
-/** An event is shown to those alone that wait for one of its source: thousands may wait at a time. */
+/** Passes an event only to code that waits for its source: thousands may wait at the same time. */
 export function createEventBus(): EventBus {
   const always: Listener[] = [];
   const waiting = new Map<string, Set<(event: AgentEvent) => void>>();

@@ -4,12 +4,12 @@ import type { Plan, PlannedLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, LinkEncrypt } from '../model/protocol.ts';
 import { partsOf } from '../plan/parts.ts';
 
-/** Why an event of this host is invalid; undefined: it is valid. */
+/** Returns why an event from this host is invalid; undefined if it is valid. */
 export type EventCheck = (session: SessionId, event: AgentEvent) => string | undefined;
 
 /**
- * A host may be hostile to the others: its events may concern only its own stages and ends, those that happen once may
- * come only once and in order, and errors only in bounded number.
+ * A host may attack the others. Its events may concern only its own stages and ends; events that happen once may come
+ * only once, and in order; the number of errors is limited.
  */
 export function createEventCheck(plan: Plan): EventCheck {
   const checks = new Map<SessionId, HostCheck>();
@@ -25,9 +25,9 @@ type HostCheck = (event: AgentEvent) => string | undefined;
 
 /** One host's part of a plan. */
 interface Part {
-  /** Subjects that its events may have; a stage with that of its segment. */
+  /** The permitted subjects of events, with the segment of each. */
   readonly subjects: ReadonlyMap<string, string | undefined>;
-  /** The least protection of the data of each of its hops. */
+  /** The least protection that each hop's data must have. */
   readonly encrypts: ReadonlyMap<number, LinkEncrypt>;
 }
 
@@ -75,7 +75,7 @@ function endsOf(link: PlannedLink, session: SessionId): string[] {
   return (['send', 'recv'] as const).filter((end) => ends[end] === session).map((end) => nameOfEnd(link.number, end));
 }
 
-/** The user's standard output, at the machine where it is. */
+/** Names the user's standard output, if it is on this session's machine. */
 function outputOf(link: PlannedLink, session: SessionId): string[] {
   const at = link.kind === 'hop' ? link.to : link.session;
   const isUsers = (link.kind === 'hop' || link.kind === 'local') && link.sink === 'stdout';
@@ -90,7 +90,7 @@ function nameOfOutput(link: number): string {
   return `link ${link} (standard output)`;
 }
 
-/** The subject of an event. */
+/** Returns the subject of an event; undefined if it has none. */
 function subjectOf(event: AgentEvent): string | undefined {
   if (event.event === 'size') return nameOfEnd(event.link, 'send');
   if (event.event === 'output') return nameOfOutput(event.link);
@@ -111,7 +111,7 @@ const ONCE: ReadonlySet<string> = new Set([
   'ended',
 ]);
 
-/** The event that must come before this one. A stage starts in a segment that was prepared. */
+/** Returns the event that must come before this one. A stage starts only in a segment that was prepared. */
 function requiredBefore(name: string, subject: string | undefined, subjects: Part['subjects']): string | undefined {
   switch (name) {
     case 'started':
@@ -125,7 +125,7 @@ function requiredBefore(name: string, subject: string | undefined, subjects: Par
   }
 }
 
-/** Far more events than an honest agent sends. */
+/** Limits far above what a correct agent sends. */
 const MOST: Readonly<Record<string, number>> = { failed: 100, left_behind: 100, parted: 10_000, written: 1000 };
 
 function isTooMany(name: string, counts: Map<string, number>): boolean {
@@ -136,7 +136,10 @@ function isTooMany(name: string, counts: Map<string, number>): boolean {
   return count > most;
 }
 
-/** `auth` asks for either, `always` for encryption; `tcp` for the one over RDMA and the other over TCP. */
+/**
+ * `auth` requires authentication or encryption, `always` encryption, `tcp` authentication over RDMA and encryption over
+ * TCP.
+ */
 function missingProtection(event: AgentEvent, encrypts: Part['encrypts']): 'encryption' | 'authentication' | undefined {
   if (event.event !== 'connected') return undefined;
   const wanted = encrypts.get(event.link) ?? 'never';

@@ -1,4 +1,4 @@
-/** The line for people about a failure: what failed, where, and the next step. Pure. */
+/** The user's message about a failure: what failed, where, and the next step. Pure. */
 import { constants } from 'node:os';
 import { positionOf } from '../model/pipeline.ts';
 import { shorten } from '../model/text.ts';
@@ -10,12 +10,13 @@ import type { Failure, LinkState, RunState, StageState } from './state.ts';
 
 type Of<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
 
-/** One line for people: what failed, where, what was stopped for it, and what to do. */
+/** Returns one line: what failed, where, what was stopped because of it, and what to do. */
 export function describeFailure(state: RunState, failure: Failure): string {
   const left = state.leftBehind.length === 0 ? [] : [describeLeftBehind(state)];
   return [describeAlone(state, failure), ...failedBeside(state, failure), ...completedParts(state), ...left].join('; ');
 }
 
+/** Returns the message about processes that could not be killed; there must be at least one. */
 export function describeLeftBehind(state: RunState): string {
   const named = state.leftBehind.map(({ host, pid, command }) => `${pid} (${command}) on ${host}`);
   return `could not kill process ${inWords(named)} (kill ${state.leftBehind.length === 1 ? 'it' : 'them'} by hand)`;
@@ -26,7 +27,7 @@ function inWords(named: readonly string[]): string {
   return [...named.slice(0, NAMED_MAX), ...more].join(' and ');
 }
 
-/** Undefined: no path of a copy failed, or there is none. */
+/** Returns undefined if no path of a copy failed, or the run is not a copy. */
 export function describeFailedPaths(state: RunState): string | undefined {
   const { failed = 0, found: atSource = 0, hosts = [] } = copyReport(state) ?? {};
   if (failed === 0) return undefined;
@@ -40,7 +41,7 @@ function grouped(number: number): string {
   return number.toLocaleString('en-US');
 }
 
-/** The failure alone: neither its consequences for other parts nor what is complete all the same. */
+/** Describes only the failure, without its consequences for other parts, and without parts that are complete anyway. */
 export function describeAlone(state: RunState, failure: Failure): string {
   switch (failure.kind) {
     case 'stage':
@@ -56,7 +57,7 @@ export function describeAlone(state: RunState, failure: Failure): string {
   }
 }
 
-/** The other hosts on which the same stage failed, where it may fail on each by itself. */
+/** Names the other hosts on which the same stage failed, if it may fail on each host separately. */
 function failedBeside(state: RunState, failure: Failure): readonly string[] {
   const stage = failure.kind === 'stage' ? state.stages.get(failure.stage)?.planned.stage : undefined;
   if (stage?.kind !== 'command' || stage.lenient !== true) return [];
@@ -68,7 +69,7 @@ function failedBeside(state: RunState, failure: Failure): readonly string[] {
   return others.length === 0 ? [] : [`it also failed on ${inWords(others)}`];
 }
 
-/** Its last event has the reason; a program that was killed sent none. */
+/** The program's last event has the reason; a program that was killed sent none. */
 function describeTree(state: RunState, { stage: number, code, signal }: Of<'tree'>): string {
   const fatal = state.stages.get(number)?.program.fatal;
   if (fatal?.code === 'usage') return fatal.message;
@@ -78,7 +79,7 @@ function describeTree(state: RunState, { stage: number, code, signal }: Of<'tree
   return `${stageName(state, number)} ${ended}`;
 }
 
-/** Where a path is the reason its host says enough; otherwise it matters which program it was. */
+/** If a path is the reason, the host is enough; otherwise the message names the program. */
 function programName(state: RunState, number: number, code: string): string {
   const isOfPath = code === 'source_unreadable' || code === 'sink_unwritable';
   return (isOfPath ? state.stages.get(number)?.host : undefined) ?? stageName(state, number);
@@ -94,7 +95,7 @@ function describeStage(state: RunState, failure: Of<'stage'>): string {
   return `${stageName(state, number)} ${ended}${afterBytes(state, number)}${consequence(positionIn(state, number), code, stopped)}`;
 }
 
-/** The shell's meaning of the statuses 126 and 127. */
+/** Explains the statuses 126 and 127 of a shell. */
 function notStarted(state: RunState, number: number, code: number): string {
   if (code !== NOT_FOUND && code !== NOT_EXECUTABLE) return '';
   return ` (${code === NOT_FOUND ? 'command not found' : 'not executable'}${fileHint(state, number)})`;
@@ -103,7 +104,7 @@ function notStarted(state: RunState, number: number, code: number): string {
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
-/** As scp takes them: `h1:one.txt h2:copy.txt`. */
+/** Suggests the syntax for files to users who write them as for scp: `h1:one.txt h2:copy.txt`. */
 function fileHint(state: RunState, number: number): string {
   const stage = state.stages.get(number)?.planned.stage;
   if (stage === undefined || !PLAIN_WORD.test(stage.text)) return '';
@@ -116,7 +117,7 @@ function fileHint(state: RunState, number: number): string {
   return `; if it is a file, use ${[...reads, ...writes].join(' or ')}`;
 }
 
-/** One word that means itself to a shell. */
+/** A single word without characters that are special to a shell. */
 const PLAIN_WORD = /^[^\s'"`$\\;&|<>(){}*?[\]#!]+$/;
 
 function positionIn(state: RunState, number: number): number {
@@ -148,7 +149,7 @@ function stoppedStages(state: RunState): number[] {
   return [...new Set(stopped.map((stage) => positionOf(stage.planned.stage)))].sort((a, b) => a - b);
 }
 
-/** Without those that gather outputs. */
+/** Returns all stages except those that gather outputs. */
 function writtenStages(state: RunState): readonly StageState[] {
   return state.stages.values().filter(({ planned }) => planned.stage.kind !== 'gather');
 }
@@ -166,7 +167,7 @@ function describeLink(state: RunState, failure: Of<'link'>): string {
   return `${place}: ${lost}${failure.message || failure.code}${bytes === 0 ? '' : ` after ${formatBytes(bytes)}`}`;
 }
 
-/** The side that has the fault; where both received nothing, the network between them. */
+/** Names the side that is at fault; if both ends received nothing, the network between them is. */
 function lostPeer({ from, to, ends }: LinkState, { end, code }: Of<'link'>): string {
   const [here, there] = end === 'send' ? [from, to] : [to, from];
   if (code === 'peer_lost') return `${here} lost ${there}: `;
@@ -190,7 +191,7 @@ function writtenTo(state: RunState, { link }: LinkState): string {
   return link.sink === 'stdout' ? 'standard output' : stageName(state, readerOf(state, link.number));
 }
 
-/** The stage that a link leads to. */
+/** Returns the number of the stage that reads from a link. */
 function readerOf(state: RunState, link: number): number {
   const reader = state.stages.values().find(({ planned }) => planned.in === link);
   return reader?.planned.stage.number ?? link + 1;

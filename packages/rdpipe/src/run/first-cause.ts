@@ -1,4 +1,4 @@
-/** The first cause: ranks the failures of a run and gives its exit status. Pure. */
+/** The first cause: ranks the failures of a run and determines its exit status. Pure. */
 import { constants } from 'node:os';
 import type { Cause } from '../model/errors.ts';
 import { HopError, SessionError, SignalError, TimeoutError } from '../model/errors.ts';
@@ -6,16 +6,16 @@ import type { NativeCode } from '../model/protocol.ts';
 import { describeFailedPaths, describeFailure, describeLeftBehind } from './failure-messages.ts';
 import type { Failure, RunState } from './state.ts';
 
-/** The exit status of a run and its cause. */
+/** The exit status of a run, and its cause. */
 export interface Verdict {
   readonly status: number;
   readonly cause: Cause | null;
-  /** The stage that it lies with. */
+  /** The stage that is at fault. */
   readonly causeStage: number | null;
   readonly message: string | null;
 }
 
-/** The first cause among all failures, by rank, then by arrival: docs/protocol.md, section 4.4. */
+/** Returns the first cause among all failures, by rank, then by arrival: docs/protocol/statuses.md, section 4.4. */
 export function firstCause(state: RunState, lenient: boolean): Verdict {
   const failure = firstByRank(state, lenient);
   if (failure !== undefined) return { ...statusOf(failure), message: describeFailure(state, failure) };
@@ -25,13 +25,13 @@ export function firstCause(state: RunState, lenient: boolean): Verdict {
   return message === undefined ? SUCCESS : { status: SOME_FAILED, cause: 'copy', causeStage: null, message };
 }
 
-/** A pattern that can match nothing, which its programs find, not rdcp. */
+/** Exit status of rdtree for a usage error, such as a pattern that cannot match, which rdcp does not check. */
 const USAGE = 2;
 const SUCCESS: Verdict = { status: 0, cause: null, causeStage: null, message: null };
-/** As rsync's: a copy is complete but for some paths. */
+/** The copy is complete except for some paths; same status as rsync. */
 const SOME_FAILED = 23;
 
-/** True when this failure ends the run at once; with `lenient` a failing stage does not. */
+/** True if this failure ends the run at once; with `lenient`, a failing stage does not. */
 export function endsTheRun(failure: Failure, lenient: boolean): boolean {
   return failure.kind !== 'stage' || !lenient;
 }
@@ -57,7 +57,7 @@ function lostHosts(failures: readonly Failure[]): ReadonlySet<string | undefined
   return new Set(errors.flatMap((error) => (error instanceof SessionError ? [error.host] : [])));
 }
 
-/** A process that was killed: where its host was lost as well, whatever ends the host has ended it. */
+/** True if the failure is that of a killed process. If its host was lost as well, the loss is why it was killed. */
 function isKilled(failure: Failure): boolean {
   if (failure.kind === 'link') return failure.code === 'internal';
   return (failure.kind === 'stage' || failure.kind === 'tree') && failure.signal !== null;
@@ -69,7 +69,10 @@ function hostOf(state: RunState, failure: Failure): string | undefined {
   return state.links.get(failure.link)?.[failure.end === 'send' ? 'from' : 'to'];
 }
 
-/** Ranks of section 4.4. `leading` is the best rank so far: the user's own end counts only before any other failure. */
+/**
+ * Returns the rank of section 4.4. `leading` is the best rank so far: an end by the user counts only before any other
+ * failure.
+ */
 function rankOf(failure: Failure, lenient: boolean, leading: number | undefined): number {
   switch (failure.kind) {
     case 'stage':
@@ -92,12 +95,11 @@ function rankOfError(error: Error, leading: number | undefined): number {
   return 3;
 }
 
-/** After the loss itself. */
+/** After the loss of the host. */
 const RANK_OF_LOST = 6;
 
 /**
- * Statuses (section 4.1) of a program of a copy that lost its neighbour or was ended by it: another failure is the
- * reason.
+ * Statuses (section 4.1) of a copy program that lost its neighbour or was ended by it: another failure is the reason.
  */
 const CONSEQUENCES: ReadonlySet<number | null> = new Set([5, 9, 128 + constants.signals.SIGPIPE]);
 
@@ -116,7 +118,7 @@ const RANK_OF_CODE: Readonly<Record<NativeCode, number>> = {
   aborted: 8,
 };
 
-/** As pipefail: of several failing stages the rightmost counts. */
+/** As with pipefail, the rightmost of several failing stages counts. */
 function isFurtherRight(failure: Failure, than: Failure, lenient: boolean): boolean {
   return lenient && failure.kind === 'stage' && than.kind === 'stage' && failure.stage > than.stage;
 }

@@ -1,6 +1,6 @@
-/** A map whose keys never change, and whose values are replaced without a copy of the whole. Immutable. */
+/** A map whose keys never change; replacing a value does not copy the complete map. Immutable. */
 
-/** Keeps the order of its entries. Of a thousand values one is replaced by a copy of some sixty. */
+/** Keeps the order of its entries. To replace one of a thousand values, about 60 array elements are copied. */
 export class FixedMap<Key, Value> {
   readonly #places: ReadonlyMap<Key, number>;
   readonly #blocks: readonly (readonly Value[])[];
@@ -25,7 +25,7 @@ export class FixedMap<Key, Value> {
     return place === undefined ? undefined : this.#blocks[Math.floor(place / BLOCK)]?.[place % BLOCK];
   }
 
-  /** The same where it has no such key. */
+  /** Returns this map if it has no such key. */
   with(key: Key, value: Value): FixedMap<Key, Value> {
     const place = this.#places.get(key);
     if (place === undefined) return this;

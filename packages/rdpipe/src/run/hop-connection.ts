@@ -9,14 +9,14 @@ export interface HopConnection {
   readonly ends: Readonly<Record<HopEnd, Connected>>;
 }
 
-/** One candidate that is being tried, and its result. */
+/** A candidate that is being tried, and its result. */
 export interface Attempt {
   readonly candidate: Candidate;
   address: DialAddress | undefined;
   refusal: Refusal | undefined;
 }
 
-/** One object may stand for several candidates that were refused together. */
+/** Candidates that were refused together share one object. */
 export interface Refusal {
   readonly code: NativeCode;
   readonly message: string;

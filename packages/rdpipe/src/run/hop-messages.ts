@@ -7,7 +7,7 @@ import type { Attempt, HopConnection, Refusal } from './hop-connection.ts';
 
 type Label = (session: SessionId) => string;
 
-/** Why a hop could not be made, and what may help. */
+/** Returns the error of a hop that could not be connected, with advice. */
 export function notConnected(hop: HopLink, attempts: readonly Attempt[], label: Label, seconds: number): HopError {
   const refused = refusals(attempts, `no answer within ${seconds} s`);
   const code = attempts.some((attempt) => attempt.refusal?.code === 'key_refused') ? 'key_refused' : 'cannot_connect';
@@ -21,14 +21,14 @@ export function notConnected(hop: HopLink, attempts: readonly Attempt[], label: 
   return new HopError(code, `cannot connect ${label(hop.from)} to ${label(hop.to)}: ${refused.join('; ')} (${advice})`);
 }
 
-/** The candidate that connected, for people: `10.0.0.2:40123, ssh address`. */
+/** Returns the candidate that connected, for people: `10.0.0.2:40123, ssh address`. */
 export function connectedBy(connection: HopConnection): string {
   const won = winner(connection);
   if (won === undefined) return 'unknown';
   return won.candidate.way !== 'address' ? won.candidate.why : `${targetOf(won)}, ${candidateWords(won.candidate)}`;
 }
 
-/** The notes of the report about a hop: candidates that failed, and a detour through ssh. */
+/** Returns the report's notes about a hop: candidates that failed, and a detour through ssh. */
 export function notesOf(connection: HopConnection): string[] {
   const won = winner(connection);
   const before = connection.attempts.slice(0, won === undefined ? 0 : connection.attempts.indexOf(won));
@@ -37,7 +37,7 @@ export function notesOf(connection: HopConnection): string[] {
   return failed.length === 0 ? [] : [...failed, `connected by ${connectedBy(connection)}`];
 }
 
-/** The warning about a hop whose bytes take a path that its user hardly expects; undefined where they do not. */
+/** Returns a warning if the data of a hop takes a path that the user would not expect; otherwise undefined. */
 export function relayWarning(connection: HopConnection, label: Label): string | undefined {
   const { hop } = connection;
   if (winner(connection)?.candidate.way !== 'relay') return undefined;
@@ -45,7 +45,7 @@ export function relayWarning(connection: HopConnection, label: Label): string | 
   return `${names} relayed over ssh through this machine: there is no direct path (use --relay never to fail instead)`;
 }
 
-/** The messages of failed candidates, in order; candidates that were refused together share a message. */
+/** Returns the messages of failed candidates, in order. Candidates that were refused together share a message. */
 function refusals(attempts: readonly Attempt[], silence: string): string[] {
   const groups = new Map<Refusal | Attempt, Attempt[]>();
   for (const attempt of attempts) {
@@ -76,7 +76,7 @@ function isPeer({ address, candidate }: Attempt, ends: HopConnection['ends']): b
   return address !== undefined && dialer.peer === formatAddress(address);
 }
 
-/** As the native programs write addresses. */
+/** Formats addresses as the native programs do. */
 function formatAddress(address: DialAddress): string {
   if ('unix' in address) return address.unix;
   return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;

@@ -1,4 +1,4 @@
-/** Hosts that a run can lose: parts of stages on several hosts, whose failures are theirs alone. */
+/** Hosts that a run can lose: they run only parts of stages on several hosts. */
 import { SessionError } from '../model/errors.ts';
 import { inputsOf } from '../model/pipeline.ts';
 import type { Plan, Segment, SessionId } from '../model/plan.ts';
@@ -7,26 +7,26 @@ import type { Failure, RunState } from './state.ts';
 
 export interface Losses {
   /**
-   * True: the failure is that of a host which can be lost, and is lost now or was before, or of a stage that is to fail
-   * alone; the run goes on.
+   * Returns true if the run continues: the failure is of a host that can be lost, which is lost now if it was not
+   * before, or of a stage that may fail separately on each host.
    */
   absorb(failure: Failure, state: RunState): boolean;
   isLost(session: SessionId): boolean;
-  /** It was lost, or a stage on it has failed. */
+  /** True if the host was lost, or a stage on it failed. */
   hasFailed(session: SessionId): boolean;
   /** The failures that were absorbed. */
   readonly failures: ReadonlySet<Failure>;
-  /** Resolves when it is lost. */
+  /** Resolves when the host is lost. */
   lost(session: SessionId): Promise<void>;
-  /** Hosts can be lost from now on: the commands of this segment start. */
+  /** The commands of this segment start: from now on hosts can be lost. */
   begin(segment: Segment): void;
-  /** The run ends: every host does. */
+  /** The run ends: no more hosts can be lost. */
   end(): void;
 }
 
 /**
- * `onLost` is called once a host, when the first failure of it has come. With `failFast` no host can be lost. The last
- * host of a stage cannot: its failure is the run's.
+ * Calls `onLost` once per host, at its first failure. With `failFast` no host can be lost. The last host of a stage
+ * cannot be lost: its failure is the run's.
  */
 export function createLosses(
   plan: Plan,
@@ -75,7 +75,7 @@ export function createLosses(
   };
 }
 
-/** Hosts that have nothing but parts of stages on several hosts, which get their data by a chain. */
+/** Returns the hosts that have only parts of stages on several hosts, and receive their data through a chain. */
 export function losableSessions({ stages, links }: Segment): ReadonlySet<SessionId> {
   const behindChains = new Set(links.flatMap((link) => (link.chain === undefined ? [] : [receiverOf(link)])));
   const firstOfAll = stages.filter(({ stage }) => stage.part === undefined).map(({ session }) => session);
@@ -96,12 +96,12 @@ function failsAlone(failure: Failure, state: RunState): boolean {
   return stage?.kind === 'command' && stage.lenient === true;
 }
 
-/** A host before it changed the stream, or holds another key: to go on would hide an attack. */
+/** True if an earlier host of the chain changed the stream or has a different key: continuing would hide an attack. */
 export function isForged(failure: Failure): boolean {
   return failure.kind === 'link' && (failure.code === 'data_damaged' || failure.code === 'key_refused');
 }
 
-/** The session of the host whose failure it is; `sessions`: by label. */
+/** Returns the session of the host that failed; `sessions` maps labels to sessions. */
 export function sessionOf(
   failure: Failure,
   state: RunState,

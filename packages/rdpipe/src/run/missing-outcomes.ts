@@ -6,8 +6,8 @@ import type { HopEnd } from '../model/protocol.ts';
 import type { LinkState, RunState } from './state.ts';
 
 /**
- * Why a segment that every host ended without a failure cannot be trusted: success needs a report on each stage and on
- * both ends of each link, without contradiction. Undefined: it can be trusted.
+ * Returns why a segment cannot be trusted although every host ended it without a failure; undefined if it can be
+ * trusted. Success requires a report on each stage and on both ends of each link, without contradictions.
  */
 export function missingOutcome(
   state: RunState,
@@ -31,7 +31,7 @@ function stageWithoutOutcome(state: RunState, number: number): SessionError | un
   return stage.exit.stopped ? untrusted(stage.host, `stopped stage ${number} without reporting a reason`) : undefined;
 }
 
-/** The end of a host that was lost has no outcome; that at its neighbour has one, by another hop. */
+/** An end on a lost host has no outcome; the neighbour's end has one, from another hop. */
 function linkWithoutOutcome(
   state: RunState,
   planned: PlannedLink,
@@ -51,7 +51,7 @@ function linkWithoutOutcome(
   return countsDiffer(link) ? untrusted(to, `and ${from} reported different byte counts`) : undefined;
 }
 
-/** Both called every byte delivered. */
+/** True if both ends reported that all data was delivered, but their byte counts differ. */
 function countsDiffer({ ends: { send, recv } }: LinkState): boolean {
   const isDelivered = send.ended?.result === 'delivered' && recv.ended?.result === 'delivered';
   return isDelivered && send.ended.bytes !== recv.ended.bytes;

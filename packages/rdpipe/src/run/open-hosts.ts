@@ -1,4 +1,4 @@
-/** Opens a session to every host of a pipeline and starts an agent there. */
+/** Opens a session to every host of a pipeline and starts an agent on each. */
 
 import type { Agent } from '../agent/agent.ts';
 import { loadBundles } from '../agent/bundle.ts';
@@ -17,16 +17,16 @@ import { controllingTerminal } from '../session/prompts/terminal.ts';
 import type { SessionSettings } from '../session/settings.ts';
 import type { Absences } from './absences.ts';
 
-/** How the user's own standard input and output are used. */
+/** How the run uses the user's standard input and output. */
 export interface UserStreams {
   readonly stdin: 'send' | 'null';
   readonly stdout: 'arrive' | 'drop';
 }
 
-/** Facts of this installation that opening hosts needs. */
+/** Facts about this installation that are needed to open hosts. */
 export type Installation = Pick<SessionSettings, 'dieWithParent' | 'askpass'>;
 
-/** Decides on a host's configuration whether it may be connected. */
+/** Decides from a host's configuration whether it may be connected. */
 export type ConfigCheck = SessionSettings['checkConfig'];
 
 export interface OpenHosts {
@@ -35,9 +35,9 @@ export interface OpenHosts {
 }
 
 /**
- * Opens a session and starts an agent on every host, all at once: an agent starts while other hosts still log in.
- * @throws SessionError of the first host that failed and is not excused, after everything that was opened is closed
- * again.
+ * Opens a session and starts an agent on every host, all at the same time: an agent starts while other hosts still log
+ * in.
+ * @throws SessionError of the first host that failed and is not excused; everything that was opened is closed before.
  */
 export async function openHosts(
   { pipeline, excuse }: Absences,
@@ -49,7 +49,7 @@ export async function openHosts(
 ): Promise<OpenHosts> {
   const hosts = hostsOf(pipeline, streams, settings);
   emit({ kind: 'connecting', hosts: [...new Set(hosts.map((host) => host.label))] });
-  loadBundles().catch(() => {}); // while ssh resolves and logs in; a failure comes up where they are used
+  loadBundles().catch(() => {}); // while ssh resolves and logs in; a failure is reported when the bundles are used
   const wanted = { ...sessionSettings(settings), ...installation, emit, signal };
   const agents = new Map<SessionId, Agent>();
   const start: OnOpen = async (opened, giveUp) => {
@@ -68,7 +68,7 @@ export async function openHosts(
   }
 }
 
-/** In which the run needs an agent. */
+/** Returns the hosts on which the run needs an agent. */
 export function hostsOf(pipeline: Pipeline, streams: UserStreams, settings: Settings): readonly HostRef[] {
   const written = pipeline.stages.map((stage) => stage.host);
   const relay = relayHost(pipeline, settings.relay);
@@ -76,7 +76,7 @@ export function hostsOf(pipeline: Pipeline, streams: UserStreams, settings: Sett
   return [...written, ...relays, ...(needsLocal(pipeline, streams) ? [THIS_MACHINE] : [])];
 }
 
-/** `unused`: their sessions were lost meanwhile. */
+/** `unused`: agents whose sessions were lost in the meantime. */
 function inOrderOf(
   { all }: Sessions,
   agents: ReadonlyMap<SessionId, Agent>,
@@ -88,7 +88,7 @@ function inOrderOf(
   return { used: new Map(entries), unused: [...agents].flatMap(([id, agent]) => (all.has(id) ? [] : [agent])) };
 }
 
-/** The user's settings of the control connections. */
+/** Returns the user's settings of the control connections. */
 export function sessionSettings(settings: Settings): Omit<SessionSettings, keyof Installation | 'emit' | 'signal'> {
   return {
     client: settings.ssh,
@@ -101,7 +101,7 @@ export function sessionSettings(settings: Settings): Omit<SessionSettings, keyof
     keyFile: settings.keyFile,
     dataPort: onePort(settings.ports),
     connectTimeoutMs: settings.connectTimeoutMs,
-    // The lease is the judge of a silent connection, also of one that TCP takes up again at the last moment.
+    // The lease decides when a silent connection is lost, even if TCP resumes the connection at the last moment.
     silenceMs: 2 * settings.leaseMs,
   };
 }
@@ -110,7 +110,10 @@ function onePort([first, last]: Settings['ports']): number | undefined {
   return first > 0 && first === last ? first : undefined;
 }
 
-/** Starts an agent on every one of the hosts, whose sessions are open, but for those that are excused. */
+/**
+ * Starts an agent on each of the hosts, except those that are excused. Their sessions must be open.
+ * @throws SessionError of the first host that failed, after the other agents were closed; the signal's reason.
+ */
 export async function startAgents(
   hosts: readonly HostRef[],
   sessions: Sessions,
@@ -144,7 +147,10 @@ export async function startAgents(
   }
 }
 
-/** @throws SessionError as startAgent does. */
+/**
+ * Starts an agent in an open session.
+ * @throws SessionError as startAgent does.
+ */
 export function startHostAgent(
   { id, host, session }: Opened,
   settings: Settings,
@@ -152,7 +158,7 @@ export function startHostAgent(
   signal: AbortSignal,
 ): Promise<Agent> {
   return startAgent(session, {
-    agentPath: id === LOCAL ? undefined : forHost(settings.agent, host), // this machine has its own
+    agentPath: id === LOCAL ? undefined : forHost(settings.agent, host), // --agent is not for this machine
     sudo: forHost(settings.sudo, host),
     leaseMs: settings.leaseMs,
     startTimeoutMs: settings.connectTimeoutMs,

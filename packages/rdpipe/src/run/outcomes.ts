@@ -1,9 +1,9 @@
-/** How each stage and each link of a run ended, from the events of all hosts. Pure. */
+/** The outcome of each stage and each link of a run, from the events of all hosts. Pure. */
 import { okStatuses } from '../model/pipeline.ts';
 import type { HopReport, StageReport } from '../model/report.ts';
 import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
 
-/** How a stage ended, from all events about it. */
+/** Returns the outcome of a stage, from all events about it. */
 export function stageOutcome(state: RunState, stage: StageState): StageReport['state'] {
   if (stage.isRefused) return 'failed';
   const ok = okStatuses(stage.planned.stage);
@@ -17,7 +17,7 @@ function processOutcome({ started, exit }: StageState, ok: readonly number[]): S
   return exit.consumer_closed ? 'consumer_closed' : 'failed';
 }
 
-/** A source or sink has no process of its own: the end of its link decides. */
+/** A source or sink has no process of its own: the end of its link determines the outcome. */
 function fileOutcome(state: RunState, { planned }: StageState): StageReport['state'] {
   const isSource = planned.stage.kind === 'source';
   const link = state.links.get((isSource ? planned.out : planned.in) ?? -1);
@@ -36,8 +36,8 @@ function fileResult({ result, code }: LinkEnded): StageReport['state'] {
 }
 
 /**
- * How a link ended. The receiver knows what arrived; the sender's result counts where the receiver's is missing or it
- * failed first.
+ * Returns the outcome of a link. The receiver knows what arrived; the sender's result counts if the receiver has none,
+ * or if the sender failed first.
  */
 export function linkOutcome(link: LinkState): HopReport['result'] {
   const { connectedAtMs, ends } = link;
@@ -50,7 +50,7 @@ export function linkOutcome(link: LinkState): HopReport['result'] {
 }
 
 /**
- * True when the end of one of a link's ends is a failure of the run. A sender that lost its peer after the consumer had
+ * True if the end of one side of a link is a failure of the run. A sender that lost its peer after the consumer had
  * closed has only missed CLOSED: no more data was wanted.
  */
 export function isFailure({ ends }: LinkState, ended: LinkEnded | undefined): boolean {

@@ -1,4 +1,4 @@
-/** The `prepare` request to one host: its part of a segment, with keys. */
+/** The `prepare` request to one host: the host's part of a segment, with keys. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { UsageError } from '../model/errors.ts';
 import type { Segment, SessionId } from '../model/plan.ts';
@@ -25,8 +25,8 @@ export interface PrepareContext {
 }
 
 /**
- * One host's part of a segment, as the request to its agent. The segment may have the parts of others as well.
- * @throws UsageError when it is longer than an agent takes, because of the sources and patterns of a copy.
+ * Returns the request to the agent of one host. The segment may also contain the parts of other hosts.
+ * @throws UsageError if the request is longer than an agent accepts, because of the sources and patterns of a copy.
  */
 export function prepareRequest(
   segment: Segment,
@@ -57,7 +57,7 @@ function tooLong(host: string, bytes: number): UsageError {
 
 const KEY_BYTES = 32;
 
-/** A key of its own for every link that native programs carry, and two for every signed chain. */
+/** Returns a separate key for every link that native programs carry, and two keys for every signed chain. */
 export function makeKeys(segment: Segment): LinkKeys {
   return {
     links: new Map(keyedLinks(segment).map((link) => [link, newKey()])),
@@ -65,11 +65,12 @@ export function makeKeys(segment: Segment): LinkKeys {
   };
 }
 
+/** Returns a random 256-bit key in hexadecimal. */
 export function newKey(): string {
   return randomBytes(KEY_BYTES).toString('hex');
 }
 
-/** The numbers of the two in RFC 8410 are the last bytes of their DER forms. */
+/** Returns a new Ed25519 key pair. In RFC 8410 both raw keys are the last bytes of their DER forms. */
 function newChainKeys(): ChainKeys {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { type: 'pkcs8', format: 'der' },

@@ -1,4 +1,4 @@
-/** The events of one program of a copy so far: its sums, its failures, its end. Pure. */
+/** The events of one copy program so far: its totals, its failures, its end. Pure. */
 import type { TreeEvent } from '../model/tree.ts';
 
 type Of<Name extends TreeEvent['event']> = Extract<TreeEvent, { event: Name }>;
@@ -6,18 +6,18 @@ export type SlowPaths = Readonly<Record<Of<'slowest'>['of'], Of<'slowest'>['path
 
 /** The events of one program so far. */
 export interface ProgramState {
-  /** The last ones. */
+  /** From the last `progress` event. */
   readonly totals: Of<'progress'> | undefined;
-  /** Paths that it reported as failed, and the first of them. */
+  /** Number of paths that the program reported as failed, and the first of these paths. */
   readonly failed: number;
   readonly failures: readonly Of<'failed'>[];
   readonly warnings: readonly string[];
   readonly slowest: SlowPaths;
-  /** Why it ended. */
+  /** Why the program ended. */
   readonly fatal: Of<'fatal'> | undefined;
 }
 
-/** A million paths may fail: so many are kept. */
+/** Limit of the events that are kept: a million paths may fail. */
 export const KEPT_MAX = 100;
 
 export const NO_EVENTS: ProgramState = {
@@ -29,7 +29,7 @@ export const NO_EVENTS: ProgramState = {
   fatal: undefined,
 };
 
-/** The state of a program after one event of it. */
+/** Returns the state of a program after an event from it. */
 export function afterTreeEvent(before: ProgramState, event: TreeEvent): ProgramState {
   switch (event.event) {
     case 'progress':

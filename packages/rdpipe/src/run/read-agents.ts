@@ -7,8 +7,8 @@ import type { EventBus } from './event-bus.ts';
 import type { RunRecord } from './record.ts';
 
 /**
- * Takes in the agents' events until the last agent has ended: into the record first, then to the event bus.
- * An agent that is lost, or ends before `isFinishing`, is a failure.
+ * Reads the agents' events until the last agent has ended; passes each to the record, then to the event bus. An agent
+ * that is lost, or ends before `isFinishing`, is a failure.
  */
 export async function readAgents(
   agents: ReadonlyMap<SessionId, Agent>,
@@ -41,7 +41,10 @@ async function readAgent(session: SessionId, agent: Agent, record: RunRecord, bu
   }
 }
 
-/** A quarter of what may be unacknowledged: an agent that keeps to it never waits, and gets few messages. */
+/**
+ * A quarter of the bytes that may be unacknowledged: an agent within that limit never has to wait, and gets few
+ * messages.
+ */
 const ACKNOWLEDGED_AT_A_TIME_BYTES = 32 * 1024;
 
 function createAcknowledger(agent: Agent): (stage: number, count: number) => void {

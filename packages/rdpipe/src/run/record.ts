@@ -10,7 +10,7 @@ import { toRunEvent } from './run-event.ts';
 import { type Failure, initialState, type LinkEnded, type RunState } from './state.ts';
 import { createTreeEvents } from './tree-events.ts';
 
-/** Takes in the agents' events, shows them, and reports the first failure that ends the run. */
+/** Receives the agents' events, shows them, and reports the first failure that ends the run. */
 export interface RunRecord {
   readonly state: RunState;
   begin(segment: Segment): void;
@@ -20,7 +20,7 @@ export interface RunRecord {
   note(link: number, text: string): void;
 }
 
-/** `absorb`: whether a failure is that of a host which the run can do without. */
+/** `absorb` returns true for the failure of a host that the run can do without; `onFatal` is not called for it. */
 export function createRecord(
   plan: Plan,
   lenient: boolean,
@@ -72,12 +72,12 @@ function protocolError(label: string, complaint: string): SessionError {
   return new SessionError('agent_protocol', label, `the agent on ${label} sent an invalid message: ${complaint}`);
 }
 
-/** Agents send counters 4 times a second; more from one that floods are not shown. */
+/** Agents send counters 4 times a second; extra counters of an agent that floods are not shown. */
 const COUNTERS_APART_MS = 50;
 
 interface Throttle {
   isWorthShowing(event: AgentEvent): boolean;
-  /** Whether an end has moved more than was shown: its last counters came too soon after others, or not at all. */
+  /** True if an end has moved more than was shown: its last counters came too soon after others, or not at all. */
   hasMore(ended: LinkEnded): boolean;
 }
 

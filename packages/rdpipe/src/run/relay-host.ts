@@ -1,17 +1,17 @@
-/** Finds the neighbours that have no path to each other, and has a relay host (--relay HOST) join them. */
+/** Finds neighbours that have no path to each other, and lets a relay host (--relay HOST) join them. */
 import type { Emit } from '../model/events.ts';
 import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
 import { type Neighbours, relayable, relayHost, withRelays } from '../plan/relay-stages.ts';
 import type { Sessions } from '../session/open.ts';
 
-/** Whether the two stages of a pipeline can be joined directly. */
+/** Resolves with whether the two stages of a pipeline can be joined directly. */
 export type CanJoin = (pair: Pipeline, settings: Settings) => Promise<boolean>;
 
 /**
- * The pipeline with a stage of the relay host between neighbours that cannot be joined, a warning for each; the same
- * one where no host is to relay.
- * @throws what `canJoin` throws.
+ * Adds a stage on the relay host between neighbours that cannot be joined, with a warning for each pair of hosts.
+ * Returns the same pipeline if there is no relay host.
+ * @throws the errors of `canJoin`.
  */
 export async function relayByHost(
   pipeline: Pipeline,
@@ -43,10 +43,10 @@ export async function relayByHost(
   return withRelays(pipeline, apart, relay);
 }
 
-/** Of the time to connect, which the hops to the relay host have for themselves again. */
+/** Fraction of the connect timeout; the hops to the relay host then have the full timeout again. */
 const TRIAL_SHARE = 0.5;
 
-/** Nothing of the user's runs, and nothing is sent. */
+/** Returns a pipeline that runs no command of the user and sends no data. */
 function pairOf(from: HostRef, to: HostRef): Pipeline {
   return { stages: [commandStage(1, from, ':'), commandStage(2, to, ':')] };
 }

@@ -1,4 +1,4 @@
-/** Tells which way a hop has taken: to the report, and to the user where it is a detour. */
+/** Reports which path a hop takes, and warns the user if it is a detour. */
 import type { Emit } from '../model/events.ts';
 import type { HopContext } from './connect-hops.ts';
 import type { HopConnection } from './hop-connection.ts';
@@ -10,6 +10,7 @@ export interface ConnectionContext extends Pick<HopContext, 'label'> {
   note(link: number, text: string): void;
 }
 
+/** Adds notes to the report, emits `hop_connected`, and emits a warning if the hop is relayed. */
 export function reportConnection(connection: HopConnection, { emit, note, label }: ConnectionContext): void {
   const { hop, ends } = connection;
   const { transport, cipher } = ends.send;

@@ -1,4 +1,4 @@
-/** Makes the report from the final state of a run. Pure. */
+/** Creates the report from the final state of a run. Pure. */
 import { chainWaits, hopWaits, longestWait, NO_WAITS, type Waits } from '../model/counters.ts';
 import { positionOf } from '../model/pipeline.ts';
 import { linkGroups, type Places, placesOf } from '../model/places.ts';
@@ -11,7 +11,7 @@ import { sessionOf } from './losses.ts';
 import { linkOutcome, stageOutcome } from './outcomes.ts';
 import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
 
-/** Everything that happened, and the first cause of what went wrong. Pure. */
+/** Returns everything that happened, and the first cause of a failure. Pure. */
 export function makeReport(
   plan: Plan,
   state: RunState,
@@ -39,7 +39,7 @@ export function makeReport(
   };
 }
 
-/** The first reason of each. */
+/** Returns the first reason for each lost host. */
 function lostHosts({ sessions }: Plan, state: RunState): readonly LostHost[] {
   const byLabel = new Map(sessions.map(({ id, label }) => [label, id]));
   const reasons = new Map<string, string>();
@@ -67,7 +67,7 @@ function reportStage(state: RunState, stage: StageState): StageReport {
   };
 }
 
-/** A chain's host may wait for those behind it. */
+/** In a chain, a host may wait for the hosts after it. */
 function waitsByLink(plan: Plan, { links }: RunState): ReadonlyMap<number, Waits> {
   const groups = plan.segments.flatMap(linkGroups);
   return new Map(
@@ -98,7 +98,7 @@ function reportHop(hop: LinkState, places: Places, waits: Waits): HopReport {
     numa: [ends.send.connected?.numa ?? null, ends.recv.connected?.numa ?? null],
     ...addressesOf(hop),
     rttUs: rttOf(hop),
-    // Both ends report each reconnect; the report of the last one may be missing from either.
+    // Both ends report each reconnect, but the report of the last one may be missing from either.
     reconnects: Math.max(ends.send.reconnects, ends.recv.reconnects),
     result: linkOutcome(hop),
     bytes,

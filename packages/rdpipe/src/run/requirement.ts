@@ -1,16 +1,16 @@
-/** The hosts that a run can do without (--require), and what their failures mean for its end. Pure. */
+/** The hosts that a run can do without (--require), and what their failures mean for its result. Pure. */
 import type { Plan } from '../model/plan.ts';
 import type { Settings } from '../model/settings.ts';
 import { leastOf } from '../plan/absent-parts.ts';
 import type { Losses } from './losses.ts';
 import type { RunState } from './state.ts';
 
-/** The state without the failures of hosts that were lost. */
+/** Returns the state without the failures of lost hosts. */
 export function withoutLosses(state: RunState, { failures }: Pick<Losses, 'failures'>): RunState {
   return { ...state, failures: state.failures.filter((failure) => !failures.has(failure)) };
 }
 
-/** The final state: where enough hosts are left, what befell the others is no failure of the run. */
+/** Returns the final state: if enough hosts are left, the failures of the others are not failures of the run. */
 export function withLosses(
   state: RunState,
   losses: Pick<Losses, 'failures' | 'hasFailed'>,
@@ -21,7 +21,7 @@ export function withLosses(
   return { ...withoutLosses(state, losses), losses: [...losses.failures] };
 }
 
-/** Each stage on several hosts has enough of them. */
+/** True if enough hosts are left for each stage on several hosts. */
 function isEnough({ segments }: Plan, { hasFailed }: Pick<Losses, 'hasFailed'>, require: Settings['require']): boolean {
   const left = new Map<number, number>();
   const widths = new Map<number, number>();

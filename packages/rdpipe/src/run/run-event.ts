@@ -1,9 +1,9 @@
-/** Translates an agent's event into one for the user interface. Pure. */
+/** Translates an agent's event into an event for the user interface. Pure. */
 import type { Counters } from '../model/counters.ts';
 import type { RunEvent } from '../model/events.ts';
 import type { AgentEvent } from '../model/protocol.ts';
 
-/** The counters of an end, in this side's names. */
+/** Returns the counters of an end with the names that are used here. */
 export function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): Counters {
   return {
     bytes: event.bytes,
@@ -17,7 +17,7 @@ export function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): C
   };
 }
 
-/** The event that is shown to people; undefined: none. */
+/** Returns the event to show to the user; undefined if none is shown. */
 export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefined {
   switch (event.event) {
     case 'broken':

@@ -25,8 +25,8 @@ import { createSlowHosts, type SlowHost, type SlowHosts } from './slow-hosts.ts'
 import type { Failure, RunState } from './state.ts';
 
 /**
- * Runs a plan's segments on its hosts, with `dryRun` none. Resolves with the state when all agents have ended.
- * Never rejects: an error is among the failures.
+ * Runs the segments of a plan on its hosts; with `dryRun` runs none. Resolves with the state when all agents have
+ * ended. Never rejects: an error is one of the failures in the state.
  */
 export async function runPlan(
   plan: Plan,
@@ -109,14 +109,17 @@ function reportSlow(
   else emit({ kind: 'host_slow', host, message: `${message} (use --drop-slow to continue without it)` });
 }
 
-/** How the hop is planned that joins two hosts of a chain. */
+/**
+ * Plans the hop that joins two hosts of a chain.
+ * @throws HopError
+ */
 export type PlanRepair = RepairContext['planRepair'];
 
 const noRepair: PlanRepair = () => {
   throw new Error('this run has no chains');
 };
 
-/** The host ends its part of the run, or is left to itself. */
+/** Asks a host that was lost to end its part of the run, and does not wait for it. */
 function dropAgent(agent: Agent | undefined, reason: string, emit: Emit): void {
   if (agent === undefined) return;
   emit({ kind: 'host_lost', host: agent.label, message: lossMessage(agent.label, reason) });
@@ -125,8 +128,8 @@ function dropAgent(agent: Agent | undefined, reason: string, emit: Emit): void {
 }
 
 /**
- * Sends every agent the request to end, and waits for their last messages; `allEnded` resolves when the last agent has
- * ended. False when the limit came first: an agent that does not answer ends by itself when its input closes.
+ * Sends every agent the request to end and waits for their last messages; `allEnded` resolves when the last agent has
+ * ended. Returns false if the limit expired first: an agent that does not answer ends on its own when its input closes.
  */
 export function endAgents(
   agents: Iterable<Agent>,
@@ -138,7 +141,10 @@ export function endAgents(
   return settlesWithin(allEnded, limitMs);
 }
 
-/** Segments follow one another. @throws SessionError when a host ends one without reporting its outcome. */
+/**
+ * Runs the segments one after another.
+ * @throws SessionError if a host ends a segment without reporting its outcome.
+ */
 async function runSegments(plan: Plan, context: SegmentContext, record: RunRecord, signal: AbortSignal): Promise<void> {
   for (const segment of plan.segments) {
     await runSegment(segment, context, signal);
@@ -149,7 +155,10 @@ async function runSegments(plan: Plan, context: SegmentContext, record: RunRecor
   }
 }
 
-/** How a segment reaches its agents and hosts. Forwards are kept: an ssh connection of the user's outlives the run. */
+/**
+ * Returns how a segment reaches its agents and hosts. Forwards are kept to be closed after the run, because an ssh
+ * connection of the user's outlives it.
+ */
 function hostAccess(
   plan: Plan,
   { sessions, agents }: OpenHosts,
@@ -191,7 +200,10 @@ function notEnded({ sessions }: Plan): Failure {
   return { kind: 'error', error: new SessionError('agent_protocol', hosts, message) };
 }
 
-/** A host that is dead or cut off, whatever else was noticed before: its neighbours know only that a hop broke. */
+/**
+ * The failure of a host that is dead or cut off. It is recorded even after other failures: the neighbours know only
+ * that a hop broke.
+ */
 function notAnswered({ label }: Agent): Failure {
   const message = `lost ${label}: it did not end the run within ${END_LIMIT_MS / 1000} s`;
   return { kind: 'error', error: new SessionError('session_lost', label, message) };

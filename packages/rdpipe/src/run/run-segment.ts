@@ -1,4 +1,4 @@
-/** Runs one segment: prepare, connect, go, until every host has ended it. */
+/** Runs one segment: prepares, connects, starts it, and waits until every host has ended it. */
 import type { Emit } from '../model/events.ts';
 import type { HopLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
@@ -18,8 +18,9 @@ export interface SegmentContext extends HopContext {
 }
 
 /**
- * Runs one segment to its end: everything is opened and connected before any command starts. A segment that failed ends
- * too: failures are the run's business, which aborts `signal`.
+ * Runs one segment to its end: everything is opened and connected before any command starts. Also resolves for a
+ * segment that failed: the run handles failures and aborts `signal`.
+ * @throws the signal's reason, HopError, UsageError
  */
 export async function runSegment(segment: Segment, context: SegmentContext, signal: AbortSignal): Promise<void> {
   const keys = makeKeys(segment);

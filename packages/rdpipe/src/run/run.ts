@@ -37,9 +37,9 @@ export interface RunInput {
 }
 
 /**
- * Runs a pipeline from its first session to the end of its last process; with `dryRun` it ends when the plan is made.
+ * Runs a pipeline from its first session to the end of its last process; with `dryRun` ends when the plan is complete.
  * `signal` ends the run: its reason is an RdpipeError.
- * @throws RdpipeError for whatever went wrong before there was a plan; later failures are in the report.
+ * @throws RdpipeError for a failure before there was a plan; later failures are in the report.
  */
 export function runPipeline(
   input: RunInput & { readonly installation: Installation },
@@ -54,7 +54,7 @@ export function runPipeline(
   return runOn(open, input, absences, emit, signal);
 }
 
-/** The same in sessions that are open already, every host's of the pipeline, and stay so. */
+/** Runs a pipeline like runPipeline, in sessions that are already open to all of its hosts, and leaves them open. */
 export function runInSessions(input: RunInput, sessions: Sessions, emit: Emit, signal: AbortSignal): Promise<Report> {
   const borrowed = { ...sessions, close: async () => {} };
   const hosts = input.pipeline.stages.map(({ host }) => host);
@@ -132,7 +132,7 @@ async function runOnce(
   }
 }
 
-/** True: hosts were lost before any command started, the run can do without them, and may begin again. */
+/** True if the run may start again: hosts were lost before any command started, and the run can do without them. */
 function leaveOut(state: RunState, absences: Absences, { idOf }: Sessions): boolean {
   const losses = new Map(lossesBeforeStart(state).map((error) => [error.host, error]));
   if (losses.size === 0) return false;
@@ -144,7 +144,7 @@ function leaveOut(state: RunState, absences: Absences, { idOf }: Sessions): bool
   });
 }
 
-/** An agent serves one run; the sessions stay. */
+/** An agent serves one run, so new agents are started; the sessions stay open. */
 async function withNewAgents(
   { sessions, agents }: OpenHosts,
   { streams, settings }: RunInput,
@@ -159,7 +159,7 @@ async function withNewAgents(
 
 const NONE: UserStreams = { stdin: 'null', stdout: 'drop' };
 
-/** Whether all hops of a pipeline can be connected; with `dryRun`, whether they can be planned. */
+/** Returns true if all hops of a pipeline can be connected; with `dryRun`, if they can be planned. */
 async function canRun(input: RunInput, hosts: OpenHosts, signal: AbortSignal): Promise<boolean> {
   try {
     if (input.settings.dryRun) makePlan(planInputFor(input, hosts));

@@ -1,24 +1,24 @@
-/** Finds the hosts of a chain whose own output, a disk or a command, holds up all others. */
+/** Finds the hosts of a chain whose output, a disk or a command, delays all others. */
 import type { PlannedLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
 
 export interface SlowHosts {
-  /** Takes an event that came at `nowMs` of a clock that never goes back. */
+  /** Receives an event that arrived at `nowMs` of a monotonic clock. */
   receive(event: AgentEvent, nowMs: number): void;
 }
 
-/** A host of a chain whose output is slow, and the kind of its stage. */
+/** A host of a chain whose output is slow, and the kind of the output. */
 export interface SlowHost {
   readonly session: SessionId;
   readonly output: 'disk' | 'command';
 }
 
-/** So long a host has to be slow before it is named. */
+/** How long a host must be slow before it is reported. */
 const WINDOW_MS = 10_000;
-/** All hosts are compared so often. */
+/** Interval at which all hosts are compared. */
 const APART_MS = 500;
 
-/** `onSlow` is called once a host. */
+/** Calls `onSlow` at most once per host. */
 export function createSlowHosts(segment: Segment, onSlow: (host: SlowHost) => void): SlowHosts {
   const chainOf = new Map(segment.links.flatMap(({ number, chain }) => (chain ? [[number, chain.head] as const] : [])));
   const histories = new Map<number, readonly Sample[]>();
@@ -47,12 +47,13 @@ export function createSlowHosts(segment: Segment, onSlow: (host: SlowHost) => vo
 }
 
 /**
- * The links whose receivers waited for their own output for more than half of the window, and more than twice as long
- * as the median of the others: with the same stream, their outputs have less than half of the others' rate.
+ * Returns the links whose receivers waited for their own output for at least half of the window, and more than twice as
+ * long as the median of the others: since all get the same stream, their outputs have less than half of the others'
+ * rate.
  */
 export function slowLinks(waits: ReadonlyMap<number, number | undefined>): readonly number[] {
   const sorted = [...waits.values()].filter((ms) => ms !== undefined).sort((one, other) => one - other);
-  const median = sorted[Math.floor((sorted.length - 2) / 2)]; // of the others, where it is less than the own one
+  const median = sorted[Math.floor((sorted.length - 2) / 2)]; // of the other links, for a link above this median
   if (median === undefined) return [];
   return [...waits].flatMap(([link, ms = 0]) => (ms >= WINDOW_MS / 2 && ms > 2 * median ? [link] : []));
 }
@@ -62,13 +63,13 @@ interface Sample {
   readonly outputMs: number;
 }
 
-/** With one sample from before the window, to measure from. */
+/** Returns the samples within the window, and one from before it as the base of measurement. */
 function withinWindow(samples: readonly Sample[], nowMs: number): readonly Sample[] {
   const before = samples.filter(({ at }) => nowMs - at >= WINDOW_MS);
   return samples.slice(Math.max(0, before.length - 1));
 }
 
-/** Of the window; undefined: there is no whole window yet. */
+/** Returns the wait within the window; undefined if the samples do not yet cover the window. */
 function waitedMs(samples: readonly Sample[], nowMs: number): number | undefined {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || nowMs - first.at < WINDOW_MS) return undefined;

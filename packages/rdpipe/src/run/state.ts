@@ -13,21 +13,21 @@ export type LinkEnded = Extract<AgentEvent, { event: 'link_ended' }>;
 export interface StageState {
   readonly planned: PlannedStage;
   readonly host: string;
-  /** Its segment has started. */
+  /** The stage's segment has started. */
   readonly started: boolean;
   readonly exit: Exited | undefined;
-  /** Its file or command could not be opened or started. */
+  /** The stage's file or command could not be opened or started. */
   readonly isRefused: boolean;
-  /** Of a program of a copy. */
+  /** The events so far, if the stage is a copy program. */
   readonly program: ProgramState;
 }
 
 export interface EndState {
   readonly connected: Connected | undefined;
   readonly counters: Counters;
-  /** How often its connection broke and was restored. */
+  /** Number of times that the connection broke and was restored. */
   readonly reconnects: number;
-  /** Of a receiver: its consumer closed its input. */
+  /** Receiver only: its consumer closed its input. */
   readonly hasClosed: boolean;
   readonly ended: LinkEnded | undefined;
 }
@@ -50,7 +50,7 @@ export interface LinkState {
 /** One thing that went wrong. */
 export type Failure =
   | { readonly kind: 'stage'; readonly stage: number; readonly code: number | null; readonly signal: number | null }
-  /** A program of a copy. */
+  /** A copy program failed. */
   | { readonly kind: 'tree'; readonly stage: number; readonly code: number | null; readonly signal: number | null }
   | {
       readonly kind: 'setup';
@@ -79,9 +79,9 @@ export interface RunState {
   readonly labels: ReadonlyMap<SessionId, string>;
   readonly stages: FixedMap<number, StageState>;
   readonly links: FixedMap<number, LinkState>;
-  /** In the order of their arrival. */
+  /** In order of arrival. */
   readonly failures: readonly Failure[];
-  /** Of hosts that the run did without, as --require allowed it. */
+  /** Failures of hosts that the run did without, as permitted by --require. */
   readonly losses: readonly Failure[];
   readonly leftBehind: readonly LeftBehind[];
 }
@@ -94,7 +94,7 @@ const NOTHING: EndState = {
   ended: undefined,
 };
 
-/** The state before anything was started. */
+/** Returns the state before anything is started. */
 export function initialState(plan: Plan): RunState {
   const labels = new Map(plan.sessions.map((session) => [session.id, session.label]));
   const label = (id: SessionId) => labels.get(id) ?? id;

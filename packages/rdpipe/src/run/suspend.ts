@@ -4,9 +4,7 @@ import type { Agent } from '../agent/agent.ts';
 import type { Emit } from '../model/events.ts';
 import type { Deadline } from '../session/deadline.ts';
 
-/**
- * Makes Ctrl-Z stop the whole run, and `fg` go on with it. Returns what takes this back.
- */
+/** Makes Ctrl-Z stop the complete run, and `fg` resume it. Returns a function that removes these handlers. */
 export function suspendOnTerminalStop(agents: Iterable<Agent>, deadline: Deadline | undefined, emit: Emit): () => void {
   const all = [...agents];
   let isSuspended = false;
@@ -16,7 +14,7 @@ export function suspendOnTerminalStop(agents: Iterable<Agent>, deadline: Deadlin
     deadline?.pause();
     emit({ kind: 'suspended' });
     for (const agent of all) agent.send({ op: 'suspend' });
-    // The next turn of the loop: by then the messages are on their way.
+    // In the next turn of the event loop the messages have been sent.
     setImmediate(() => process.kill(process.pid, 'SIGSTOP'));
   };
   const goOn = () => {

@@ -1,4 +1,4 @@
-/** Reads the events of a copy's programs from their standard error; what is no event stays text. */
+/** Reads the events of copy programs from their standard error; other lines stay text. */
 
 import { decodeTreeEvent } from '../agent/decode.ts';
 import type { RunEvent } from '../model/events.ts';
@@ -10,13 +10,13 @@ import type { TreeEvent, TreeRole } from '../model/tree.ts';
 type Stderr = Extract<AgentEvent, { event: 'stderr' }>;
 
 export interface TreeEvents {
-  /** False: of another stage, whose standard error is no events. */
+  /** Returns false if the stage is not a copy program: then its standard error is text. */
   take(message: Stderr): boolean;
   /** Shows the unfinished lines of a host whose agent has ended. */
   end(session: SessionId): void;
 }
 
-/** Shows the events of all programs of a copy in place of their standard error, and other lines of it as they are. */
+/** Shows the events of all copy programs instead of their standard error, and their other lines as text. */
 export function createTreeEvents(plan: Plan, show: (event: Shown) => void): TreeEvents {
   const programs = new Map(programsOf(plan).map((program) => [program.stage, program]));
   const showLines = ({ stage, host, role }: Program, lines: readonly TreeLine[]) => {
@@ -62,21 +62,21 @@ function programsOf({ sessions, segments }: Plan): readonly Program[] {
   );
 }
 
-/** A line: an event, or other text, harmless and with its newline. */
+/** One line: an event, or other text with unprintable bytes replaced and with its newline. */
 export type TreeLine = TreeEvent | string;
 
 export interface TreeEventReader {
-  /** The lines that these bytes complete. */
+  /** Returns the lines that these bytes complete. */
   take(bytes: Uint8Array): readonly TreeLine[];
-  /** An unfinished line at the end. */
+  /** Returns the unfinished line at the end, if any. */
   rest(): readonly TreeLine[];
 }
 
-/** Longer than any event: paths have at most 4 KiB, and the slowest ones are a few. */
+/** Longer than any event: a path has at most 4 KiB, and the list of the slowest ones is short. */
 const LINE_MAX_BYTES = 128 * 1024;
 const NEWLINE = 0x0a;
 
-/** A line that is too long is shown in pieces, none of which is taken for an event. */
+/** Returns a reader of lines. A line that is too long is returned in pieces, as text. */
 export function createTreeEventReader(): TreeEventReader {
   let open: Buffer[] = [];
   let openBytes = 0;

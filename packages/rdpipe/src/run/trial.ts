@@ -1,4 +1,4 @@
-/** Ordinary runs in open sessions, by which `rdpipe doctor` and `rdpipe bench` measure. */
+/** Ordinary runs in open sessions, which `rdpipe doctor` and `rdpipe bench` use to measure. */
 import { RdpipeError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Pipeline } from '../model/pipeline.ts';
@@ -13,8 +13,8 @@ export interface TrialContext {
 }
 
 /**
- * Runs a pipeline that has nothing of the user's streams.
- * @throws the signal's reason; what a run throws.
+ * Runs a pipeline that does not use the user's standard input and output.
+ * @throws the signal's reason; the errors of a run.
  */
 export async function runTrial(
   pipeline: Pipeline,
@@ -28,7 +28,10 @@ export async function runTrial(
   return report;
 }
 
-/** Returns a failure between hosts; throws a defect, and the signal's reason. */
+/**
+ * Returns the result, or the RdpipeError with which `work` failed.
+ * @throws any other error; the signal's reason.
+ */
 export async function attempt<Result>(
   { signal }: Pick<TrialContext, 'signal'>,
   work: () => Promise<Result>,

@@ -1,7 +1,7 @@
 /** Helpers for abort signals and time limits of promises. */
 import { setMaxListeners } from 'node:events';
 
-/** A signal that aborts with the first of these, and that any number may listen to. */
+/** Returns a signal that aborts with the first of these and may have any number of listeners. */
 export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   const signal = AbortSignal.any([...signals]);
   setMaxListeners(0, signal);
@@ -16,14 +16,17 @@ export function whenAborted(signal: AbortSignal): Promise<'aborted'> {
   });
 }
 
-/** The promise's value, unless the signal aborts first. @throws the signal's reason */
+/**
+ * Returns the promise's value, unless the signal aborts first.
+ * @throws the signal's reason
+ */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   await Promise.race([promise, whenAborted(signal)]);
   signal.throwIfAborted();
   return promise;
 }
 
-/** Whether the promise settled within the time. */
+/** Returns true if the promise settled within the time limit. */
 export async function settlesWithin(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

@@ -2,17 +2,18 @@
 import type { Channel } from './host-session.ts';
 import { killProgram, startPiped } from './start-program.ts';
 
-/** A channel whose far end is a child process of ours. */
+/** A channel to a child process of this process. */
 export interface ChildChannel extends Channel {
-  /** Why the program could not be started, if so; known when `closed` has resolved. */
+  /** Why the program could not be started, if it could not; known when `closed` has resolved. */
   startError(): Error | undefined;
-  /** Asks the program to end. */
+  /** Sends SIGTERM to the program. */
   terminate(): void;
 }
 
 /**
- * Starts a program as a channel.
- * Three pipes are made; `inherited` are descriptors of ours that it gets as 3, 4, ….
+ * Starts a program as a channel with three pipes. The program also gets the descriptors `inherited` of this process,
+ * numbered from 3.
+ * @throws as startProgram does.
  */
 export function startChild(
   command: readonly string[],

@@ -1,6 +1,7 @@
-/** Limits how many jobs run at a time; the others wait in order, each until its signal aborts. */
+/** Limits how many jobs run at the same time; the others wait in order, each until its signal aborts. */
 export type ConcurrencyLimit = <T>(signal: AbortSignal, job: () => Promise<T>) => Promise<T>;
 
+/** Returns a limit of `places` jobs. A job that has not started rejects with its signal's reason. */
 export function createConcurrencyLimit(places: number): ConcurrencyLimit {
   let free = places;
   const waiting: (() => void)[] = [];
@@ -25,7 +26,7 @@ export function createConcurrencyLimit(places: number): ConcurrencyLimit {
     });
   };
 
-  /** A place that is given up goes to the first in the queue without becoming free in between. */
+  /** Passes a place directly to the first job that waits, so that no other job can take it. */
   const leave = () => {
     const next = waiting.shift();
     if (next) next();

@@ -1,17 +1,20 @@
-/** A deadline that can be paused, as while the user is asked a question. */
+/** A deadline that can be paused, for example while the user is asked a question. */
 export interface Deadline {
-  /** Aborts when the time is up. */
+  /** Aborts when the time limit has passed. */
   readonly expired: AbortSignal;
-  /** Pauses nest: as many resumes as pauses set the clock going again. */
+  /** Pauses nest: the clock runs again after as many resumes as pauses. */
   pause(): void;
   resume(): void;
-  /** Gives the whole time again, for what comes next. Returns the milliseconds that were taken, pauses apart. */
+  /** Restarts the full time limit, for the next step. Returns the milliseconds that have passed, without pauses. */
   restart(): number;
-  /** Returns what `restart` does. */
+  /** Stops the clock. Returns the same as `restart`. */
   stop(): number;
 }
 
-/** @param reason of `expired`, for those that listen to it */
+/**
+ * Starts the clock.
+ * @param reason abort reason of `expired`
+ */
 export function startDeadline(limitMs: number, reason?: Error): Deadline {
   const controller = new AbortController();
   let leftMs = limitMs;

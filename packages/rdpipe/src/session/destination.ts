@@ -1,9 +1,9 @@
-/** A destination of ssh, before it is resolved, and ssh's arguments for it. */
+/** A destination of ssh before it is resolved, and ssh's arguments for it. */
 import type { HostRef } from '../model/pipeline.ts';
 import { wordForSh } from '../model/shell-quote.ts';
 
 export interface Destination {
-  /** For messages. */
+  /** The host's name in messages. */
   readonly label: string;
   readonly name: string;
   readonly user: string | undefined;
@@ -11,12 +11,13 @@ export interface Destination {
   readonly configFile: string | undefined;
   /** Values of -o. */
   readonly options: readonly string[];
-  /** The one port of the user's -p, which is for data and may have been meant for ssh. */
+  /** The single port of the user's -p. -p is for data, but the user may have meant ssh's port. */
   readonly dataPort?: number | undefined;
 }
 
 type SshChoice = Pick<Destination, 'configFile' | 'options' | 'dataPort'>;
 
+/** Returns the destination of a host with the user's -F, -o and -p. */
 export function destinationOf(host: HostRef, choice: SshChoice): Destination {
   return {
     label: host.label,
@@ -30,8 +31,8 @@ export function destinationOf(host: HostRef, choice: SshChoice): Destination {
 }
 
 /**
- * A jump host as ProxyJump writes it: `[user@]host[:port]` or `ssh://…`. Like ssh itself it gets the user's -F but not
- * their -o; `before` are the jumps that lead to it.
+ * Returns the destination of a jump host, from an element of ProxyJump: `[user@]host[:port]` or `ssh://…`. As in ssh,
+ * the user's -F applies to it, but not their -o. `before` are the jumps that lead to it.
  */
 export function jumpDestination(word: string, before: readonly string[], configFile: string | undefined): Destination {
   const plain = word.replace(/^ssh:\/\//, '').replace(/\/$/, '');
@@ -47,7 +48,7 @@ export function jumpDestination(word: string, before: readonly string[], configF
   };
 }
 
-/** Arguments that name the destination: everything but what is to be done there. */
+/** Returns the arguments that name the destination, without an action. */
 export function destinationArguments(destination: Destination): string[] {
   const { configFile, options, user, port, name } = destination;
   return [
@@ -60,7 +61,7 @@ export function destinationArguments(destination: Destination): string[] {
   ];
 }
 
-/** The command by which a user can check the connection. */
+/** Returns the command with which a user can check the connection. */
 export function checkCommand({ configFile, options, user, port, name }: Destination): string {
   const words = [
     'ssh',

@@ -1,16 +1,19 @@
-/** Retries of connections that a busy server drops before the login. */
+/** Retries connections that a busy server drops before the login. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { SessionSettings } from './settings.ts';
 
-/** The connection ended before its login began. Its cause is the error for the user, should no other try do. */
+/** The connection ended before its login began. `cause` is the error for the user if every retry fails. */
 export class DroppedConnectionError extends Error {
   constructor(cause: unknown) {
     super('dropped before the login', { cause });
   }
 }
 
-/** Makes a connection when its turn has come, again while it is dropped. Only DroppedError is worth another try. */
+/**
+ * Connects when `limit` permits it. Retries only after a DroppedConnectionError.
+ * @throws the cause of the last DroppedConnectionError; other errors of `connect`; the signal's reason.
+ */
 export async function connectWithRetries<T>(
   label: string,
   connect: () => Promise<T>,
@@ -32,7 +35,11 @@ export async function connectWithRetries<T>(
 const MOST_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 100;
 
-/** Repeats a job while its failure is temporary; pauses double, with jitter so that hosts do not retry in step. */
+/**
+ * Repeats a job while `passes` returns true for its error. Pauses double, with jitter so that hosts do not retry in
+ * step.
+ * @throws the last error; the signal's reason.
+ */
 export async function retry<T>(
   job: () => Promise<T>,
   passes: (error: unknown) => boolean,

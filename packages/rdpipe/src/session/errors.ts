@@ -1,9 +1,9 @@
-/** The errors of connections: turns ssh's log into one line and a code. */
+/** The errors of connections: reduces ssh's log to one line and a code. */
 import { SessionError, type SessionErrorCode } from '../model/errors.ts';
 import { printable, shorten } from '../model/text.ts';
 import { checkCommand, type Destination } from './destination.ts';
 
-/** Why a connection could not be made, from the log of an ssh that ended. */
+/** Returns why a connection failed, from the log of an ssh that has ended. */
 export function connectError(destination: Destination, log: string): SessionError {
   const found = CONNECT_PATTERNS.map((pattern) => ({ pattern, match: pattern.expression.exec(log) })).find(
     ({ match }) => match !== null,
@@ -12,17 +12,18 @@ export function connectError(destination: Destination, log: string): SessionErro
   return sessionError(destination, 'unreachable', lastLine(log) ?? 'ssh exited without a message');
 }
 
-/** Why an open connection was lost. */
+/** Returns the error of an open connection that was lost. */
 export function lostError(label: string, log: string): SessionError {
   const reason = lastLine(log);
   return new SessionError('session_lost', label, `lost the connection to ${label}${reason ? `: ${reason}` : ''}`);
 }
 
-/** No connection, or one whose far end exchanges no keys. */
+/** Returns the error if there was no connection or no key exchange within the limit. */
 export function connectTimeoutError(destination: Destination, port: number, limitMs: number): SessionError {
   return sessionError(destination, 'unreachable', `no ssh connection on port ${port} within ${limitMs / 1000} s`);
 }
 
+/** Returns the error if the login did not finish within the limit. */
 export function loginTimeoutError(destination: Destination, limitMs: number): SessionError {
   const { label } = destination;
   const next = `see where it hangs: ${checkCommand(destination).replace(/^ssh/, 'ssh -v')}`;
@@ -30,7 +31,7 @@ export function loginTimeoutError(destination: Destination, limitMs: number): Se
   return new SessionError('login_timeout', label, `cannot log in to ${label}: ${reason}`);
 }
 
-/** A server that drops every connection before its login. */
+/** Returns the error if a server drops every connection before its login. */
 export function droppedError(destination: Destination): SessionError {
   return sessionError(destination, 'unreachable', DROPPED_REASON);
 }
@@ -38,14 +39,14 @@ export function droppedError(destination: Destination): SessionError {
 const DROPPED_REASON =
   'the server closed the connection before login; it may be limiting simultaneous logins (MaxStartups)';
 
-/** `cannot reach h2: connection refused on port 22 (try: ssh h2 true)`. */
+/** Returns an error such as `cannot reach h2: connection refused on port 22 (try: ssh h2 true)`. */
 export function sessionError(destination: Destination, code: SessionErrorCode, reason: string): SessionError {
   const { label } = destination;
   const why = reason + portHint(destination, reason);
   return new SessionError(code, label, `cannot reach ${label}: ${why} (try: ${checkCommand(destination)})`);
 }
 
-/** With ssh, -p is the port that it connects to. */
+/** Explains -p, which for ssh is the port to connect to. */
 function portHint({ dataPort }: Destination, reason: string): string {
   const refused = /^connection refused on port (\d+)$/.exec(reason)?.[1];
   if (dataPort === undefined || refused === undefined || refused === `${dataPort}`) return '';
@@ -53,8 +54,8 @@ function portHint({ dataPort }: Destination, reason: string): string {
 }
 
 /**
- * A server that is short of places for logins drops connections before the key exchange: the one failure that is worth
- * another try. A jump host that cannot reach its target looks the same from here, hence NOT_DROPPED.
+ * True if the server dropped the connection before the key exchange, as busy servers do: the only failure that is worth
+ * a retry. A jump host that cannot reach its target causes the same messages, hence NOT_DROPPED.
  */
 export function isDroppedBeforeLogin(log: string): boolean {
   return !NOT_DROPPED.test(log) && DROPPED.some((expression) => expression.test(log));
@@ -65,7 +66,7 @@ const NOT_DROPPED = /open failed|forwarding (request )?failed|permission denied|
 const DROPPED = [
   /connect to host \S+ port \d+: connection reset/i,
   /kex_exchange_identification: ((read|write): )?(connection (closed|reset)|broken pipe)/i,
-  // Of a connection that was reset before ssh asked whose it is: `by UNKNOWN port -1`.
+  // From a connection that was reset before ssh looked up its peer: `by UNKNOWN port -1`.
   /^connection (closed|reset) by .* port (\d+|-1)/im,
 ];
 
@@ -75,7 +76,7 @@ interface Pattern {
   readonly reason: (match: RegExpExecArray) => string;
 }
 
-/** In order: ssh may follow its first line about a failure by a vaguer one. */
+/** In this order, because ssh may print a vaguer line after its first line about a failure. */
 const CONNECT_PATTERNS: readonly Pattern[] = [
   {
     expression: /could not resolve hostname (\S+): (.*)/i,

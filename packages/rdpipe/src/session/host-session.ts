@@ -1,34 +1,36 @@
-/** The interface of a session: the control connection to one host. Payload never goes through it. */
+/** The interface of a session: the control connection to one host. It carries no payload. */
 import type { Readable, Writable } from 'node:stream';
 
 /**
- * One exec channel: a plain `sh` on the host that reads its script from `stdin`. No pty: three separate, binary-safe
- * streams.
+ * One exec channel: a plain `sh` on the host that reads its script from `stdin`. Without a pty: the three streams are
+ * separate and binary-safe.
  */
 export interface Channel {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the channel has closed; never rejects. Statuses of ssh prove nothing: they are for messages only. */
+  /**
+   * Resolves when the channel has closed; never rejects. The status of ssh is not reliable: use it only in messages.
+   */
   readonly closed: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Ends the channel's local side at once. Idempotent. */
+  /** Closes the channel's local side at once. Idempotent. */
   kill(): void;
 }
 
-/** A socket of this machine that leads to an address of the host. */
+/** A socket on this machine that leads to an address seen from the host. */
 export interface Forward {
   readonly socketPath: string;
   close(): Promise<void>;
 }
 
-/** The time that opening a session took, without questions to the user. */
+/** The time that opening a session took, without the time of questions to the user. */
 export interface OpeningTimes {
-  /** To the end of the key exchange. */
+  /** Until the end of the key exchange. */
   readonly connectMs: number;
   readonly loginMs: number;
 }
 
-/** A port of the host's loopback address that leads to a socket of this machine. */
+/** A port of the host's loopback address that leads to a socket on this machine. */
 export interface RemoteForward {
   readonly port: number;
   close(): Promise<void>;
@@ -36,33 +38,36 @@ export interface RemoteForward {
 
 export interface HostSession {
   readonly kind: 'openssh' | 'ssh2' | 'local' | 'served' | 'launcher';
-  /** The program that gives shells there; ssh has none. */
+  /** The program that starts shells on the host; undefined for ssh. */
   readonly launcher?: string;
   /** The host as the user wrote it. */
   readonly label: string;
-  /** Undefined: nothing had to be opened. */
+  /** Undefined if nothing had to be opened. */
   readonly took: OpeningTimes | undefined;
-  /** The command that logs in by hand; undefined where there is no login. */
+  /** The command with which a user can log in; undefined if there is no login. */
   readonly checkCommand: string | undefined;
-  /** Resolves when its connection has ended, at either side; never rejects. */
+  /** Resolves when the connection has ended, at either side; never rejects. */
   readonly ended: Promise<unknown>;
   /**
-   * Opens a channel that runs `sh` there. One that the host refuses is a SessionError, or a channel that closes at once
-   * and leaves its reason in `failure`: ssh reports it too late.
-   * @throws SessionError when the connection is lost; the signal's reason.
+   * Opens a channel that runs `sh` on the host. If the host refuses, either throws a SessionError, or returns a channel
+   * that closes at once with the reason in `failure`, because ssh reports the refusal too late.
+   * @throws SessionError if the connection is lost; the signal's reason.
    */
   openShell(signal: AbortSignal): Promise<Channel>;
-  /** The only channel of a host that serves copies: an agent runs at its far end, and nothing else can. */
+  /** Returns the only channel of a host that serves copies. An agent already runs at its far end. */
   openAgent?(signal: AbortSignal): Promise<Channel>;
   /**
-   * Leads a local unix socket to host:port as seen from the host; undefined where its server refuses. Absent, as is the
-   * next one, where this session has no forwards past this process.
+   * Opens a local Unix socket that leads to host:port as seen from the host; undefined if its server refuses. `forward`
+   * and `forwardBack` are absent if the forwarded data would pass through this process.
    */
   forward?(host: string, port: number, signal: AbortSignal): Promise<Forward | undefined>;
-  /** Leads a free port of the host's loopback address to a local unix socket; undefined where its server refuses. */
+  /**
+   * Opens a free port of the host's loopback address that leads to a local Unix socket; undefined if its server
+   * refuses.
+   */
   forwardBack?(socketPath: string, signal: AbortSignal): Promise<RemoteForward | undefined>;
-  /** The failure of the connection, from its log so far; undefined when none is known. */
+  /** Returns the failure of the connection, from its log so far; undefined if none is known. */
   failure(): Error | undefined;
-  /** Ends every channel and the connection. Bounded, idempotent. */
+  /** Closes every channel and the connection. Takes a bounded time. Idempotent. */
   close(): Promise<void>;
 }

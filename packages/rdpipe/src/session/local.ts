@@ -1,8 +1,8 @@
-/** The session of this machine: no connection at all. */
+/** The session of this machine, which needs no connection. */
 import { startChild } from './child-channel.ts';
 import type { Channel, HostSession } from './host-session.ts';
 
-/** This machine: no connection at all. */
+/** Returns a session whose channels are child processes. */
 export function createLocalSession(): HostSession {
   const channels = new Set<Channel>();
   return {

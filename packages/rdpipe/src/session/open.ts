@@ -24,11 +24,11 @@ import { readPlainConfig } from './ssh2/config-file.ts';
 import type { Ssh2Session } from './ssh2/session.ts';
 
 export interface Sessions {
-  /** By id, in the order in which the hosts were first met: `1`, `2`, …, and `local`. */
+  /** By ID, in the order in which the hosts appear: `1`, `2`, …, and `local`. */
   readonly all: ReadonlyMap<SessionId, HostSession>;
-  /** Hosts that ssh resolves to the same user, address, port and jump host share one. */
+  /** Returns the host's ID. Hosts that ssh resolves to the same user, address, port and jump host share one. */
   idOf(host: HostRef): SessionId;
-  /** Ends every session and removes what they kept on this machine. Bounded, idempotent. */
+  /** Closes every session and removes their files on this machine. Takes a bounded time. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -40,8 +40,8 @@ const LOCAL: SessionId = 'local';
 export type OnOpen = (opened: Opened, signal: AbortSignal) => Promise<unknown>;
 
 /**
- * Decides about a host, by all its names, that cannot be used: undefined to go on without it, else the error that ends
- * the others.
+ * Decides about a host that cannot be used, given by all its names: returns undefined to continue without it, or the
+ * error that ends the others.
  */
 export type Excuse = (names: readonly HostRef[], error: unknown) => unknown;
 
@@ -52,9 +52,10 @@ export interface Opened {
 }
 
 /**
- * Opens what the hosts need, in parallel, each jump host once and first. The first failure that `excuse` does not take
- * ends the others, also one of `onOpen`. Questions go to the terminal; without one, ssh runs in batch mode.
- * @throws SessionError of the first host that failed; the signal's reason when it was aborted.
+ * Opens all sessions in parallel, each jump host once and first. The first failure that `excuse` does not accept,
+ * including a failure of `onOpen`, ends the others. Questions go to the terminal; without a terminal, ssh runs in batch
+ * mode.
+ * @throws SessionError of the first host that failed; the signal's reason.
  */
 export async function openSessions(
   hosts: readonly HostRef[],
@@ -67,7 +68,7 @@ export async function openSessions(
   const signal = anySignal(settings.signal, failed.signal);
   const remote = hosts.filter((host) => isBySsh(host, settings));
   const resolving = resolveAll(remote, { ...settings, signal });
-  resolving.catch(() => {}); // what is amiss with this machine comes first
+  resolving.catch(() => {}); // a failure on this machine is reported first
   const opening = await beginOpening(hosts, { ...settings, signal }, terminal).catch((error: unknown) => {
     failed.abort(error);
     throw error;
@@ -94,20 +95,20 @@ export async function openSessions(
   }
 }
 
-/** The result for one host, whose failure ends no other. */
+/** The result for one host; its failure does not end the others. */
 export interface Attempt {
   readonly host: HostRef;
   readonly outcome: HostSession | Error;
 }
 
 export interface TriedSessions extends Sessions {
-  /** In the order of the hosts. `all` and `idOf` know those that were reached. */
+  /** In the order of the hosts. `all` and `idOf` contain only the hosts that were reached. */
   readonly attempts: readonly Attempt[];
 }
 
 /**
- * As `openSessions`, but every host is tried to its end.
- * @throws the signal's reason when it was aborted.
+ * Opens sessions like `openSessions`, but tries every host.
+ * @throws the signal's reason.
  */
 export async function trySessions(
   hosts: readonly HostRef[],
@@ -159,19 +160,19 @@ async function beginOpening(
   return { settings, pool, local, served, launched, close };
 }
 
-/** The system's ssh where there is one and nothing else is asked for; undefined: ssh2. */
+/** Returns the system's ssh if it exists and no other client is requested; undefined for ssh2. */
 function chooseSsh({ client, ssh }: SessionSettings): SshProgram | undefined {
   if (client === 'openssh' && ssh === undefined) {
     throw new SessionError(
       'unreachable',
       'this machine',
-      'there is no ssh on this machine (use --ssh ssh2, which needs none)',
+      'ssh is not installed on this machine (use --ssh ssh2, which does not need it)',
     );
   }
   return client === 'ssh2' ? undefined : ssh;
 }
 
-/** ssh2 is loaded only where it is used. */
+/** Loads ssh2 only if it is used. */
 function createPool(context: Omit<MasterContext, 'ssh'>, ssh: SshProgram | undefined): SessionPool {
   if (ssh !== undefined) {
     return createSessionPool<OpensshSession>((target, via) => connectOpenssh(target, via, { ...context, ssh }));
@@ -222,16 +223,16 @@ async function connectAll(
     lose(id, names, await lossOf(connect(names[0])));
     return NEVER;
   };
-  // One a session: the first of several names for a host counts.
+  // One per session: the first of a host's names counts.
   const wanted = [...namesById(remote, idOf)];
   const opened = await Promise.race([Promise.all(wanted.map(open)), ...wanted.map(watch)]);
   return { all: new Map(opened.flat().filter(([id]) => !excused.has(id))), idOf };
 }
 
-/** Names of one host, in the order in which they were written. */
+/** The names of one host, in the order in which they were written. */
 type Names = readonly [HostRef, ...HostRef[]];
 
-/** One a session, in the order in which they are first met. */
+/** Returns the names of each session's host, in the order in which the sessions first appear. */
 export function namesById(hosts: readonly HostRef[], idOf: Sessions['idOf']): ReadonlyMap<SessionId, Names> {
   const names = new Map<SessionId, [HostRef, ...HostRef[]]>();
   for (const host of hosts) {
@@ -242,13 +243,15 @@ export function namesById(hosts: readonly HostRef[], idOf: Sessions['idOf']): Re
   return names;
 }
 
-/** While ssh resolves the other hosts. */
+/** Runs while ssh resolves the other hosts. */
 async function openLocal({ local, settings }: Opening, onOpen: OnOpen): Promise<HostSession> {
   await onOpen({ id: LOCAL, host: THIS_MACHINE, session: local }, settings.signal);
   return local;
 }
 
-/** Each host as ssh resolves it, by `keyOf`; as many at a time as may log in, for each takes a process. */
+/**
+ * Returns each host as ssh resolves it, by `keyOf`. Each takes a process, so the limit is that of simultaneous logins.
+ */
 async function resolveAll(hosts: readonly HostRef[], settings: SessionSettings): Promise<Map<string, Target>> {
   const written = new Map(hosts.map((host) => [keyOf(host), host]));
   const limit = createConcurrencyLimit(settings.connects);
@@ -275,7 +278,10 @@ function numberIdentities(identities: readonly (string | undefined)[]): Map<stri
   return new Map([...known].map((identity, index) => [identity, String(index + 1)]));
 }
 
-/** Why a session was lost while others are still being opened. One that is closed, or was never open, is not lost. */
+/**
+ * Resolves with the reason if a session is lost while others are being opened; never resolves for a session that was
+ * closed or never open.
+ */
 async function lossOf(connecting: Promise<HostSession>): Promise<Error> {
   const session = await connecting.catch(() => NEVER);
   await session.ended;

@@ -1,28 +1,29 @@
-/** The run's private directory for sockets and logs, removed even if rdpipe is killed. */
+/** The run's private directory for sockets and logs, which is removed even if rdpipe is killed. */
 import { type FSWatcher, mkdtempSync, rmdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { type ChildChannel, startChild } from './child-channel.ts';
 
-/** Socket paths end at 107 bytes (103 on some systems), and ssh appends 17 of its own while it binds. */
+/** Socket paths are limited to 107 bytes (103 on some systems), and ssh appends 17 bytes while it binds. */
 const LONGEST_SOCKET_PATH = 86;
 const LONGEST_BASE = 60;
-/** Needs no quoting for ssh, its percent tokens or any shell. */
+/** A path that needs no quoting for ssh, its percent tokens or any shell. */
 const PLAIN_PATH = /^\/[\w./-]*$/;
 
 export interface PrivateDir {
   readonly path: string;
-  /** A path in it that is not in use yet. */
+  /** Returns an unused path in the directory. */
   newPath(kind: string): string;
   /**
-   * Resolves when the condition holds, which is tested now and at each change of a path of `newPath`. One wait a path.
+   * Resolves when the condition holds. It is tested now and at each change of `path`, which must be from `newPath`. One
+   * wait per path.
    */
   until(path: string, holds: () => boolean): Promise<void>;
   remove(): Promise<void>;
 }
 
 /**
- * Makes a directory that only this user may enter, with a path short and plain enough for sockets. Should this process
- * be killed, it is removed all the same.
+ * Creates a directory that only this user can access, with a path that is short and plain enough for sockets. It is
+ * removed even if this process is killed.
  */
 export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): PrivateDir {
   const path = tryMake(runtimeDir) ?? mkdtempSync('/tmp/rdpipe-');
@@ -50,7 +51,7 @@ export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Privat
     async remove() {
       watcher?.close();
       if (isRemoved(path))
-        remover.kill(); // it would start a program to find nothing left
+        remover.kill(); // it would start rm to find nothing left
       else remover.stdin.end();
       await remover.closed;
     },
@@ -58,8 +59,8 @@ export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Privat
 }
 
 /**
- * Removes the directory when its standard input ends, as that of a killed process does. Where it cannot be started
- * there is none.
+ * Removes the directory when its standard input ends, which also happens if this process is killed. If the program
+ * cannot be started, removes the directory and throws.
  */
 function startRemover(path: string): ChildChannel {
   try {
@@ -70,7 +71,9 @@ function startRemover(path: string): ChildChannel {
   }
 }
 
-/** Reading a directory takes a descriptor, and none may be left. */
+/**
+ * Removes the directory. Returns false if this failed: reading a directory takes a descriptor, and none may be left.
+ */
 function isRemoved(path: string): boolean {
   try {
     rmSync(path, { recursive: true, force: true });
@@ -80,6 +83,7 @@ function isRemoved(path: string): boolean {
   }
 }
 
+/** True if ssh can bind a socket at this path, and the path needs no quoting. */
 export function isPlainSocketPath(path: string): boolean {
   return path.length <= LONGEST_SOCKET_PATH && PLAIN_PATH.test(path);
 }

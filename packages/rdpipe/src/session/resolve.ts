@@ -1,4 +1,4 @@
-/** Resolves a host by ssh's configuration, jump hosts included. */
+/** Resolves a host, including its jump hosts, with ssh's configuration. */
 import { type Destination, jumpDestination } from './destination.ts';
 import { sessionError } from './errors.ts';
 
@@ -8,17 +8,17 @@ export interface Target {
   readonly hostname: string;
   readonly user: string;
   readonly port: number;
-  /** The jump host that the connection goes through. */
+  /** The jump host through which the connection goes. */
   readonly via: Target | undefined;
-  /** Expanded by ssh; undefined where the user shares no connections. */
+  /** Expanded by ssh; undefined if the user does not share connections. */
   readonly controlPath: string | undefined;
   /** Hosts with the same identity share one session. */
   readonly identity: string;
-  /** Its whole configuration. */
+  /** The complete configuration. */
   readonly config: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A ProxyJump that leads through more hosts than this leads in a circle. */
+/** A longer chain of ProxyJump hosts is taken for a loop. */
 const MOST_JUMPS = 8;
 
 /** Reads a destination's configuration: lower-case keyword to its values, as `ssh -G` prints them. */
@@ -28,8 +28,8 @@ export type ConfigReader = (
 ) => Promise<ReadonlyMap<string, readonly string[]>>;
 
 /**
- * Resolves the destination, jump hosts included.
- * @throws SessionError when its configuration is wrong.
+ * Resolves the destination, including its jump hosts.
+ * @throws SessionError if its configuration is wrong.
  */
 export async function resolveTarget(
   destination: Destination,
@@ -57,7 +57,9 @@ export async function resolveTarget(
   };
 }
 
-/** The last jump is reached through those before it; a single one as its own configuration says. ssh does the same. */
+/**
+ * As in ssh, the last jump host is reached through the previous ones; a single one as its own configuration specifies.
+ */
 function jumpOf(destination: Destination, proxyJump: string | undefined, depth: number): Destination | undefined {
   const jumps = proxyJump?.split(',') ?? [];
   const last = jumps.at(-1);

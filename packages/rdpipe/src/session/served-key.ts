@@ -1,4 +1,4 @@
-/** Reads the key of a client of `rdrecv --serve` from a file that only its owner may read. */
+/** Reads the key of a client of `rdrecv --serve` from a file that only its owner can read. */
 import { createHmac, scrypt } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const FILE_MAX_BYTES = 1024;
 const USED_BY_OTHERS = 0o077;
 
 /**
- * The pre-shared key that the file's line stands for: docs/protocol.md, section 6.1.
+ * Returns the pre-shared key that is derived from the file's line: docs/protocol/serving.md, section 6.1.
  * @throws UsageError with a remedy.
  */
 export async function readServedKey(path: string): Promise<Buffer> {

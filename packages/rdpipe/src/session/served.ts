@@ -1,4 +1,4 @@
-/** The session of a host that serves copies: TLS with a key in place of ssh, an agent behind it. */
+/** The session of a host that serves copies: TLS with a key instead of ssh, to an agent. */
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,17 +16,19 @@ export const SERVED_NONCE = 'serve';
 /** A host with its port. */
 export type ServedHost = HostRef & { readonly served: NonNullable<HostRef['served']> };
 
+/** True for a host that serves copies. */
 export function isServed(host: HostRef): host is ServedHost {
   return host.served !== undefined;
 }
 
-/** One a host. */
+/** One session per host. */
 export interface ServedSessions {
   connect(host: ServedHost): Promise<HostSession>;
-  /** Ends every session, also those that are still being made. */
+  /** Closes every session, including those that are being opened. */
   close(): Promise<void>;
 }
 
+/** Opens no session before the first `connect`. */
 export function createServedSessions(settings: ServedSettings): ServedSessions {
   const sessions = new Map<string, Promise<HostSession>>();
   return {
@@ -46,7 +48,8 @@ type ServedSettings = Pick<SessionSettings, 'keyFile' | 'connectTimeoutMs' | 'si
 
 /**
  * Connects, proves the key, and waits for the server's first line.
- * @throws SessionError with the reason and the next step; UsageError for a key file that cannot be used.
+ * @throws SessionError with the reason and the next step; UsageError for a key file that cannot be used; the signal's
+ * reason.
  */
 export async function connectServed(host: ServedHost, settings: ServedSettings): Promise<HostSession> {
   if (settings.keyFile === undefined) {
@@ -62,7 +65,7 @@ export async function connectServed(host: ServedHost, settings: ServedSettings):
   }
 }
 
-/** A server that many strangers connect to drops the oldest of those that are in their handshake. */
+/** A server with many unauthenticated connections drops the oldest ones during their handshake. */
 const ATTEMPTS = 4;
 const AGAIN_MS = 100;
 
@@ -75,7 +78,7 @@ function isDropped(error: Error): boolean {
   return error instanceof Dropped || ('code' in error && error.code === 'ECONNRESET');
 }
 
-/** A socket from which the first line can still be read; or why there is none. */
+/** Returns a socket from which the first line can still be read, or the error. */
 async function open(host: ServedHost, psk: Buffer, settings: ServedSettings): Promise<TLSSocket | Error> {
   const { signal, connectTimeoutMs } = settings;
   signal.throwIfAborted();
@@ -85,7 +88,7 @@ async function open(host: ServedHost, psk: Buffer, settings: ServedSettings): Pr
     ...(isIP(host.name) === 0 ? {} : { servername: '' }),
     minVersion: 'TLSv1.3',
     ciphers: 'TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256',
-    ca: [], // a server that shows a certificate in place of the key is none of ours
+    ca: [], // refuses a server that presents a certificate instead of proving the key
     pskCallback: () => ({ psk, identity: `rdpipe-serve/1 ${host.user ?? 'default'}` }),
     checkServerIdentity: () => new Impostor(),
   });
@@ -117,7 +120,7 @@ function firstLine(socket: TLSSocket, signal: AbortSignal): Promise<TLSSocket> {
       resolve(socket);
     };
     const onSecure = () => {
-      if (!socket.isSessionReused()) onError(new Impostor()); // no key was proved
+      if (!socket.isSessionReused()) onError(new Impostor()); // the key was not proved
     };
     const onClose = () => onError(new Dropped());
     const onAbort = () => onError(new Late());
@@ -198,7 +201,7 @@ function connectError(host: ServedHost, error: Error, limitMs: number): Error {
   return failure('unreachable', clean(error.message));
 }
 
-/** Alerts of a server that has another key for the name, or shows a certificate. */
+/** Alerts of a server that has a different key for the name, or uses a certificate. */
 const KEY_REFUSED = new Set([
   'ERR_SSL_SSLV3_ALERT_ILLEGAL_PARAMETER',
   'ERR_SSL_TLSV1_ALERT_DECRYPT_ERROR',

@@ -1,14 +1,15 @@
-/** The pool of sessions: one session a host, its jump hosts first. */
+/** The pool of sessions: one session per host, its jump hosts first. */
 import type { HostSession } from './host-session.ts';
 import type { Target } from './resolve.ts';
 
 /** Connects each target once, its jump hosts first, and shares the session with all callers. */
 export interface SessionPool {
   connect(target: Target): Promise<HostSession>;
-  /** Ends every session, also those that are still being made. */
+  /** Closes every session, including those that are being opened. */
   close(): Promise<void>;
 }
 
+/** `connectVia` opens one session, through that of the jump host if there is one. */
 export function createSessionPool<Session extends HostSession>(
   connectVia: (target: Target, via: Session | undefined) => Promise<Session>,
 ): SessionPool {

@@ -1,23 +1,23 @@
-/** Starts a program in a session of its own, and kills its group. */
+/** Starts a program in its own session, and kills its process group. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Readable, Writable } from 'node:stream';
 import { execa, type Subprocess } from 'execa';
 
-/** A started program: the streams, the end and the `error` event of node's ChildProcess. */
+/** A started program: the streams, the exit and the `error` event of node's ChildProcess. */
 export type Program = Subprocess;
 
 export type PipedProgram = Program & Readonly<{ stdin: Writable; stdout: Readable; stderr: Readable }>;
 
 type Standard = 'pipe' | 'ignore' | 'inherit';
 
-/** Of descriptors 0, 1, 2, …; a number is a descriptor of ours. */
+/** Descriptors 0, 1, 2, … of the program; a number is a descriptor of this process. */
 export type Stdio = readonly [stdin: Standard, stdout: Standard, stderr: Standard, ...inherited: (0 | 1)[]];
 
 /**
- * Starts a program in a session of its own, so that Ctrl-C does not reach it; not `detached`: in ours.
- * `env` is added to our environment.
- * Its output must get a reader before this turn of the event loop is over: output without one is discarded.
- * @throws where no descriptor is left for its pipes. Any other reason why it did not start is in its `error` event.
+ * Starts a program in its own session, so that Ctrl-C does not reach it; without `detached`, in the session of this
+ * process. Adds `env` to the environment of this process.
+ * The output must get a reader before this turn of the event loop is over: output without a reader is discarded.
+ * @throws if no descriptor is left for the pipes. Any other failure to start is in the `error` event.
  */
 export function startProgram(
   [program = '', ...args]: readonly string[],
@@ -25,12 +25,12 @@ export function startProgram(
   env: Readonly<NodeJS.ProcessEnv> = {},
   options: { readonly detached: boolean } = { detached: true },
 ): Program {
-  // Where no descriptor is left, node makes a process without streams:
-  // execa throws at once, and the process emits the reason later.
+  // If no descriptor is left, node creates a process without streams: execa throws at once, and the process emits the
+  // reason later.
   subscribe(NEW_PROCESS, ignoreErrors);
   try {
     const child = execa(program, args, { ...PLAIN, ...options, stdio, env });
-    // Node refused to start it at all (its arguments are too long): then execa's process emits nothing by itself.
+    // If node refuses to start the program at all (its arguments are too long), execa's process emits nothing.
     if (child.spawnfile === null) void child.then(({ cause }) => child.emit('error', cause));
     return child;
   } catch (cause) {
@@ -46,7 +46,7 @@ function ignoreErrors(message: unknown): void {
   (message as { readonly process: Program }).process.on('error', () => {});
 }
 
-/** As node alone: execa collects nothing, kills nothing, and drops its result, which quotes the command line. */
+/** Like node's spawn: execa collects nothing, kills nothing, and drops its result, which quotes the command line. */
 const PLAIN = {
   cleanup: false,
   forceKillAfterDelay: false,
@@ -56,7 +56,10 @@ const PLAIN = {
   verbose: 'none',
 } as const;
 
-/** Starts it with three pipes; it gets our descriptors `inherited` as 3, 4, …. @throws as startProgram does. */
+/**
+ * Starts a program with three pipes; it gets the descriptors `inherited` of this process as 3, 4, ….
+ * @throws as startProgram does.
+ */
 export function startPiped(
   command: readonly string[],
   env: Readonly<NodeJS.ProcessEnv> = {},
@@ -65,12 +68,12 @@ export function startPiped(
   return startProgram(command, ['pipe', 'pipe', 'pipe', ...inherited], env) as PipedProgram;
 }
 
-/** Kills it, and what it started itself (a ProxyCommand): it leads a group of its own. */
+/** Kills the program and the processes that it started (such as a ProxyCommand), which are in its own process group. */
 export function killProgram({ pid, exitCode, signalCode }: Program): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // The program has just ended.
   }
 }

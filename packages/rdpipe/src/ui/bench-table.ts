@@ -5,6 +5,7 @@ import { printable } from '../model/text.ts';
 import { formatRate } from '../model/units.ts';
 import { formatMicroseconds, formatTable } from './format.ts';
 
+/** The lines of the table, without newlines. */
 export function benchLines(benchmark: Benchmark): readonly string[] {
   const { from, to, rounds, ways, missing } = benchmark;
   const head = ['', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'carried by'];
@@ -15,11 +16,12 @@ export function benchLines(benchmark: Benchmark): readonly string[] {
   ];
 }
 
+/** The heads of the two CPU columns. */
 export function cpuHeads({ from, to }: Benchmark): readonly string[] {
   return [`CPU s/GiB ${from}`, `CPU s/GiB ${to}`];
 }
 
-/** As many as `benchLines` has heads. */
+/** The cells of a method's row, one for each head in `benchLines`. */
 export function methodCells(result: MethodResult): readonly string[] {
   const { rate, fromCpu, toCpu, roundTripUs, pingPongUs } = figuresOf(result);
   const cpu = (spread: Spread | undefined) => (spread === undefined ? '' : spread.median.toFixed(2));
@@ -36,13 +38,14 @@ export function methodCells(result: MethodResult): readonly string[] {
 
 export interface Figures {
   readonly rate: Spread | undefined;
-  /** Seconds a GiB. */
+  /** Seconds per GiB. */
   readonly fromCpu: Spread | undefined;
   readonly toCpu: Spread | undefined;
   readonly roundTripUs: number | undefined;
   readonly pingPongUs: number | undefined;
 }
 
+/** The figures of a method over all its samples; undefined: not measured. */
 export function figuresOf({ samples }: MethodResult): Figures {
   const values = (read: (sample: Sample) => number | null) =>
     samples.flatMap((sample) => {
@@ -62,7 +65,7 @@ export function figuresOf({ samples }: MethodResult): Figures {
 
 const GIB = 1024 ** 3;
 
-/** A login is no message. */
+/** The round trip of ssh is a login, not a message. */
 function roundTripText({ way }: MethodResult, microseconds: number): string {
   return way === 'ssh' ? `${formatMicroseconds(microseconds)} (login)` : formatMicroseconds(microseconds);
 }

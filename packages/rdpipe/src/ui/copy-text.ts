@@ -1,4 +1,4 @@
-/** The text of a copy's sums, the same wherever they are shown. Pure. */
+/** The text of a copy's sums, for terminal and page. Pure. */
 import type { CopyHost, CopyReport, Report } from '../model/report.ts';
 import { formatBytes, formatRate } from '../model/units.ts';
 import { formatCount, formatDuration } from './format.ts';
@@ -15,7 +15,7 @@ export function copySummary(copy: CopyReport, { seconds }: Pick<Report, 'seconds
   ].join('; ');
 }
 
-/** `n1: 12 files, 3.4 MiB; 40 unchanged`, a line for each of several hosts. */
+/** `n1: 12 files, 3.4 MiB; 40 unchanged`: a line per host, if the target is on several hosts. */
 export function hostSummaries({ hosts = [] }: CopyReport): readonly string[] {
   return hosts.map((host) => {
     const copied = `${host.host}: ${counted(host.files, 'file')}, ${formatBytes(host.bytes)}`;

@@ -1,11 +1,11 @@
-/** Numbers for people. Sizes and rates are in model/units.ts. */
+/** Formats numbers for people. Sizes and rates are in model/units.ts. */
 
 /** `0.4 s`, `12.3 s`, `4:05`, `1:02:03`. */
 export function formatDuration(seconds: number): string {
   return seconds < 59.95 ? `${seconds.toFixed(1)} s` : formatWholeSeconds(seconds);
 }
 
-/** `12 s`, `4:05`, `1:02:03`: an estimate pretends to no more. */
+/** `12 s`, `4:05`, `1:02:03`: estimates have no decimals. */
 export function formatWholeSeconds(seconds: number): string {
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
@@ -32,7 +32,7 @@ export function formatMicroseconds(microseconds: number): string {
   return microseconds < 99_950 ? `${(microseconds / 1000).toFixed(1)} ms` : formatDuration(microseconds / 1_000_000);
 }
 
-/** Rows as columns as wide as their widest cell; the last column is not padded. */
+/** Lines with aligned columns, each as wide as its widest cell; without trailing blanks. */
 export function formatTable(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) {

@@ -4,9 +4,9 @@ import type { RunEvent, RunEventKind } from '../model/events.ts';
 export interface Renderer {
   /** Never throws. */
   readonly handle: (event: RunEvent) => void;
-  /** A failure that has no report: usage, or before a run began. One line, with its picture if it has one. */
+  /** Shows a failure without a report: a usage error, or one before the run. One line, with its detail if any. */
   failure(error: unknown): void;
-  /** Ends timers and leaves the terminal as it was. Idempotent. */
+  /** Stops timers and restores the terminal. Idempotent. */
   close(): void;
 }
 
@@ -15,7 +15,7 @@ export type EventHandlers = {
   readonly [Kind in RunEventKind]: (event: Extract<RunEvent, { readonly kind: Kind }>) => void;
 };
 
-/** A kind without a function is not shown. */
+/** Calls the handler of the event's kind; an event without a handler is ignored. */
 export function dispatch(handlers: Partial<EventHandlers>, event: RunEvent): void {
   const handler = handlers[event.kind] as ((event: RunEvent) => void) | undefined;
   handler?.(event);

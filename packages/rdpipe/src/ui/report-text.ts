@@ -1,16 +1,16 @@
-/** The text of a report's parts, the same wherever they are shown. Pure. */
+/** The text of a report's parts, for terminal and page. Pure. */
 
 import { cipherWords } from '../model/cipher.ts';
 import type { HopReport, StageReport } from '../model/report.ts';
 import { formatBytes } from '../model/units.ts';
 import { formatDuration } from './format.ts';
 
-/** A link to a file or to the user's own descriptor may stay on one host. */
+/** `h1→h2`, or `within h1`: a link to a file or to the user's own descriptor may stay on one host. */
 export function hopName({ from, to }: Pick<HopReport, 'from' | 'to'>): string {
   return from === to ? `within ${from}` : `${from}→${to}`;
 }
 
-/** `tcp aes-256-gcm`, `rdma mlx5_0 authenticated`; empty where nothing was connected. */
+/** `tcp aes-256-gcm`, `rdma mlx5_0 authenticated`; empty if the hop was not connected. */
 export function hopCarrier({ transport, devices, numa, cipher, result, from, to }: HopReport): string {
   if (result === 'not_connected') return '';
   const carrier = [transport, ...(devices.length === 0 ? [] : [[...new Set(devices)].join('→')]), ...nodesOf(numa)];
@@ -24,11 +24,12 @@ function nodesOf(numa: HopReport['numa']): readonly string[] {
   return numa.every((node) => node === null) ? [] : [`node ${[...nodes].join('→')}`];
 }
 
-/** `3.1 GiB`; of a hop that compresses `3.1 GiB, 1.0 GiB on the wire`. */
+/** `3.1 GiB`; for a hop with compression `3.1 GiB, 1.0 GiB on the wire`. */
 export function hopBytes({ bytes, compress, wireBytes }: Pick<HopReport, 'bytes' | 'compress' | 'wireBytes'>): string {
   return compress === 0 ? formatBytes(bytes) : `${formatBytes(bytes)}, ${formatBytes(wireBytes)} on the wire`;
 }
 
+/** `delivered`, `not connected`. */
 export function hopResult({ result }: HopReport): string {
   return result.replace('_', ' ');
 }
@@ -50,6 +51,7 @@ export function stageEnd({ state, code, signal }: StageReport): string {
   }
 }
 
+/** Milliseconds as `0.4 s`, `4:05`. */
 export function inSeconds(milliseconds: number): string {
   return formatDuration(milliseconds / 1000);
 }

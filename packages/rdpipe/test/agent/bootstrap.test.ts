@@ -63,12 +63,12 @@ describe('the script that becomes the agent', () => {
         needsTool(this, shell[0] ?? '');
       });
 
-      it('ends in the agent, which gets what is sent then', () => {
+      it('ends by running the agent, which gets the bytes sent after it', () => {
         install(version);
         expect(run(shell, script())).to.include({ status: 0, stdout: `agent --agent --nonce ${NONCE}\n`, stderr: '' });
       });
 
-      it('starts two programs before it, three where it may be of several kinds', () => {
+      it('starts two programs before the agent, three if the agent has several kinds', () => {
         install(version);
         const spies = join(home, 'spies');
         mkdirSync(spies);
@@ -83,26 +83,26 @@ describe('the script that becomes the agent', () => {
           execaSync(program, args, { input, env, extendEnv: false });
           return readFileSync(join(home, 'seen'), 'utf8');
         };
-        // The last one is of what stands in for the agent; busybox has the others in itself.
+        // The last program is the substitute for the agent; busybox has the others built in.
         const isBusybox = shell[0] === 'busybox';
         const bundles = new Map([[THIS_PLATFORM, { digest: DIGEST, agent, others: [] }]]);
         expect(started(script({ bundles }))).to.equal(isBusybox ? 'cat\n' : 'ls\nsha256sum\ncat\n');
         expect(started(script())).to.equal(isBusybox ? 'cat\n' : 'uname\nls\nsha256sum\ncat\n');
       });
 
-      it('says what is missing, and lets another script follow', () => {
+      it('reports missing programs, and lets another script follow', () => {
         const { stdout, stderr } = run(shell, `${script()}echo next\n`);
         const uname = (option: string) => execaSync('uname', [option]).stdout;
         expect(stdout).to.equal(`\nrdstage/1 ${NONCE} missing ${uname('-s')} ${uname('-m')}\nnext\n`);
         expect(stderr).to.equal('');
       });
 
-      it('runs no agent whose contents are not ours, whatever its size', () => {
+      it('runs no agent with different contents, whatever its size', () => {
         install(version, 'rdstage', AGENT.replace('agent', 'trick'));
         expect(run(shell, script()).stdout).to.match(/^\nrdstage\/1 \w+ missing \S+ \S+ damaged\n$/);
       });
 
-      it('tells the agent what the programs beside it are to be', () => {
+      it('passes the expected digests of the other programs to the agent', () => {
         const bundle: Bundle = { digest: DIGEST, agent, others: [beside, program] };
         const bundles = new Map([[THIS_PLATFORM, bundle]]);
         install(version);
@@ -113,7 +113,7 @@ describe('the script that becomes the agent', () => {
         expect(run(shell, script({ bundles })).stdout).to.equal(`agent --agent --nonce ${NONCE} --sums ${dynamic}\n`);
       });
 
-      it('runs the agent that uses libraries of the host where it is, and right', () => {
+      it("runs the agent that uses the host's libraries if it is there and intact", () => {
         const bundle: Bundle = { digest: DIGEST, agent, others: [beside, dynamicAgent, program] };
         const bundles = new Map([[THIS_PLATFORM, bundle]]);
         install(version);
@@ -131,18 +131,18 @@ describe('the script that becomes the agent', () => {
         expect(run(shell, script({ bundles })).stdout).to.match(/^agent .*dynamic\/rdstage=/);
       });
 
-      it('runs what is whole by its names where no program computes digests', () => {
+      it('runs programs with complete names if no program computes digests', () => {
         install(version, 'rdstage', AGENT.replace('agent', 'other'));
         const without = 'sha256sum() { return 127; }; shasum() { return 127; }; openssl() { return 127; }\n';
         expect(run(shell, without + script()).stdout).to.match(/^other/);
       });
 
-      it('runs no link', () => {
+      it('runs no symbolic link', () => {
         symlinkSync(install('elsewhere'), join(dirname(install(version, 'other')), 'rdstage'));
         expect(run(shell, script()).stdout).to.match(/ damaged\n$/);
       });
 
-      it('runs none where others may put theirs', () => {
+      it('runs no agent in a directory that other users can write', () => {
         install(version);
         chmodSync(join(home, '.cache'), 0o770);
         expect(run(shell, script()).stdout).to.match(/^\nrdstage\/1 \w+ missing \S+ \S+\n$/);
@@ -150,7 +150,7 @@ describe('the script that becomes the agent', () => {
         expect(run(shell, script()).stdout).to.match(/^agent/);
       });
 
-      it('follows a link above that leads to a safe place, and no other', () => {
+      it('follows a link in a parent path only if it leads to a safe directory', () => {
         install(`real/rdpipe/${DIGEST}`);
         symlinkSync(join(home, 'real'), join(home, '.cache'));
         expect(run(shell, script()).stdout).to.match(/^agent/);
@@ -158,7 +158,7 @@ describe('the script that becomes the agent', () => {
         expect(run(shell, script()).stdout).to.match(/ missing \S+ \S+\n$/);
       });
 
-      it('takes the agent that --agent names, whatever the path holds', () => {
+      it('runs the agent that --agent names, whatever characters its path has', () => {
         const agentPath = install(`it's "my" $HOME`);
         expect(run(shell, script({ agentPath })).stdout).to.equal(`agent --agent --nonce ${NONCE}\n`);
         expect(run(shell, script({ agentPath: `~/it's "my" $HOME/rdstage` })).stdout).to.match(/^agent/);

@@ -32,27 +32,27 @@ describe('a hello', () => {
   const withPort = (changes: object) => ({ ...FULL, rdma: [{ ...PORT, ...changes }] });
 
   for (const [what, hello] of [
-    ['of a host with all there is', FULL],
+    ['of a host with everything', FULL],
     ['of a host with nothing', HELLO],
-    ['whose kernel does not tell much', { ...withPort(UNKNOWN), addresses: [{ ...ADDRESS, speed_mbps: null }] }],
-    ['with as much as there may be', { ...FULL, addresses: Array(256).fill(ADDRESS), rdma: Array(64).fill(PORT) }],
+    ['whose kernel reports little', { ...withPort(UNKNOWN), addresses: [{ ...ADDRESS, speed_mbps: null }] }],
+    ['of the largest allowed size', { ...FULL, addresses: Array(256).fill(ADDRESS), rdma: Array(64).fill(PORT) }],
   ] as const)
-    it(`${what} is taken as it is`, () => expect(decode(hello)).to.deep.equal(hello));
+    it(`${what} is accepted unchanged`, () => expect(decode(hello)).to.deep.equal(hello));
 
   for (const [what, hello] of [
     ['too many addresses', { ...FULL, addresses: Array(257).fill(ADDRESS) }],
     ['too many ports', { ...FULL, rdma: Array(65).fill(PORT) }],
-    ['an address that is none', withAddress({ address: 'eth0' })],
+    ['an invalid address', withAddress({ address: 'eth0' })],
     ['an address with a command in it', withAddress({ address: '10.0.0.1; reboot' })],
-    ['a prefix that is none', withAddress({ prefix: 129 })],
+    ['an invalid prefix', withAddress({ prefix: 129 })],
     ['an unknown kind of interface', withAddress({ kind: 'wormhole' })],
-    ['a speed below nothing', withAddress({ speed_mbps: -1 })],
+    ['a negative speed', withAddress({ speed_mbps: -1 })],
     ['an unknown state of a port', withPort({ state: 'asleep' })],
     ['an unknown link layer', withPort({ link_layer: 'token ring' })],
     ['a rate in words', withPort({ rate_mbps: '100 Gb/sec' })],
-    ['kinds of GIDs without end', withPort({ gids: Array(17).fill('RoCE v2') })],
+    ['endless kinds of GIDs', withPort({ gids: Array(17).fill('RoCE v2') })],
     ['half a byte of locked memory', { ...FULL, memlock: 0.5 }],
-    ['no word of what is lacking', { ...FULL, rdma_lacks: undefined }],
+    ['no list of missing parts', { ...FULL, rdma_lacks: undefined }],
   ] as const)
     it(`with ${what} is refused`, () => expect(decode(hello)).to.equal(undefined));
 });
@@ -63,13 +63,13 @@ describe('a message about a broken connection', () => {
   const resumed = { event: 'resumed', link: 1, end: 'recv', epoch: 2, bytes: 8_589_934_592 };
 
   for (const event of [broken, resumed])
-    it(`${event.event} is taken as it is`, () => expect(decode(event)).to.deep.equal(event));
+    it(`${event.event} is accepted unchanged`, () => expect(decode(event)).to.deep.equal(event));
 
   for (const [what, event] of [
-    ['broken without words', { ...broken, message: undefined }],
-    ['broken at no end', { ...broken, end: 'middle' }],
-    ['resumed before the beginning', { ...resumed, bytes: -1 }],
-    ['resumed without its number', { ...resumed, epoch: '2' }],
+    ['broken without a message', { ...broken, message: undefined }],
+    ['broken without an end', { ...broken, end: 'middle' }],
+    ['resumed at a negative offset', { ...resumed, bytes: -1 }],
+    ['resumed without an epoch', { ...resumed, epoch: '2' }],
   ] as const)
     it(`${what} is refused`, () => expect(decode(event)).to.equal(undefined));
 });

@@ -29,11 +29,11 @@ import type { HostSession } from '../../src/session/host-session.ts';
 import { openSessions, type Sessions } from '../../src/session/open.ts';
 import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session/ssh-hosts.ts';
 
-/** The files that a host keeps of rdpipe once an agent was started there: the time of `used` is when. */
+/** The files of rdpipe on a host after an agent was started there: the time of `used` is the time of the start. */
 const KEPT = ['dynamic', 'rdhop', 'rdstage', 'rdtree', 'used'];
 
 const STATIC_DIRECTORY = join(installationRoot(), 'build/rdpipe/native', THIS_PLATFORM, 'static');
-/** The last directory that is tried, which no variable names. An agent left there would be found by other suites. */
+/** The last directory that is tried, independent of variables. Other suites would find an agent left there. */
 const LAST_PLACE = `/var/tmp/rdpipe-${userInfo().uid}`;
 
 describe('an agent that is not on its host yet', () => {
@@ -90,7 +90,7 @@ describe('an agent that is not on its host yet', () => {
   const environment = () => ({ HOME: directory, XDG_RUNTIME_DIR: join(directory, 'run') });
   const digest = async () => (await loadBundles()).get(THIS_PLATFORM)?.digest ?? '';
 
-  it('is copied once, whole, for us alone', async () => {
+  it('is copied once, completely, readable only by this user', async () => {
     const session = await connect(environment());
     expect((await start(session)).hello.ssh_connection).to.match(/^127\.0\.0\.1 /);
     await start(session);
@@ -103,7 +103,7 @@ describe('an agent that is not on its host yet', () => {
       expect(statSync(path).mode & 0o777).to.equal(0o700);
   });
 
-  it('comes without the programs that the libraries of the host do not fit', async () => {
+  it("is copied without programs that do not fit the host's libraries", async () => {
     const dynamicDir = join(directory, 'built');
     mkdirSync(dynamicDir);
     for (const name of PROGRAMS) writeFileSync(join(dynamicDir, name), '#!/no/such/loader\n');
@@ -114,7 +114,7 @@ describe('an agent that is not on its host yet', () => {
     expect(readdirSync(join(homePlace(), bundle.digest)).sort()).to.deep.equal(KEPT.slice(1));
   });
 
-  it('is copied by several at once without harm', async () => {
+  it('can be copied by several runs at once', async () => {
     await connect(environment());
     const more = await Promise.all(
       [1, 2, 3, 4].map(() => openSessions([hostRef('h1')], settingsFor(hosts), undefined)),
@@ -131,7 +131,7 @@ describe('an agent that is not on its host yet', () => {
     }
   });
 
-  it('is copied where another run makes the place at the same moment', async () => {
+  it('is copied if another run creates the directory at the same moment', async () => {
     const programs = join(directory, 'bin');
     mkdirSync(programs);
     const first = 'case "$*" in */.cache/rdpipe) PATH=/usr/bin:/bin mkdir "$@" ;; esac';
@@ -142,14 +142,14 @@ describe('an agent that is not on its host yet', () => {
     expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
   });
 
-  it('is found behind a .bashrc that prints', async function () {
+  it('is found after the output of a .bashrc', async function () {
     needsTool(this, 'bash');
     writeFileSync(join(directory, '.bashrc'), 'echo Welcome; printf "no newline"\n');
     await start(await connect(environment()));
     expect(existsSync(join(homePlace(), await digest(), 'rdstage'))).to.equal(true);
   });
 
-  it('goes to another place where the first cannot be written', async () => {
+  it('goes to another directory if the first cannot be written', async () => {
     mkdirSync(join(directory, 'run'));
     await start(await connect({ ...environment(), HOME: '/dev/null' }));
     expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
@@ -160,9 +160,9 @@ describe('an agent that is not on its host yet', () => {
 
   for (const [what, agent, why] of [
     ['reports a failure', () => "#!/bin/sh\necho no >&2; echo 'cannot read /proc' >&2; exit 1\n", 'cannot read /proc'],
-    ['is of another CPU', otherCpu, ''],
+    ['is for another CPU', otherCpu, ''],
   ] as const) {
-    it(`is not kept where it ${what}, which is said`, async () => {
+    it(`is not kept if it ${what}, which is reported`, async () => {
       const staticDir = join(directory, 'built');
       mkdirSync(staticDir);
       for (const name of PROGRAMS) writeFileSync(join(staticDir, name), agent());
@@ -179,7 +179,7 @@ describe('an agent that is not on its host yet', () => {
     });
   }
 
-  it('goes to another place where programs may not run', async function () {
+  it('goes to another directory if programs may not run in the first', async function () {
     needsRoot(this);
     mkdirSync(join(directory, 'run'));
     mkdirSync(join(directory, '.cache'));
@@ -202,10 +202,10 @@ describe('an agent that is not on its host yet', () => {
 
   for (const [what, prepare] of [
     ['a link', (place: string, other: string) => symlinkSync(other, place)],
-    ['open to others', (place: string) => mkdirSync(place, { mode: 0o755 })],
+    ['open to other users', (place: string) => mkdirSync(place, { mode: 0o755 })],
     ['a file', (place: string) => writeFileSync(place, '')],
   ] as const) {
-    it(`trusts no place that is ${what}`, async () => {
+    it(`trusts no directory that is ${what}`, async () => {
       mkdirSync(join(directory, 'run'));
       mkdirSync(join(directory, '.cache'));
       mkdirSync(join(directory, 'other'), { mode: 0o700 });
@@ -216,7 +216,7 @@ describe('an agent that is not on its host yet', () => {
     });
   }
 
-  it('trusts no place of another user', async function () {
+  it('trusts no directory of another user', async function () {
     needsRoot(this);
     mkdirSync(join(directory, 'run'));
     mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
@@ -228,10 +228,10 @@ describe('an agent that is not on its host yet', () => {
 
   for (const [what, prepare] of [
     ['may be changed by its group', (path: string) => chmodSync(path, 0o770)],
-    ['may be changed by anybody', (path: string) => chmodSync(path, 0o707)],
-    ['is of another user', (path: string) => chownSync(path, 65534, 65534)],
+    ['may be changed by any user', (path: string) => chmodSync(path, 0o707)],
+    ['belongs to another user', (path: string) => chownSync(path, 65534, 65534)],
   ] as const) {
-    it(`trusts no place below a directory that ${what}`, async function () {
+    it(`trusts nothing below a directory that ${what}`, async function () {
       needsRoot(this);
       const session = await connect(environment());
       await start(session);
@@ -245,7 +245,7 @@ describe('an agent that is not on its host yet', () => {
   }
 
   for (const name of ['dynamic/rdstage', 'dynamic/rdhop', 'dynamic/rdtree']) {
-    it(`is not run beside a ${name} that was changed, and copied again`, async () => {
+    it(`is not run next to a changed ${name}, and is copied again`, async () => {
       const session = await connect(environment());
       await start(session);
       const program = join(homePlace(), await digest(), name);
@@ -264,7 +264,7 @@ describe('an agent that is not on its host yet', () => {
     });
   }
 
-  it('trusts no version of somebody else', async () => {
+  it('trusts no version of another user', async () => {
     const session = await connect(environment());
     const version = join(homePlace(), await digest());
     mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
@@ -304,7 +304,7 @@ describe('an agent that is not on its host yet', () => {
     expect(statSync(join(version, 'used')).mtimeMs).to.be.greaterThan(Date.now() - 3_600_000);
   });
 
-  it('is not copied where there is no build for the CPU', async () => {
+  it('is not copied if there is no build for the CPU', async () => {
     fakeProgram('uname', 'echo Linux riscv64');
     const session = await connect({ ...environment(), PATH: `${directory}:${process.env.PATH}` });
     const error = await start(session).catch((failure: unknown) => failure);
@@ -315,9 +315,9 @@ describe('an agent that is not on its host yet', () => {
     expect(existsSync(homePlace())).to.equal(false);
   });
 
-  it('says of every place why it will not do', async () => {
+  it('reports for every directory why it cannot be used', async () => {
     fakeProgram('mkdir', 'echo "mkdir: cannot create directory: Read-only file system" >&2; exit 1');
-    fakeProgram('ls', 'exit 1'); // for a place below /var/tmp that is there already
+    fakeProgram('ls', 'exit 1'); // in case the directory below /var/tmp already exists
     const session = await connect({ ...environment(), PATH: `${directory}:${process.env.PATH}` });
     const error = await start(session).catch((failure: unknown) => failure);
     expect(error).to.have.property('code', 'no_agent');
@@ -328,7 +328,7 @@ describe('an agent that is not on its host yet', () => {
       );
   });
 
-  it('is run by sudo where that is asked for', async () => {
+  it('is run with sudo if requested', async () => {
     fakeProgram('sudo', `echo "$*" >${join(directory, 'sudo-arguments')}; shift 2; exec "$@"`);
     await start(await connect({ ...environment(), PATH: `${directory}:${process.env.PATH}` }), { sudo: true });
     expect(readFileSync(join(directory, 'sudo-arguments'), 'utf8')).to.match(
@@ -336,14 +336,14 @@ describe('an agent that is not on its host yet', () => {
     );
   });
 
-  it('fails with what sudo says', async () => {
+  it('fails with the message of sudo', async () => {
     fakeProgram('sudo', 'echo "sudo: a password is required" >&2; exit 1');
     const session = await connect({ ...environment(), PATH: `${directory}:${process.env.PATH}` });
     const error = await start(session, { sudo: true }).catch((failure: unknown) => failure);
     expect(error).to.have.property('message', 'cannot start the agent on h1: sudo: a password is required');
   });
 
-  it('is not copied where --agent names one', async () => {
+  it('is not copied if --agent names one', async () => {
     const session = await connect(environment());
     await start(session, { agentPath: join(STATIC_DIRECTORY, 'rdstage') });
     symlinkSync(join(STATIC_DIRECTORY, 'rdstage'), join(directory, "it's mine"));
@@ -358,7 +358,7 @@ describe('an agent that is not on its host yet', () => {
   }
 });
 
-/** This machine's agent, but for the number of the CPU. */
+/** This machine's agent with the number of another CPU. */
 function otherCpu(): Buffer {
   const program = readFileSync(join(STATIC_DIRECTORY, 'rdstage'));
   program.writeUInt16LE(0xf3, 18);

@@ -1,4 +1,4 @@
-/** Agents that do what a test wants of them: small shell scripts that get their nonce as a real one does. */
+/** Agents for tests: small shell scripts that receive their nonce like a real agent. */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentHello } from '../../src/model/protocol.ts';

@@ -12,7 +12,7 @@ async function linesOf(chunks: readonly string[], longest = 100): Promise<string
 }
 
 describe('lines', () => {
-  it('come out whole, however they come in', async () => {
+  it('are returned complete, however they arrive', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.stringMatching(/^[ab\n]{0,6}$/)), async (chunks) => {
         const wanted = chunks.join('').split('\n');
@@ -22,7 +22,7 @@ describe('lines', () => {
     );
   });
 
-  it('may be as long as is allowed, and no longer', async () => {
+  it('may be as long as allowed, and no longer', async () => {
     expect(await linesOf(['1234', '5\n', '12345'], 5)).to.deep.equal(['12345', '12345']);
     for (const chunks of [['123456\n'], ['1234', '56\n'], ['123', '456']]) {
       expect(await linesOf(chunks, 5).catch((error: unknown) => error)).to.be.instanceOf(LineTooLongError);

@@ -24,7 +24,7 @@ describe('the native programs', () => {
       for (const name of ['rdstage', 'rdhop', 'rdtree']) put(`${platform}/${kind}/${name}`);
   };
 
-  it('are those of RDPIPE_NATIVE_DIR, a directory a platform', () => {
+  it('are those in RDPIPE_NATIVE_DIR, one directory per platform', () => {
     putAll(THIS_PLATFORM);
     put('linux-riscv64/static/rdstage');
     put('notes/README');
@@ -37,7 +37,7 @@ describe('the native programs', () => {
     expect(builds.get('linux-riscv64')?.dynamicDir).to.equal(undefined);
   });
 
-  it('are those that make has built, in a checkout', () => {
+  it('are those built by make, in a checkout', () => {
     const made = ['dynamic', 'static'].map((kind) =>
       join(installationRoot(), 'build/rdpipe/native', THIS_PLATFORM, kind, 'rdstage'),
     );
@@ -50,13 +50,13 @@ describe('the native programs', () => {
     const choose = () => chooseLocalAgent(locateLocalAgents(directory));
     const rdhop = join(THIS_PLATFORM, 'dynamic/rdhop');
 
-    it('are those that use its libraries, where they run', async () => {
+    it('are the dynamic ones, if they run', async () => {
       putAll(THIS_PLATFORM);
       put(rdhop, '#!/bin/sh\n');
       expect(await choose()).to.equal(agentIn('dynamic'));
     });
 
-    it('are the static ones where a library or the loader is missing', async () => {
+    it('are the static ones if a library or the loader is missing', async () => {
       putAll(THIS_PLATFORM);
       for (const broken of ['#!/bin/sh\nexit 127\n', '#!/lib/no-loader\n']) {
         put(rdhop, broken);
@@ -71,7 +71,7 @@ describe('the native programs', () => {
     });
   });
 
-  it('have a digest that every byte and name of them changes', async () => {
+  it('have a digest that depends on all their bytes and names', async () => {
     const digestOf = async () => {
       const builds = locateBuilds(directory);
       return (await readBundles(new Map([...builds].filter(([name]) => name === 'linux-x')))).get('linux-x')?.digest;

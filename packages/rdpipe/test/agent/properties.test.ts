@@ -21,7 +21,7 @@ const EVENTS: readonly object[] = [
   { event: 'closed', link: 1, end: 'recv' },
 ];
 
-/** A message that is right but for one field. */
+/** A message in which only one field is wrong. */
 const almostEvent = fc
   .tuple(fc.constantFrom(...EVENTS), fc.nat(12), fc.jsonValue({ stringUnit: 'binary' }))
   .map(([event, at, value]) => {
@@ -30,8 +30,8 @@ const almostEvent = fc
     return Object.fromEntries(entries);
   });
 
-describe('whatever a host sends', () => {
-  it('comes out in lines, however it comes in', async () => {
+describe('any input from a host', () => {
+  it('is split into lines, however it arrives', async () => {
     const bytes = fc
       .uint8Array({ maxLength: 40 })
       .map((all) => Buffer.from(all.map((byte) => (byte % 5 === 0 ? 10 : byte))));
@@ -48,7 +48,7 @@ describe('whatever a host sends', () => {
     );
   });
 
-  it('is a line also when it comes byte by byte', async () => {
+  it('is one line also if it arrives byte by byte', async () => {
     const text = 'x'.repeat(5000);
     const lines: Buffer[] = [];
     for await (const line of readLines(Readable.from([...`${text}\n`].map((byte) => Buffer.from(byte))), 10_000))
@@ -66,7 +66,7 @@ describe('whatever a host sends', () => {
     fc.assert(fc.property(fc.json(), (text) => decodeHello(Buffer.from(text)) === undefined));
   });
 
-  it('is taken as it is where it is harmless, and the same when it is read again', () => {
+  it('is accepted unchanged if harmless, and reads the same a second time', () => {
     for (const event of EVENTS) expect(decodeEvent(encode(event))).to.deep.equal(event);
     fc.assert(
       fc.property(almostEvent, (event) => {
@@ -82,7 +82,7 @@ describe('whatever a host sends', () => {
     );
   });
 
-  it('says of itself only what is harmless', () => {
+  it('describes itself only with harmless text', () => {
     const keys = Object.keys(HELLO);
     fc.assert(
       fc.property(fc.constantFrom(...keys), fc.jsonValue({ stringUnit: 'binary' }), (key, value) => {
@@ -94,7 +94,7 @@ describe('whatever a host sends', () => {
     );
   });
 
-  it('is one word to sh when it is put into a script', () => {
+  it('is one word to sh in a script', () => {
     const word = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '').toString());
     const words = fc.sample(word, 300).map((text) => Buffer.from(text).toString());
     const script = words.map((text) => `printf '%s\\0' ${quoteForSh(text)}\n`).join('');

@@ -31,7 +31,7 @@ describe('a script on a host', () => {
     );
   };
 
-  it('answers, whatever else is printed', async () => {
+  it('answers, whatever else is printed around it', async () => {
     expect(await runScript(session, 'echo noise; printf more; say ok two words', undefined, NEVER)).to.deep.equal({
       ok: true,
       text: 'two words',
@@ -55,9 +55,9 @@ describe('a script on a host', () => {
 
   for (const [how, before] of [
     ['compressed', ''],
-    ['as it is, where there is no gzip', 'command() { return 1; }'],
+    ['uncompressed, if there is no gzip', 'command() { return 1; }'],
   ] as const) {
-    it(`takes a file in, byte for byte, ${how}`, async () => {
+    it(`receives a file byte for byte, ${how}`, async () => {
       const content = Buffer.concat([Buffer.from('say ok\nexit\n'), randomBytes(1 << 20)]);
       expect(await copy(content, content, before)).to.deep.equal({ ok: true, text: '' });
       expect(readFileSync(join(directory, 'dynamic/program')).equals(content)).to.equal(true);
@@ -65,7 +65,7 @@ describe('a script on a host', () => {
     });
   }
 
-  it('takes no file in that was damaged on its way', async () => {
+  it('rejects a file that was damaged in transit', async () => {
     expect(await copy(Buffer.from('evil'), Buffer.from('good'))).to.deep.equal({
       ok: false,
       text: `${dirname(directory)}: the copy is damaged`,
@@ -73,7 +73,7 @@ describe('a script on a host', () => {
     expect(existsSync(directory)).to.equal(false);
   });
 
-  it('compares sizes where no program computes digests', async () => {
+  it('compares sizes if no program computes digests', async () => {
     const without = 'sha256sum() { return 127; }; shasum() { return 127; }; openssl() { return 127; }';
     const good = Buffer.from('good');
     expect((await copy(good, good, without)).ok).to.equal(true);

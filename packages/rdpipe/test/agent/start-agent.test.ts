@@ -63,7 +63,7 @@ describe('an agent', () => {
       expect(agent.label).to.equal('this machine');
     });
 
-    it('is found amid what a login shell prints, even in the midst of a line', async () => {
+    it('is found in the output of a login shell, even within a line', async () => {
       const agent = await start(`echo 'Welcome!'; echo 'rdstage/1 other {}'; printf 'no newline'; hello; ${ENDED}`);
       expect(agent.hello).to.deep.equal(HELLO);
       expect(told.map((event) => (event.kind === 'log' ? event.message : ''))).to.deep.equal([
@@ -91,14 +91,14 @@ describe('an agent', () => {
       );
     });
 
-    it('fails when its first line is without end', async () => {
+    it('fails when its first line has no end', async () => {
       const error = await startFailure("exec tr '\\0' y </dev/zero");
       expect(error.message).to.equal(
         'cannot start the agent on this machine: the login shell keeps printing and never runs the agent',
       );
     });
 
-    it('fails when its program is not there', async () => {
+    it('fails when its program is missing', async () => {
       const error = await startFailure('', { agentPath: '/nowhere/rdstage' });
       expect(error.message).to.equal('cannot start the agent on this machine: program not found: /nowhere/rdstage');
     });
@@ -113,7 +113,7 @@ describe('an agent', () => {
       expect((await startFailure('hello', {}, { v: 1 })).code).to.equal('agent_protocol');
     });
 
-    it('gives way to the end of the run', async () => {
+    it('stops when the run ends', async () => {
       const reason = new Error('given up');
       const signal = AbortSignal.timeout(100);
       const outcome = await start('cat >/dev/null', { signal }).catch((error: unknown) => error);
@@ -131,7 +131,7 @@ describe('an agent', () => {
       expect(await allEvents(agent)).to.deep.equal([{ event: 'prepared', segment: 1 }, { event: 'ended' }]);
     });
 
-    it('gets what it is sent, a line each', async () => {
+    it('gets each message as one line', async () => {
       const agent = await start(
         `hello; read -r a; read -r b; test "$a$b" = '{"op":"go","segment":1}{"op":"finish"}' && ${ENDED}`,
       );
@@ -140,7 +140,7 @@ describe('an agent', () => {
       expect(await allEvents(agent)).to.deep.equal([{ event: 'ended' }]);
     });
 
-    it('may be sent something after its end', async () => {
+    it('can be sent messages after its end', async () => {
       const agent = await start(`hello; ${ENDED}`);
       await allEvents(agent);
       await agent.close();
@@ -160,7 +160,7 @@ describe('an agent', () => {
       expect(error.message).to.equal('lost the agent on this machine: out of memory');
     });
 
-    it('is lost when nothing was heard for the lease', async () => {
+    it('is lost when it sends nothing for the lease', async () => {
       const agent = await start(`hello; cat >/dev/null`, { leaseMs: 300 });
       agent.send(PREPARE);
       const error = await eventsFailure(agent);
@@ -168,7 +168,7 @@ describe('an agent', () => {
       expect(error.message).to.equal('lost this machine: it sent nothing for 0.3 s');
     });
 
-    it('is given up when it does not read its requests', async () => {
+    it('is given up when it stops reading its requests', async () => {
       const agent = await start('hello; exec tail -f /dev/null');
       const failure = eventsFailure(agent);
       for (let told = 0; told < 5 * 1024 * 1024; told += 50) agent.send({ op: 'stderr_ack', stage: 1, bytes: 2 ** 52 });
@@ -188,17 +188,17 @@ describe('an agent', () => {
       expect(Number(readFileSync(join(directory, 'count'), 'utf8'))).to.be.greaterThan(12 * 1024 * 1024);
     });
 
-    it('is ended when its events are no longer read', async () => {
+    it('is ended when rdpipe stops reading its events', async () => {
       const agent = await start(`hello; say '{"event":"prepared","segment":1}'; cat >/dev/null; : >${directory}/heard`);
       for await (const event of agent.events()) {
         expect(event.event).to.equal('prepared');
         break;
       }
-      time.freeze(); // It is not that the time for its end is over.
+      time.freeze(); // The agent must not end because its time limit has passed.
       await agent.close().finally(time.reset);
     });
 
-    it('is not lost while it is heard', async () => {
+    it('is not lost while it sends something', async () => {
       const leaseMs = 600_000;
       const agent = await start(
         `hello; for n in 1 2 3; do read -r request; say '{"event":"alive"}'; : >${directory}/said-$n; done; ${ENDED}`,
@@ -232,7 +232,7 @@ describe('an agent', () => {
       ['a negative count', `say '{"event":"size","link":1,"bytes":-1}'`],
       ['bytes that are not hexadecimal', `say '{"event":"stderr","stage":1,"data":"xy"}'`],
       ['invalid UTF-8', `printf '{"event":"left_behind","pid":1,"command":"\\377"}\\n'`],
-      ['a line without end', `say '{"event":"prepared","segment":1}' | tr -d '\\n'; exec tr '\\0' y </dev/zero`],
+      ['an endless line', `say '{"event":"prepared","segment":1}' | tr -d '\\n'; exec tr '\\0' y </dev/zero`],
     ] as const) {
       it(`is given up when it sends ${what}`, async () => {
         const agent = await start(`hello; ${script}; cat >/dev/null`);

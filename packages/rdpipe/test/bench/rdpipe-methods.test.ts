@@ -11,20 +11,20 @@ const settings = makeSettings(
 );
 
 describe('the methods of rdpipe', () => {
-  it('are those that --transport leaves', () => {
+  it('are those that --transport allows', () => {
     expect(rdpipeMethods('auto')).to.deep.equal(['rdma', 'tcp', 'tcp encrypted']);
     expect(rdpipeMethods('tcp')).to.deep.equal(['tcp', 'tcp encrypted']);
     expect(rdpipeMethods('rdma')).to.deep.equal(['rdma']);
   });
 
-  it('differ in transport and encryption, and leave the stream as it is', () => {
+  it('differ in transport and encryption, and leave the stream unchanged', () => {
     const plain = { compressLevel: 0, limitBytesPerS: 0, lenient: false };
     expect(methodSettings(settings, 'rdma')).to.include({ transport: 'rdma', encrypt: 'auto', ...plain });
     expect(methodSettings(settings, 'tcp')).to.include({ transport: 'tcp', encrypt: 'never', ...plain });
     expect(methodSettings(settings, 'tcp encrypted')).to.include({ transport: 'tcp', encrypt: 'always', ...plain });
   });
 
-  it('are a pipeline that ends by itself and keeps nothing', () => {
+  it('are a pipeline that ends on its own and keeps nothing', () => {
     const { stages } = streamPipeline(host('h1'), host('h2'), 1000);
     expect(stages.map((stage) => [stage.number, stage.kind, stage.host.name, stage.text])).to.deep.equal([
       [1, 'command', 'h1', 'head -c 1000 /dev/zero'],
@@ -32,7 +32,7 @@ describe('the methods of rdpipe', () => {
     ]);
   });
 
-  it('cost what stage and programs used at each end', () => {
+  it('count the CPU time of stage and programs at each end', () => {
     const stages = [stageReport({ userMs: 100, systemMs: 200 }), stageReport({ stage: 2, maxRssKib: 0 })];
     const hop = hopReport({ bytes: 1000, seconds: 2, bytesPerSecond: 500, rttUs: 12 });
     const sample = sampleOf(report({ stages, hops: [hop] }), 1000);
@@ -42,7 +42,7 @@ describe('the methods of rdpipe', () => {
     expect(sampleOf(unreported, 1000)).to.include({ fromCpuS: null, toCpuS: null });
   });
 
-  it('are no sample when not everything arrived', () => {
+  it('give no sample if not everything arrived', () => {
     expect(() => sampleOf(report({ status: 125, message: 'a hop broke' }), 1000)).to.throw('a hop broke');
     expect(() => sampleOf(report({ hops: [hopReport({ bytes: 999 })] }), 1000)).to.throw('did not arrive completely');
   });

@@ -21,15 +21,15 @@ const THROUGH: SshRoute = { at: LOCAL, from: H1, to: H2, settings };
 const STAT = (name: string, ...ticks: readonly number[]) =>
   `9 (${name}) S 1 2 3 4 5 6 7 8 9 10 ${ticks.join(' ')} 20 0`;
 
-/** The arguments of each call of `ssh`, in a shell where it is a function that prints them and reads its input. */
+/** The arguments of each call of `ssh`, which is a shell function that prints them and reads its input. */
 function callsOf(command: string): readonly string[] {
   const script = `ssh() { call=$(printf '%s|' "$@"); echo "$call" >&2; cat >/dev/null; }; ${command}`;
   const { stderr } = runProgram('sh', ['-c', script], { input: '' });
   return stderr.split('\n').filter((line) => line.startsWith('-T|'));
 }
 
-describe('the method of ssh', () => {
-  it('asks nothing, remembers nothing, and uses the configuration of this machine on it alone', () => {
+describe('the ssh method', () => {
+  it('asks nothing, remembers nothing, and uses the configuration of this machine only on it', () => {
     const [direct] = callsOf(loginCommand(DIRECT));
     expect(direct).to.match(/BatchMode=yes.*StrictHostKeyChecking=yes.*ControlPath=none.*\|--\|ann@h2\|true\|$/);
     expect(direct).not.to.contain('-F|');
@@ -39,7 +39,7 @@ describe('the method of ssh', () => {
     ).to.have.members(['h1', 'ann@h2']);
   });
 
-  it('sends from host to host, or by both through this machine', () => {
+  it('sends from host to host, or through this machine', () => {
     expect(callsOf(streamCommand(DIRECT, 100)).map((call) => call.split('|--|')[1]?.split('|')[0])).to.have.members([
       'ann@h2',
       'ann@h2',
@@ -48,7 +48,7 @@ describe('the method of ssh', () => {
     expect(hosts).to.have.members(['ann@h2', 'h1', 'ann@h2']);
   });
 
-  it('has remote commands without an apostrophe within, for every login shell', () => {
+  it('uses remote commands without apostrophes, for every login shell', () => {
     for (const call of callsOf(streamCommand(THROUGH, 100))) {
       const command =
         call
@@ -59,7 +59,7 @@ describe('the method of ssh', () => {
     }
   });
 
-  it('says what it took, in truth', () => {
+  it('reports the time that it really took', () => {
     const alone: SshRoute = { at: LOCAL, from: LOCAL, to: LOCAL, settings };
     const bytes = 200 * 1024 ** 2;
     const { stderr } = runProgram('sh', ['-c', `ssh() { :; }; ${streamCommand(alone, bytes)}`]);
@@ -90,7 +90,7 @@ describe('the method of ssh', () => {
     expect(readSshSample(said.replace('(sshd', '(wrapper'), DIRECT, 4000, 3).toCpuS).to.equal(null);
   });
 
-  it('fails where no time was reported, or none passed', () => {
+  it('fails if no time was reported, or none passed', () => {
     expect(() => readSshSample('', DIRECT, 1, 0)).to.throw(/no time for 1 bytes/);
     expect(() => readSshSample('rdpipe-bench took 5.00 5.00', DIRECT, 1, 0)).to.throw(
       /too few \(use a larger --size\)/,

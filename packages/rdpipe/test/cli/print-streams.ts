@@ -1,4 +1,4 @@
-/** A program that tells on standard error what it sees of its own standard input and output. */
+/** A program that prints on standard error how its standard input and output would be used. */
 import { writeSync } from 'node:fs';
 import { userStreams } from '../../src/cli/user-streams.ts';
 

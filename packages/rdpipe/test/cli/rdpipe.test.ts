@@ -1,5 +1,6 @@
 import { arch } from 'node:os';
 import { expect } from 'chai';
+import { jsonLines } from '../../../../test/support/json-output.ts';
 import { VERSION } from '../../src/model/version.ts';
 import { runCli } from './run-cli.ts';
 
@@ -8,7 +9,7 @@ describe('rdpipe', () => {
     expect(runCli(['--version'])).to.deep.equal({ status: 0, stdout: `rdpipe ${VERSION}\n`, stderr: '' });
   });
 
-  it('prints the versions of its parts with -v, and its own alone without', () => {
+  it('prints the versions of its parts with -v, and only its own without', () => {
     const { status, stdout, stderr } = runCli(['-vV']);
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     expect(stdout.split('\n').slice(0, 2)).to.deep.equal([
@@ -21,7 +22,7 @@ describe('rdpipe', () => {
     );
   });
 
-  it('prints versions where there is no native program that runs', () => {
+  it('prints versions if no native program runs', () => {
     const options = { env: { RDPIPE_NATIVE_DIR: '/nonexistent' } };
     const { status, stdout, stderr } = runCli(['--version', '-v'], options);
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
@@ -34,7 +35,7 @@ describe('rdpipe', () => {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).to.be.at.most(80);
   });
 
-  it('prints the help of rdpipe demo, and makes no demo', () => {
+  it('prints the help of rdpipe demo without running it', () => {
     const [asked, named] = [runCli(['demo', '--help']), runCli(['help', 'demo'])];
     expect(asked).to.deep.equal(named);
     expect(asked).to.include({ status: 0, stderr: '' });
@@ -52,11 +53,7 @@ describe('rdpipe', () => {
       ['an unknown option', ['--frobnicate', 'h1:true'], /^rdpipe: .*--frobnicate/],
       ['a URL', ['ssh://h1:true'], /-o Port=/],
       ['--ok for a stage that is not there', ['--ok', '3=1', ':true'], /^rdpipe: --ok 3=…: there is only 1 stage/],
-      [
-        'a config file that is not there',
-        ['--config', '/nonexistent/x.toml', ':true'],
-        /^rdpipe: .*\/nonexistent\/x\.toml/,
-      ],
+      ['a missing config file', ['--config', '/nonexistent/x.toml', ':true'], /^rdpipe: .*\/nonexistent\/x\.toml/],
       ['words after demo', ['demo', 'x'], /^rdpipe: rdpipe demo takes no arguments\n$/],
     ];
     for (const [name, words, message] of cases) {
@@ -72,7 +69,7 @@ describe('rdpipe', () => {
       expect(status).to.equal(2);
       const lines = stderr.trimEnd().split('\n');
       expect(lines).to.have.length(1);
-      expect(JSON.parse(lines[0] ?? '')).to.include({ v: 1, kind: 'report', status: 2, cause: 'usage' });
+      expect(jsonLines(stderr, 'run')[0]).to.include({ v: 1, kind: 'report', status: 2, cause: 'usage' });
     });
   });
 });

@@ -1,4 +1,4 @@
-/** Runs the built program, as a process of its own, on the node of this one. */
+/** Runs the built program in a separate process, on the node of this process. */
 import { join } from 'node:path';
 import { ROOT } from '../../../../test/support/root.ts';
 import { type Run, type RunOptions, runProgram } from '../../../../test/support/run-program.ts';

@@ -4,7 +4,7 @@ import { untilUserSignal } from '../../src/cli/user-signals.ts';
 import { SignalError } from '../../src/model/errors.ts';
 
 describe('untilUserSignal', () => {
-  /** A signal's effect on a run, when `mask` was ignored at the beginning. */
+  /** A signal's effect on a run if the signals in `mask` were ignored at the start. */
   function after(name: NodeJS.Signals, mask?: string): Promise<unknown> {
     return untilUserSignal(mask, async (signal) => {
       (process as EventEmitter).emit(name, name);
@@ -24,17 +24,17 @@ describe('untilUserSignal', () => {
     });
   }
 
-  it('ignores what was ignored before node began', async () => {
+  it('ignores signals that were ignored before node started', async () => {
     expect(await after('SIGHUP', '0000000000000001')).to.equal(undefined);
     expect(await after('SIGINT', '0000000000000001')).to.be.instanceOf(SignalError);
     expect(await after('SIGTERM', '0000000000004000')).to.equal(undefined);
   });
 
-  it('takes nonsense for nothing', async () => {
+  it('treats an invalid mask as empty', async () => {
     expect(await after('SIGHUP', 'zz')).to.be.instanceOf(SignalError);
   });
 
-  it('leaves no listener behind', async () => {
+  it('removes its listeners', async () => {
     const before = process.listenerCount('SIGTERM');
     await after('SIGTERM');
     expect(process.listenerCount('SIGTERM')).to.equal(before);

@@ -17,7 +17,7 @@ describe('userStreams', () => {
     it(`sees ${name}`, () => expect(seen(script)).to.deep.equal(streams));
   }
 
-  it('takes nothing with --stdin none, though there is something', () => {
+  it('reads nothing with --stdin none, even if there is input', () => {
     expect(seen(`true | WANTED_STDIN=none ${COMMAND} | cat`)).to.include({ stdin: 'null' });
   });
 });

@@ -76,7 +76,7 @@ describe('config file', () => {
     expect([...hosts.keys()]).to.deep.equal(['rechner-ü']);
   });
 
-  it('reads nothing from nothing', () => {
+  it('reads an empty file as no settings', () => {
     expect(parseConfig('', 'x')).to.deep.equal({ defaults: {}, hosts: new Map(), groups: new Map() });
   });
 
@@ -115,7 +115,7 @@ describe('config file', () => {
     });
   }
 
-  /** Options that are no keys, and why. */
+  /** Options that are not keys, with the reason. */
   const NO_KEYS: Readonly<Record<string, string>> = {
     'dry-run': 'it is what one call is for',
     json: 'its reader is the program that makes the call, and no flag takes it back',
@@ -126,7 +126,7 @@ describe('config file', () => {
     help: 'it is what one call is for',
   };
 
-  it('knows every long option that is not of one call alone, and nothing else', () => {
+  it('has every long option except those of a single call, and nothing else', () => {
     const namesOf = (topic: Topic) =>
       optionsOf(topic).flatMap(([, { long }]) => (long === undefined ? [] : [long.replace(/^--/, '')]));
     const options = namesOf('run');
@@ -135,11 +135,11 @@ describe('config file', () => {
     expect(options.filter((option) => !keys.includes(option))).to.have.members(Object.keys(NO_KEYS));
   });
 
-  it('names the line of what is no TOML', () => {
+  it('names the line that is not TOML', () => {
     expect(usageErrorOf(() => parseConfig('\n[defaults', 'c.toml')).message).to.match(/^c\.toml:2: [^\n]+$/);
   });
 
-  it('looks in XDG_CONFIG_HOME, and does without', async () => {
+  it('looks in XDG_CONFIG_HOME, and accepts a missing file', async () => {
     const environment = { XDG_CONFIG_HOME: directory };
     expect((await readConfigFile(undefined, environment)).defaults).to.deep.equal({});
     await mkdir(join(directory, 'rdpipe'), { mode: 0o700 });
@@ -147,7 +147,7 @@ describe('config file', () => {
     expect((await readConfigFile(undefined, environment)).defaults).to.deep.equal({ shell: 'bash' });
   });
 
-  it('insists on a file that was named', async () => {
+  it('requires a file that was named', async () => {
     const path = join(directory, 'none.toml');
     const error = await readConfigFile(path, {}).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(UsageError).with.property('message', `cannot read the config file ${path}: ENOENT`);
@@ -185,7 +185,7 @@ describe('any config file', () => {
     );
   });
 
-  it('gives what was written', () => {
+  it('returns the values that were written', () => {
     const seconds = fc.integer({ min: 1, max: 1_000_000 });
     fc.assert(
       fc.property(seconds, fc.boolean(), fc.integer({ min: 1, max: 65535 }), (lease, lenient, port) => {

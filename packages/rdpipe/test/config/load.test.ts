@@ -11,14 +11,14 @@ describe('loadSettings', () => {
   const environment = { XDG_CONFIG_HOME: '/nonexistent' };
   const data = (value: string) => ({ data: [{ host: 'h1', value }] });
 
-  it('looks names of data addresses up', async () => {
+  it('resolves names of data addresses', async () => {
     const settings = await loadSettings(data('localhost'), environment);
     const found = forHost(settings.data, host('h1'));
     expect(found?.address).to.be.oneOf(['127.0.0.1', '::1']);
     expect(found?.why).to.equal('--data localhost');
   });
 
-  it('refuses a report that cannot be written, and makes none', async () => {
+  it('refuses a report that cannot be written, and creates none', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'rdpipe-report-'));
     const load = (report: string) =>
       loadSettings({ reportFile: join(directory, report) }, environment).catch((thrown: unknown) => thrown);
@@ -39,7 +39,7 @@ describe('loadSettings', () => {
     }
   });
 
-  it('leaves addresses alone', async () => {
+  it('leaves addresses unchanged', async () => {
     const settings = await loadSettings(data('fe80::1%eth0'), environment);
     expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: 'fe80::1%eth0', why: '--data' });
   });

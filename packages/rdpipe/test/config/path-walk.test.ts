@@ -17,7 +17,7 @@ import { expect } from 'chai';
 import { needsRoot } from '../../../../test/support/needs.ts';
 import { walkPath } from '../../src/config/path-walk.ts';
 
-describe('the place of a path', () => {
+describe('the directory of a path', () => {
   let directory: string;
   const file = (name: string) => join(directory, name);
   const write = (path: string) => walkPath(file(path), (end) => writeFileSync(end.path, 'new'));
@@ -30,7 +30,7 @@ describe('the place of a path', () => {
   afterEach(() => rmSync(directory, { recursive: true }));
 
   for (const target of ['f', './f', '../a//./f', 'nothing/../f'])
-    it(`is where a link to ${target} leads, be anything there or not`, () => {
+    it(`is where a link to ${target} leads, whether the target exists or not`, () => {
       mkdirSync(file('a/nothing'));
       symlinkSync(target, file('a/link'));
       symlinkSync(directory, file('way'));
@@ -52,7 +52,7 @@ describe('the place of a path', () => {
     ['a/..', 'EISDIR'],
     ['n'.repeat(256), 'ENAMETOOLONG'],
   ] as const)
-    it(`is none for ${path.slice(0, 8)}: ${code}`, () => {
+    it(`fails for ${path.slice(0, 8)}: ${code}`, () => {
       writeFileSync(file('file'), 'old');
       const before = descriptors();
       expect(() => write(path))
@@ -61,14 +61,14 @@ describe('the place of a path', () => {
       expect(descriptors()).to.be.at.most(before);
     });
 
-  it('follows 40 links and no more', () => {
+  it('follows at most 40 links', () => {
     for (let i = 0; i <= 40; i += 1) symlinkSync(`l${i + 1}`, file(`l${i}`));
     write('l1');
     expect(readFileSync(file('l41'), 'utf8')).to.equal('new');
     expect(() => write('l0')).to.throw('too many symbolic links');
   });
 
-  it('stays in its directory when another takes its name', () => {
+  it('stays in its directory when another directory takes the name', () => {
     mkdirSync(file('elsewhere'));
     walkPath(file('a/f'), (end) => {
       renameSync(file('a'), file('moved'));

@@ -101,7 +101,7 @@ describe('settings', () => {
     agent = "/one"
   `;
 
-  it('takes the config file over the defaults', () => {
+  it('prefers the config file to the defaults', () => {
     const settings = settingsFrom('', FILE);
     expect(settings).to.deep.include({
       encrypt: 'never',
@@ -121,7 +121,7 @@ describe('settings', () => {
     expect(forHost(settings.data, host(''))).to.deep.equal({ address: '10.0.0.8', why: 'config file' });
   });
 
-  it('takes flags over the config file', () => {
+  it('prefers flags to the config file', () => {
     const flags =
       '--encrypt auto --buffer 2MiB --shell zsh --shell h2=fish --stall-timeout 7 --data h1=10.0.0.2 -H 10.0.0.9 --agent /flag';
     const settings = settingsFrom(`${flags} --compress none --limit none --jobs 0 --numa auto --report b`, FILE);
@@ -142,24 +142,24 @@ describe('settings', () => {
     expect(forHost(settings.data, host(''))).to.deep.equal({ address: '10.0.0.9', why: '--hostname' });
   });
 
-  it('keeps what the config file says of one host beside a flag for another', () => {
+  it("keeps a host's settings from the config file when a flag is for another host", () => {
     const settings = settingsFrom('--shell h2=fish --sudo h2', FILE);
     expect([forHost(settings.shell, host('h1')), forHost(settings.shell, host('h2'))]).to.deep.equal(['bash', 'fish']);
     expect([forHost(settings.sudo, host('h1')), forHost(settings.sudo, host('h2'))]).to.deep.equal([true, true]);
   });
 
-  it('prefers what was said of a user on a host', () => {
+  it('prefers settings for a user on a host', () => {
     const settings = settingsFrom('--shell h1=bash --shell ann@h1=zsh');
     expect(forHost(settings.shell, host('ann@h1'))).to.equal('zsh');
     expect(forHost(settings.shell, host('bob@h1'))).to.equal('bash');
   });
 
-  it('adds up statuses that are success', () => {
+  it('combines statuses that count as success', () => {
     const { ok } = settingsFrom('--ok 1 --ok 2=3,4 --ok 2=5 --ok 6');
     expect(ok).to.deep.equal({ all: [1, 6], stages: new Map([[2, [3, 4, 5]]]) });
   });
 
-  it('remembers the hosts that flags name, for a check against the pipeline', () => {
+  it('keeps the hosts named by flags, to check them against the pipeline', () => {
     expect(settingsFrom('--data h1=::1 --shell bash --shell h2=sh --sudo h3').namedHosts).to.deep.equal([
       { flag: '--data', host: 'h1' },
       { flag: '--shell', host: 'h2' },
@@ -168,7 +168,7 @@ describe('settings', () => {
     expect(settingsFrom('--relay ann@gw --data gw=::1 --agent ann@gw=/a').namedHosts).to.deep.equal([]);
   });
 
-  it('takes verbosity from the config file, unless a flag says another', () => {
+  it('takes verbosity from the config file, unless a flag sets it', () => {
     const loud = (flags: string, file: string) => {
       const { verbosity, quiet } = settingsFrom(flags, `[defaults]\n${file}`);
       return [verbosity, quiet];
@@ -183,22 +183,22 @@ describe('settings', () => {
     expect(loud('--no-quiet', 'verbose = 2')).to.deep.equal([2, false]);
   });
 
-  it('takes standard input from the config file, unless a flag says another', () => {
+  it('takes standard input from the config file, unless a flag sets it', () => {
     expect(settingsFrom('', '[defaults]\nstdin = "none"').stdin).to.equal('none');
     expect(settingsFrom('--stdin auto', '[defaults]\nstdin = "none"').stdin).to.equal('auto');
   });
 
-  it('takes back switches of the config file', () => {
+  it('can switch off flags of the config file', () => {
     const file = '[defaults]\npoll = true\nlenient = true';
     expect(settingsFrom('--no-poll', file)).to.include({ poll: false, lenient: true });
     expect(settingsFrom('--no-lenient', file)).to.include({ poll: true, lenient: false });
   });
 
-  it('counts -v up to two', () => {
+  it('counts at most two -v', () => {
     expect(['', '-v', '-vv', '-vvv'].map((flags) => settingsFrom(flags).verbosity)).to.deep.equal([0, 1, 2, 2]);
   });
 
-  it('wants a lease that outlives a stall', () => {
+  it('requires a lease longer than the stall timeout', () => {
     const message = '--lease must be longer than --stall-timeout';
     expect(usageErrorOf(() => settingsFrom('--lease 60')).message).to.equal(message);
     expect(usageErrorOf(() => settingsFrom('--stall-timeout 50 --lease 20')).message).to.equal(message);

@@ -26,7 +26,7 @@ describe('a config file', () => {
     return '';
   };
 
-  it('is obeyed where we alone may write it', async () => {
+  it('is read if only this user can write it', async () => {
     for (const mode of [0o600, 0o644, 0o400]) {
       await chmod(path, mode);
       expect(await read()).to.equal('');
@@ -49,12 +49,12 @@ describe('a config file', () => {
     });
   }
 
-  it('is obeyed in a sticky directory', async () => {
+  it('is read from a sticky directory', async () => {
     await chmod(directory, 0o1777);
     expect(await read()).to.equal('');
   });
 
-  it('is looked at behind a link, where the link is and where it leads', async () => {
+  it('is checked through a link, both at the link and at its target', async () => {
     const [there, link] = [join(directory, 'there'), join(directory, 'link.toml')];
     await mkdir(there, { mode: 0o700 });
     await rename(path, join(there, 'config.toml'));
@@ -70,7 +70,7 @@ describe('a config file', () => {
     expect(await read(link)).to.include('other users can write it, mode 0666 ');
   });
 
-  it("is refused where it, or its directory, is another's", async function () {
+  it('is refused if it, or its directory, belongs to another user', async function () {
     needsRoot(this);
     await chown(path, STRANGER, STRANGER);
     expect(await read()).to.equal(

@@ -70,7 +70,7 @@ describe('the pipeline of a copy', () => {
     expect(settingsOf(plan('h1:a ann@h1:b')).map(({ role }) => role)).to.include('write');
   });
 
-  it('compares and writes on each of several hosts, and unites what they lack', () => {
+  it('compares and writes on each of several hosts, and merges their needs', () => {
     const made = plan('h1:a n1,ann@n2:d');
     expect(shape(made)).to.equal(
       '1 h1: scan a | 2 n1: compare d | 8 ann@n2: compare d | 3 h1: unite a | 4 h1: read a | 5 n1: write d | 11 ann@n2: write d',
@@ -114,7 +114,7 @@ describe('the pipeline of a copy', () => {
     expect(shape(plan('- n[1-2]:b'))).to.equal('1 n1: > b | 3 n2: > b');
   });
 
-  it('removes files of the source in the end', () => {
+  it('removes files of the source at the end', () => {
     expect(shape(plan('h1:a b', { removeSourceFiles: true }))).to.match(/ \| 5 h1: clean a$/);
     expect(settingsOf(plan('a b', { removeSourceFiles: true })).map(({ clean }) => clean)).not.to.include(false);
   });
@@ -142,7 +142,7 @@ describe('the pipeline of a copy', () => {
     expect(settingsOf(input)[0]).to.include({ role: 'scan', list: 'lines', recursive: true });
   });
 
-  it('gives every program the options', () => {
+  it('passes the options to every program', () => {
     const patterns = [{ include: false, pattern: '\xff' }];
     const made = plan('h1:a b', { archive: true, patterns, remove: true, removeMost: 0, verbosity: 1, jobs: 3 });
     for (const settings of settingsOf(made)) {
@@ -179,7 +179,7 @@ describe('the pipeline of a copy', () => {
     expect(settingsOf(plan('a rd://h1/'))[1]?.target).to.equal(hex('.'));
   });
 
-  it('refuses standard streams beside a serving receiver', () => {
+  it('refuses standard streams together with a serving receiver', () => {
     expect(usageErrorOf(() => plan('- rd://h1/b')).message).to.match(/^cannot copy between - and an rd:/);
     expect(usageErrorOf(() => plan('rd://h1/b -')).message).to.match(/^cannot copy between - and an rd:/);
   });
@@ -215,7 +215,7 @@ describe('the pipeline of a copy', () => {
 });
 
 describe('a word for the shell', () => {
-  it('keeps every byte but the NUL that ends a word', () => {
+  it('keeps every byte except the NUL that ends a word', () => {
     const bytes = fc.array(fc.integer({ min: 1, max: 255 }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(fc.array(bytes, { minLength: 1, maxLength: 30 }), (paths) => {

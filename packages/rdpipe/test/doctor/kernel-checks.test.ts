@@ -18,7 +18,7 @@ const PIPES: readonly (readonly [string, HostFacts, Verdict, RegExp, RegExp?])[]
 
 describe('a check of pipes', () => {
   for (const [name, facts, verdict, found, fix] of PIPES) {
-    it(`says of pipes ${name}: ${verdict}`, () => expectFinding(checkPipes(facts)[0], verdict, found, fix));
+    it(`judges pipes ${name}: ${verdict}`, () => expectFinding(checkPipes(facts)[0], verdict, found, fix));
   }
 
   it('has no finding for a host that does not report its limit', () =>
@@ -27,7 +27,7 @@ describe('a check of pipes', () => {
 
 const ROWS: readonly (readonly [string, Partial<InterfaceSettings>, Partial<InterfaceSettings>, Verdict, RegExp])[] = [
   [
-    'as kernels come',
+    'with kernel defaults',
     {},
     {},
     'warn',
@@ -59,7 +59,7 @@ describe('a check of interfaces that share a subnet', () => {
     return hostFacts({}, { addresses }, { interfaces });
   };
   for (const [name, all, own, verdict, found] of ROWS) {
-    it(`says of two ${name}: ${verdict}`, () =>
+    it(`judges two ${name}: ${verdict}`, () =>
       expectFinding(
         checkSharedSubnets(facts(all, own))[0],
         verdict,

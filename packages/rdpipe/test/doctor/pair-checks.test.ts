@@ -15,27 +15,27 @@ describe('checks of two neighbours', () => {
     expectFinding(rdma, 'ok', /^no RDMA device on h1 or h2; using TCP$/);
   });
 
-  it('tell which end has the smaller MTU', () => {
+  it('report which end has the smaller MTU', () => {
     const small = checkPair(...places({}, { addresses: [nic('eth0', '10.0.0.2/24', { mtu: 1400 })] }), TCP);
     expectFinding(small[1], 'warn', /^1500 on eth0 of h1, 1400 on eth0 of h2$/, /ip link set dev eth0 mtu 1500 on h2 /);
     const smaller = checkPair(...places({ addresses: [nic('eth0', '10.0.0.1/24', { mtu: 576 })] }, {}), TCP);
     expectFinding(smaller[1], 'warn', /576 on eth0 of h1/, /ip link set dev eth0 mtu 1500 on h1 /);
   });
 
-  it('take a different MTU for a failure where RDMA uses it', () => {
+  it('report a different MTU as a failure if RDMA uses it', () => {
     const jumbo = { addresses: [nic('eth0', '10.0.0.2/24', { mtu: 9000 })], rdma: [rdmaPort('mlx5_0', 'eth0')] };
     const findings = checkPair(...places({ rdma: [rdmaPort('mlx5_0', 'eth0', { mtu: 1024 })] }, jumbo), AUTO);
     expect(verdicts(findings)).to.deep.equal(['ok network', 'fail mtu', 'fail path mtu']);
     expectFinding(findings[2], 'fail', /^1024 at mlx5_0 of h1, 4096 at mlx5_0 of h2$/, /MTU/);
   });
 
-  it('know a routed network', () => {
+  it('recognize a routed network', () => {
     const findings = checkPair(...places({}, { addresses: [nic('eth0', '10.7.0.2/24')] }), TCP);
     expect(findings).to.have.length(1);
     expectFinding(findings[0], 'ok', /no common subnet/);
   });
 
-  it('know one machine', () => {
+  it('recognize one machine', () => {
     const input = inputFor([':a', 'self:b']);
     const same = [
       placeOf(SESSIONS.local, SESSIONS.self, input),
@@ -45,7 +45,7 @@ describe('checks of two neighbours', () => {
     expect(verdicts(checkPair(...same, RDMA))).to.deep.equal(['ok network', 'fail rdma']);
   });
 
-  it('say which end lacks what RDMA needs', () => {
+  it('report which end lacks a requirement of RDMA', () => {
     const one = places({ rdma: [rdmaPort('mlx5_0', 'eth0')] }, {});
     expectFinding(checkPair(...one, RDMA)[2], 'fail', /^no RDMA device on h2$/, /each host lacks/);
     expectFinding(checkPair(...one, AUTO)[2], 'ok', /^no RDMA device on h2; using TCP$/);

@@ -20,7 +20,7 @@ const ENDS: ProbeEnds = {
 const HOP = { bytesPerSecond: 1_121_000_000, rttUs: 85, local: '10.0.0.1:50000', peer: '[fd00::2]:40000' };
 
 describe('a probe', () => {
-  it('leaves the stream as it is, whatever the configuration says of streams', () => {
+  it('leaves the stream unchanged, whatever the configuration of streams', () => {
     const settings = makeSettings(
       { compressLevel: 3, limitBytesPerS: 5, lenient: true },
       { defaults: {}, hosts: new Map() },
@@ -34,7 +34,7 @@ describe('a probe', () => {
     });
   });
 
-  it('is a pipeline that ends by itself', () => {
+  it('is a pipeline that ends on its own', () => {
     const host = (name: string) => ({ name, user: undefined, label: name });
     const { stages } = probePipeline(host('h1'), host('h2'));
     expect(stages.map((stage) => [stage.number, stage.host.name, stage.text])).to.deep.equal([
@@ -44,7 +44,7 @@ describe('a probe', () => {
     expect(stages[0]).to.have.deep.property('ok', [0, 124, 143]);
   });
 
-  it('tells rate, share of what the slower end is made for, and round trip', () => {
+  it("reports the rate, its share of the slower end's capacity, and the round trip", () => {
     const { finding, measured } = judgeProbe('tcp', ENDS, report({ hops: [hopReport(HOP)] }));
     expect(finding.check).to.equal('tcp h1→h2');
     expectFinding(finding, 'ok', /^1\.121 GB\/s of 10 Gb\/s \(90 %\), round trip 0\.09 ms, aes-256-gcm$/);
@@ -58,7 +58,7 @@ describe('a probe', () => {
     });
   });
 
-  it("tells the port's rate over RDMA, and what the ends warn of", () => {
+  it("reports the port's rate over RDMA, and warnings of the ends", () => {
     const hop = hopReport({ ...HOP, cipher: 'none', transport: 'rdma', warnings: ['h2: the buffer is 4.0 MiB'] });
     const { finding, measured } = judgeProbe('rdma', ENDS, report({ hops: [hop] }));
     expectFinding(
@@ -69,14 +69,14 @@ describe('a probe', () => {
     expect(measured?.nominalMbps).to.equal(100_000);
   });
 
-  it('knows no share of a link whose speed is not told', () => {
+  it('reports no share of a link of unknown speed', () => {
     const hop = hopReport({ ...HOP, rttUs: null, local: '/run/forward', peer: null });
     const { finding, measured } = judgeProbe('tcp', ENDS, report({ hops: [hop] }));
     expectFinding(finding, 'ok', /^1\.121 GB\/s, aes-256-gcm$/);
     expect(measured).to.deep.include({ rttUs: null, nominalMbps: null });
   });
 
-  it('takes a way that was refused for a firewall', () => {
+  it('reports a refused path as a firewall', () => {
     const hop = hopReport({ ...HOP, notes: ['10.0.0.2:40000: no answer (ssh address)', 'connected by 10.0.0.1:7'] });
     const { finding } = judgeProbe('tcp', ENDS, report({ hops: [hop] }));
     expectFinding(finding, 'warn', /GB\/s.*; 10\.0\.0\.2:40000: no answer/, /-p 40000-40100.*--data h2=ADDRESS/);
@@ -96,7 +96,7 @@ describe('a probe', () => {
     expectFinding(found([relayed]), 'warn', /^no direct path: no address is known; relayed over ssh/, /--data/);
   });
 
-  it('fails with the words of the run', () => {
+  it('fails with the message of the run', () => {
     const failed = report({ status: 125, cause: 'rdpipe', message: 'cannot connect h1 to h2: refused' });
     expectFinding(judgeProbe('tcp', ENDS, failed).finding, 'fail', /^cannot connect h1 to h2: refused$/, /firewalls/);
     expectFinding(judgeProbe('rdma', ENDS, failed).finding, 'fail', /refused/, /UDP port 4791/);

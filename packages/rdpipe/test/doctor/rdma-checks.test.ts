@@ -100,19 +100,19 @@ const ROWS: readonly Row[] = [
 
 describe('checks of RDMA', () => {
   for (const [name, port, said, wanted, check, verdict, found, fix] of ROWS) {
-    it(`say of ${name}: ${verdict}`, () => {
+    it(`judge ${name}: ${verdict}`, () => {
       const finding = checkRdma(one(port, said), wanted).find((candidate) => candidate.check === check);
       expectFinding(finding, verdict, found, fix);
     });
   }
 
-  it('take no device for a failure only where RDMA is wanted', () => {
+  it('report a missing device as a failure only if RDMA is required', () => {
     expectFinding(checkRdma(hostFacts(), AUTO)[0], 'ok', /^no RDMA device; using TCP$/);
     const fix = /modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0/;
     expectFinding(checkRdma(hostFacts(), RDMA)[0], 'fail', /^no RDMA device$/, fix);
   });
 
-  it('do not mind a second port without a cable', () => {
+  it('accept a second port without a cable', () => {
     const rdma = [rdmaPort('mlx5_0', 'eth0'), rdmaPort('mlx5_1', 'eth1', { state: 'down', gids: [] })];
     expect(verdicts(checkRdma(hostFacts({}, { rdma }), RDMA))).to.deep.equal([
       'ok port mlx5_0/1',
@@ -128,7 +128,7 @@ describe('checks of RDMA', () => {
     expectFinding(second, 'warn', /no IP address on its interface/, /ip addr add ADDRESS\/PREFIX dev eth1/);
   });
 
-  it('are not made for TCP, nor without an agent', () => {
+  it('are skipped for TCP, and without an agent', () => {
     expect(checkRdma(one(), TCP)).to.deep.equal([]);
     expect(checkRdma(hostFacts({}, null), RDMA)).to.deep.equal([]);
   });
@@ -139,7 +139,7 @@ describe('checks of RDMA', () => {
     ['kubectl', /IPC_LOCK to securityContext/],
     ['slurm', /PropagateResourceLimitsExcept=MEMLOCK/],
   ] as const) {
-    it(`has the way to lock memory of ${launcher}`, () => {
+    it(`explain how to lock memory with ${launcher}`, () => {
       const findings = checkRdma({ ...one({}, { memlock: 65536 }), launcher }, AUTO);
       expect(findings.find(({ check }) => check === 'memlock')?.fix).to.match(fix);
     });

@@ -17,7 +17,7 @@ export const SYSTEM: SystemFacts = {
   sudo: null,
 };
 
-/** h1, reached by ssh, with one network interface; nothing is wrong with it. */
+/** h1, reached over ssh, with one network interface and without problems. */
 export function hostFacts(
   changes: Partial<Omit<HostFacts, 'hello' | 'system'>> = {},
   said: Partial<AgentHello> | null = {},
@@ -34,12 +34,12 @@ export function hostFacts(
   };
 }
 
-/** `warn memlock`: what came of each check. */
+/** The result of each check: `warn memlock`. */
 export function verdicts(findings: readonly Finding[]): readonly string[] {
   return findings.map(({ check, result }) => `${result} ${check}`);
 }
 
-/** A row of a table: the verdict, what is found, and the fix, which only the well do without. */
+/** Expects a verdict, a text and a fix; without `fix`, expects none. */
 export function expectFinding(finding: Finding | undefined, verdict: Verdict, found: RegExp, fix?: RegExp): void {
   const right = finding?.result === verdict && found.test(finding.found) && (fix ?? /^null$/).test(String(finding.fix));
   if (!right) throw new Error(`not ${verdict} ${found} ${fix}: ${JSON.stringify(finding)}`);

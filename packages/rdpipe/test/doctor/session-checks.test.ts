@@ -68,7 +68,7 @@ const ROWS: readonly Row[] = [
   ['no answer', checkSystem, { ...hostFacts(), system: trouble('no_agent', 'no answer') }, 'fail', /no answer/, /ssh/],
   ['room', checkDisk, hostFacts(), 'ok', /^1\.0 GiB free in \/home\/ann\/\.cache$/],
   [
-    'little room',
+    'little space',
     checkDisk,
     hostFacts({}, {}, { cache: { ...CACHE, freeKib: 1000 } }),
     'warn',
@@ -76,7 +76,7 @@ const ROWS: readonly Row[] = [
     /free some space/,
   ],
   [
-    'noexec, with another place',
+    'noexec, with another directory',
     checkDisk,
     hostFacts({}, {}, { cache: { ...CACHE, noexec: true }, agentDirectory: '/var/tmp/rdpipe-1000/0123' }),
     'warn',
@@ -95,7 +95,7 @@ const ROWS: readonly Row[] = [
 
 describe('checks of a session', () => {
   for (const [name, check, facts, verdict, found, fix] of ROWS) {
-    it(`say of ${name}: ${verdict}`, () => expectFinding(check(facts)[0], verdict, found, fix));
+    it(`judge ${name}: ${verdict}`, () => expectFinding(check(facts)[0], verdict, found, fix));
   }
 
   it('have no finding for a host that was not reached or not asked', () => {

@@ -21,12 +21,12 @@ describe('the subjects of an examination', () => {
     });
   }
 
-  it('are this machine alone, when nothing else is asked for', () => {
+  it('are only this machine, if nothing else is requested', () => {
     const { hosts, pairs } = chooseSubjects([parseHostRef('')], AUTO);
     expect([hosts.map(({ host }) => host.label), pairs]).to.deep.equal([['this machine'], []]);
   });
 
-  it('want RDMA of the hosts that were named only', () => {
+  it('require RDMA only of the hosts that were named', () => {
     const transports = (wanted: typeof AUTO) => {
       const { hosts, pairs } = chooseSubjects([parseHostRef('h1')], wanted);
       return [...hosts, ...pairs].map((subject) => subject.wanted.transport);

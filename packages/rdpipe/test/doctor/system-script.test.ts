@@ -39,7 +39,7 @@ describe('the questions to a host', () => {
     expect(answerOf('sh', { PATH: process.env.PATH, HOME: 'nowhere' })?.cache).to.equal(null);
   });
 
-  it('find out about sudo', () => {
+  it('find out whether sudo works', () => {
     const directory = mkdtempSync(join(tmpdir(), 'rdpipe-test-sudo-'));
     try {
       const sudo = (script: string) => {
@@ -59,7 +59,7 @@ describe('the questions to a host', () => {
     it(`are not answered by '${words}'`, () => expect(decodeSystem(words)).to.equal(undefined));
   }
 
-  it('are answered in part by a host that knows no more', () =>
+  it('are answered in part by a host with fewer facts', () =>
     expect(
       decodeSystem(hex('cache all 0 /\nprograms fast\n/proc/sys/fs/pipe-max-size:lots\nsudo 2\nend\n')),
     ).to.deep.equal({
@@ -72,16 +72,16 @@ describe('the questions to a host', () => {
       sudo: null,
     }));
 
-  it('say that an answer makes no sense', async () =>
+  it('report an invalid answer', async () =>
     expect(await refusal('od() { :; }', OPTIONS)).to.equal('cannot examine this machine: its answer is invalid'));
 
-  it('say that there is no answer', async () =>
+  it('report a missing answer', async () =>
     expect(await refusal('exec sleep 60', { ...OPTIONS, timeoutMs: 100 })).to.equal(
       'cannot examine this machine: no answer within 0.1 s',
     ));
 });
 
-/** The message of the error where the shell runs something else first. */
+/** The message of the error if the shell runs another command first. */
 async function refusal(first: string, options: AskOptions): Promise<string> {
   const session = createLocalSession();
   const strange: typeof session = {

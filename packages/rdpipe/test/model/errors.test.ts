@@ -13,7 +13,7 @@ describe('a shortage', () => {
     expect(shortage).to.include({ status: 125, causeKind: 'rdpipe', cause: error });
   });
 
-  it('is nothing else that went wrong', () => {
+  it('is not any other failure', () => {
     expect(shortageOf(new TypeError('x is undefined'))).to.equal(undefined);
     expect(shortageOf('EMFILE')).to.equal(undefined);
     try {

@@ -8,5 +8,5 @@ describe('spreadOf', () => {
     expect(spreadOf([7])).to.deep.equal({ median: 7, low: 7, high: 7 });
   });
 
-  it('has nothing to say of nothing', () => expect(spreadOf([])).to.equal(undefined));
+  it('returns nothing for no values', () => expect(spreadOf([])).to.equal(undefined));
 });

@@ -8,19 +8,19 @@ describe('text', () => {
     expect(printable('a\n\t\u001b[31m\u007f\u009b')).to.equal('a␊␉␛[31m␡\ufffd');
   });
 
-  it('takes marks of writing direction and separators of lines away', () => {
+  it('removes marks of writing direction and line separators', () => {
     expect(printable('a\u202eb\u2066c\u2028d\u200ee')).to.equal('a\ufffdb\ufffdc\ufffdd\ufffde');
   });
 
-  it('takes away what hides: tags, byte order marks, halves of characters', () => {
+  it('removes hidden text: tags, byte order marks, halves of characters', () => {
     expect(printable('a\u061cb\ufeffc\u{e0041}d\ud83de')).to.equal('a\ufffdb\ufffdc\ufffdd\ufffde');
   });
 
-  it('takes away what has no width', () => {
+  it('removes characters without width', () => {
     expect(printable('a\u200bb\u200cc\u200dd\u2060e')).to.equal('a\ufffdb\ufffdc\ufffdd\ufffde');
   });
 
-  it('loses the characters that the native programs take away, and no other', () => {
+  it('removes the same characters as the native programs', () => {
     const header = readFileSync(new URL('../../../rdbase-native/src/base/text_unsafe.h', import.meta.url), 'utf8');
     const ranges = [...header.matchAll(/\{0x(\w+), 0x(\w+)\}/g)].map((found) =>
       found.slice(1).map((digits) => Number.parseInt(digits, 16)),
@@ -35,7 +35,7 @@ describe('text', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('is the same when it is made printable twice, and JSON says it all', () => {
+  it('is the same when made printable twice, and JSON keeps all of it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(printable(printable(text))).to.equal(printable(text));
@@ -45,7 +45,7 @@ describe('text', () => {
     );
   });
 
-  it('leaves lines and tabs in a text, and is the same otherwise', () => {
+  it('keeps lines and tabs in a text, and is otherwise the same', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const parts = text.split(/([\t\n\r])/);
@@ -58,12 +58,12 @@ describe('text', () => {
       expect(printableText(character)).to.equal(printable(character));
   });
 
-  it('leaves what is harmless', () => {
+  it('keeps harmless text', () => {
     const text = 'zfs send tank/a@now | grüße 日本 👍';
     expect(printable(text)).to.equal(text);
   });
 
-  it('decodes bytes, whatever they are', () => {
+  it('decodes any bytes', () => {
     expect(printableBytes(Buffer.from('grüße\xff'))).to.equal('grüßeÿ');
     expect(printableBytes(Uint8Array.of(0x61, 0xff, 0x00))).to.equal('a\ufffd␀');
     fc.assert(fc.property(fc.uint8Array(), (bytes) => !/\p{Cc}/u.test(printableBytes(bytes))));

@@ -19,7 +19,7 @@ describe('argv', () => {
     });
   });
 
-  it('takes -- for the end of the options', () => {
+  it('treats -- as the end of the options', () => {
     expect(parseArgv(['-q', '--', '-h1:a'])).to.deep.equal({
       kind: 'run',
       options: { quiet: true },
@@ -208,7 +208,7 @@ describe('argv', () => {
       expect(parseArgv(words)).to.deep.equal({ kind: 'doctor', options, hostWords }));
   }
 
-  it('reads what is measured between two hosts', () => {
+  it('reads the options of a measurement between two hosts', () => {
     const words = ['bench', '--size', '1GiB', 'h1', '--rounds', '3', ':'];
     const options = { sizeBytes: 1024 ** 3, rounds: 3 };
     expect(parseArgv(words)).to.deep.equal({ kind: 'bench', options, hostWords: ['h1', ':'] });
@@ -218,14 +218,14 @@ describe('argv', () => {
       );
   });
 
-  it('takes a stage on a host called doctor for one', () =>
+  it('accepts a stage on a host called doctor', () =>
     expect(parseArgv(['doctor:true'])).to.have.property('kind', 'run'));
 
   it('gives the version', () => {
     expect(parseArgv(['-V'])).to.deep.equal({ kind: 'version', text: `rdpipe ${VERSION}\n`, parts: false });
   });
 
-  it('knows the subcommand', () => {
+  it('recognizes the subcommand', () => {
     expect(parseArgv(['demo', '--x'])).to.deep.equal({ kind: 'demo', words: ['--x'] });
     expect(parseArgv(['-v', 'demo:x'])).to.have.property('kind', 'run');
   });

@@ -4,13 +4,13 @@ import { execaSync } from 'execa';
 import { lastWords } from '../../src/parse/binary-string.ts';
 
 describe('binary-string', () => {
-  it('takes the last words, empty ones too', () => {
+  it('takes the last words, also empty ones', () => {
     const cmdline = Buffer.from('node\0--flag\0script\0a\0\0b\0');
     expect(lastWords(cmdline, 3)).to.deep.equal(['a', '', 'b']);
     expect(lastWords(cmdline, 0)).to.deep.equal([]);
   });
 
-  it('refuses to make words up', () => {
+  it('refuses a wrong number of words', () => {
     expect(() => lastWords(Buffer.from('node\0'), 2)).to.throw(RangeError);
   });
 

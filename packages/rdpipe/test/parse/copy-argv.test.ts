@@ -15,7 +15,7 @@ function copyOf(words: readonly string[]): Extract<CopyInvocation, { kind: 'copy
 }
 
 describe("rdcp's options", () => {
-  it('stand before and behind paths', () => {
+  it('may come before and after paths', () => {
     const words = ['-r', 'a', '-v', 'h1:b', '-n'];
     const options = { recursive: true, verbosity: 1, dryRun: true };
     expect(parseCopyArgv(words)).to.deep.equal({ kind: 'copy', options, words, pathWords: ['a', 'h1:b'] });
@@ -91,15 +91,15 @@ describe("rdcp's options", () => {
     expect(parseArgv(['help', 'rdcp'])).to.deep.equal(help);
   });
 
-  it('tell the version', () =>
+  it('print the version', () =>
     expect(parseCopyArgv(['-V'])).to.deep.equal({ kind: 'version', text: `rdcp ${VERSION}\n`, parts: false }));
 
-  it('are none of a pipeline', () => {
+  it('are not options of a pipeline', () => {
     for (const flag of ['-a', '-r', '--delete', '--exclude=x', '--files-from=x', '--partial'])
       expect(usageErrorOf(() => parseArgv([flag, 'h1:true'])).message).to.match(/^unknown option/);
   });
 
-  it('are understood or a usage error, whatever they are', () => {
+  it('are understood or a usage error, whatever is given', () => {
     const word = fc.oneof(
       fc.string({ unit: 'binary' }).map(binary),
       fc.constantFrom('-a', '-0', '--', '-', '-p', '7', '--exclude', '-H', '--files-from', 'h1:a', '-o', '-1'),

@@ -75,7 +75,7 @@ describe('copy paths', () => {
     expect(text(parse(['h1:x', '-']).target)).to.equal('-');
   });
 
-  it('takes what a shell makes of a pattern in a large directory', () => {
+  it('accepts the expansion of a pattern in a large directory', () => {
     const words = Array.from({ length: 100_000 }, (_, index) => `f${index}`);
     const { source } = parseCopyPaths([...words, 'h1:'], {
       words: [],
@@ -132,13 +132,13 @@ describe('copy paths', () => {
     expect(usageErrorOf(() => parse(['a', ''])).message).to.equal('a path is empty');
   });
 
-  it('knows the hosts that options name', () => {
+  it('accepts the hosts that options name', () => {
     const named = [{ flag: '--sudo', host: 'h2' }];
     expect(parse(['a', 'h2:b'], named).target.kind).to.equal('paths');
     expect(usageErrorOf(() => parse(['a', 'h1:b'], named)).message).to.equal("--sudo: no path has the host 'h2'");
   });
 
-  /** Any bytes that a word can hold. */
+  /** Any bytes that a word can contain. */
   const bytes = fc
     .array(fc.integer({ min: 1, max: 255 }), { minLength: 1, maxLength: 30 })
     .map((values) => Buffer.from(values).toString('latin1'));
@@ -155,7 +155,7 @@ describe('copy paths', () => {
     );
   });
 
-  it('understands whatever is written, or it is a usage error of which every line is text', () => {
+  it('understands any input, or reports a usage error in lines of text', () => {
     const word = fc.oneof(
       bytes,
       fc.string({ unit: fc.constantFrom('h1', ':', '/', '[', ']', '@', '-', '~', '.', 'rd:') }),

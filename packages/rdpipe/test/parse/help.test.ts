@@ -6,7 +6,7 @@ import { HELP_TOPICS, helpText } from '../../src/parse/help.ts';
 import { nearest } from '../../src/parse/nearest.ts';
 import { usageErrorOf } from './helpers.ts';
 
-/** They list options. */
+/** Topics that list options. */
 const LONG = ['rdpipe', 'rdcp', 'doctor', 'bench'];
 
 describe('rdpipe help', () => {
@@ -45,7 +45,7 @@ describe('rdpipe help', () => {
 });
 
 describe('nearest()', () => {
-  it('takes the one with the fewest mistakes, and none where there are many', () => {
+  it('takes the one with the fewest mistakes, and none if there are many', () => {
     expect(nearest('hotss', ['host', 'hosts'])).to.equal('host');
     expect(nearest('bnech', ['demo', 'bench'])).to.equal('bench');
     expect(nearest('bemch', ['demo', 'bench'])).to.equal('bench');

@@ -3,7 +3,7 @@ import type { Pipeline } from '../../src/model/pipeline.ts';
 import type { Settings } from '../../src/model/settings.ts';
 import { parseStages } from '../../src/parse/stage.ts';
 
-/** Text as the command line holds it: a character a byte. */
+/** Text as it is in the command line: one character per byte. */
 export function binary(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
@@ -25,7 +25,7 @@ export function parse(
   return parseWords(words.map(binary), settings, optionWords);
 }
 
-/** The same for words that are bytes already. */
+/** Like `parse`, for words that are already bytes. */
 export function parseWords(
   words: readonly string[],
   settings: Partial<StageSettings> = {},
@@ -34,7 +34,7 @@ export function parseWords(
   return parseStages(words, { optionWords, settings: { ...PLAIN_SETTINGS, ...settings } });
 }
 
-/** The UsageError that `run` throws; anything else fails the test. */
+/** The UsageError that `run` throws; any other result fails the test. */
 export function usageErrorOf(run: () => unknown): UsageError {
   try {
     run();

@@ -23,7 +23,7 @@ describe('expandHostList', () => {
     it(`reads ${JSON.stringify(text)}`, () => expect(expandHostList(text)).to.deep.equal(hosts));
   }
 
-  it('takes groups of the config file, also in one another', () => {
+  it('accepts groups of the config file, also nested', () => {
     const groups = new Map([
       ['rack1', 'n[1-2],x'],
       ['all', '@rack1,y,n1'],
@@ -62,7 +62,7 @@ describe('expandHostList', () => {
   it('reads lists as ClusterShell does', function () {
     needsTool(this, 'nodeset');
     const lists = fc.sample(hostLists, 1000);
-    // As `nodeset -e` does with each, in one process.
+    // Expands each list like `nodeset -e`, but all in one process.
     const script =
       'import sys; from ClusterShell.NodeSet import NodeSet\n' +
       'for line in sys.stdin: print(" ".join(NodeSet(line.strip())))';

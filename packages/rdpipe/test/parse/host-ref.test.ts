@@ -81,13 +81,13 @@ describe('host-ref', () => {
     );
   });
 
-  it('reads the host that relays, or a word in its place', () => {
+  it('reads the relay host, or a word in its place', () => {
     expect(['auto', 'never'].map(readRelay)).to.deep.equal(['auto', 'never']);
     expect(readRelay('ann@[2001:db8::1]')).to.deep.equal(parseHostRef('ann@[2001:db8::1]'));
     for (const text of [':', 'gw:', 'gw:cmd', '-x', 'a b']) expect(() => readRelay(text)).to.throw(UsageError);
   });
 
-  it('reads what it names: user and host come back from the label', () => {
+  it('reads its own label back as the same user and host', () => {
     const name = fc.oneof(fc.stringMatching(/^[a-z0-9][a-z0-9.-]{0,20}$/), fc.ipV6());
     const user = fc.option(fc.stringMatching(/^[a-z_][a-z0-9_@.-]{0,10}$/), { nil: undefined });
     fc.assert(

@@ -19,7 +19,7 @@ import { readValue } from '../../src/parse/values.ts';
 import { endOfWord } from '../../src/parse/word-end.ts';
 import { binary, PLAIN_SETTINGS } from './helpers.ts';
 
-/** A word of a command line: any bytes but the one that ends it. */
+/** A word of a command line: any bytes except NUL, which ends it. */
 const anyWord = fc
   .array(fc.integer({ min: 1, max: 255 }), { maxLength: 24 })
   .map((bytes) => Buffer.from(bytes).toString('latin1'));
@@ -31,7 +31,7 @@ const likelyWord = fc.oneof(
   fc.tuple(fc.string({ unit: fc.constantFrom(...'h1@[]:%-.$\\ü') }), anyWord).map(([a, b]) => `${binary(a)}:${b}`),
 );
 
-/** Its value, or undefined for a mistake of the user that it names; any other failure is a defect of rdpipe. */
+/** The value that `read` returns; undefined if it throws a UsageError. Any other error is a defect of rdpipe. */
 function unlessUsage<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -41,7 +41,7 @@ function unlessUsage<Value>(read: () => Value): Value | undefined {
   }
 }
 
-describe('whatever the user writes', () => {
+describe('any input of the user', () => {
   it('is understood or a usage error, options and all', () => {
     fc.assert(
       fc.property(fc.array(likelyWord, { maxLength: 6 }), (words) => {
@@ -67,7 +67,7 @@ describe('whatever the user writes', () => {
     );
   });
 
-  it('names a host that is one to every shell, and is the same when it is read again', () => {
+  it('names a host that is one word to every shell, and reads the same a second time', () => {
     const text = fc.oneof(anyWord, fc.string({ unit: fc.constantFrom(...'h1@[]:%-.$;(`\\ü\u202e') }).map(binary));
     fc.assert(
       fc.property(text, (word) => {
@@ -107,7 +107,7 @@ describe('whatever the user writes', () => {
     );
   });
 
-  it('gives the values that were written', () => {
+  it('returns the values that were written', () => {
     const port = fc.integer({ min: 1, max: 65535 });
     fc.assert(
       fc.property(port, port, fc.array(fc.nat(255), { minLength: 1 }), fc.nat(2 ** 40), (a, b, statuses, bytes) => {
@@ -128,7 +128,7 @@ describe('whatever the user writes', () => {
     );
   });
 
-  it('is drawn on two lines that no terminal obeys', () => {
+  it('is shown on two lines without control characters', () => {
     fc.assert(
       fc.property(fc.array(likelyWord, { minLength: 1, maxLength: 4 }), fc.nat(3), (words, index) => {
         const lines = caretLines(words, index % words.length, 'hint').split('\n');
@@ -146,7 +146,7 @@ describe('whatever the user writes', () => {
     .tuple(fc.constantFrom('<', '>', '>>', ' < ', '> '), fc.array(pieces, { maxLength: 8 }))
     .map(([operator, rest]) => operator + rest.join(''));
 
-  it('is a file only where it is one operator and one word', () => {
+  it('is a file only if it is one operator and one word', () => {
     fc.assert(
       fc.property(redirected, (command) => {
         const form = classifyCommand(command);
@@ -162,14 +162,14 @@ describe('whatever the user writes', () => {
     );
   });
 
-  it('never lets a shell run redirections that stand before no command', () => {
+  it('never lets a shell run redirections without a command', () => {
     const ends = fc.constantFrom('|', '&&', '||', ';', '&', '\n', ')', '#');
     const file = fc.constantFrom('f', "'a b'", '"$x/y"', '$(date)', 'a\\ b');
     const more = fc.array(fc.constantFrom(' 2>/dev/null', ' >&2', ' A=1', ' <g', '>h'), { maxLength: 3 });
     const operator = fc.constantFrom('<', '< ', '>', '> ', '>>', '>| ', '0<', '1>');
     fc.assert(
       fc.property(operator, file, more, ends, anyWord, (begin, name, others, end, tail) => {
-        // A newline may be the last of a command that is one operator and one word; a comment begins a word.
+        // A newline alone may follow a file, so x follows it; `#` begins a comment only after a blank.
         const command = `${begin}${name}${others.join('')} ${end} x${tail}`;
         expect(classifyCommand(command).kind).to.equal('loss');
       }),
@@ -177,7 +177,7 @@ describe('whatever the user writes', () => {
     );
   });
 
-  it('loses nothing by redirections in sh that are taken for a command', () => {
+  it('loses nothing through redirections that count as part of a command', () => {
     const redirection = fc.constantFrom('<f', '< g', '>f', '>> g', '2>err', '2>&1');
     const before = fc.array(redirection, { minLength: 1, maxLength: 3 });
     const behind = fc.constantFrom('', ' cat', ' | cat', ' && cat', '; cat', ' A=1 cat', ' A=1 | cat');
@@ -198,7 +198,7 @@ describe('whatever the user writes', () => {
     }
   });
 
-  it('has words that end within it', () => {
+  it('has words that end within the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'a \\\'"`$(){}<>|;#\n') }), fc.nat(8), (text, start) => {
         const end = endOfWord(text, Math.min(start, text.length));

@@ -31,7 +31,7 @@ describe('quote', () => {
     expect(quoteWord('h1:\xff\x01')).to.equal("h1:$'\\xff\\x01'");
   });
 
-  it('is what a shell reads as the same bytes, on one line', () => {
+  it('is read by a shell as the same bytes, on one line', () => {
     const byte = fc.integer({ min: 1, max: 255 }).map((code) => String.fromCharCode(code));
     const words = fc.array(fc.string({ unit: byte, maxLength: 12 }), { minLength: 1, maxLength: 20 });
     fc.assert(

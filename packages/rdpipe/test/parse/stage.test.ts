@@ -56,7 +56,7 @@ describe('stage', () => {
     [':; < f1 | gzip', 'command'],
   ];
   for (const [command, meaning] of OPERATIONS) {
-    it(`takes ${JSON.stringify(command)} for ${meaning}`, () => {
+    it(`treats ${JSON.stringify(command)} as ${meaning}`, () => {
       expect(meaningOf(parse([`h1:${command}`]).stages[0])).to.equal(meaning);
     });
   }
@@ -112,14 +112,14 @@ describe('stage', () => {
     ],
   ];
   for (const [words, message, detail] of SINKS) {
-    it(`refuses ${JSON.stringify(words)}, where a sink stands before what would read it`, () => {
+    it(`refuses ${JSON.stringify(words)}, where a sink comes before the stage that would read it`, () => {
       const error = usageErrorOf(() => parse(words));
       expect(error.message).to.equal(message);
       expect(error.detail).to.equal(detail);
     });
   }
 
-  it('takes a source behind a sink', () => {
+  it('accepts a source after a sink', () => {
     expect(parse(['h2:> a', 'h3:< b']).stages.map(meaningOf)).to.deep.equal(['sink a', 'source b']);
   });
 
@@ -136,7 +136,7 @@ describe('stage', () => {
     expect(stage).to.have.property('command').with.lengthOf(5005);
   });
 
-  it('gives each stage its shell and the statuses that are success', () => {
+  it('gives each stage its shell and the statuses that count as success', () => {
     const { stages } = parse(['h1:a', 'ann@h1:b', 'h2:c'], {
       shell: {
         all: 'dash',
@@ -212,11 +212,11 @@ describe('stage', () => {
     expect(carets.indexOf('^')).to.equal(line.indexOf('rev'));
   });
 
-  it('wants a stage', () => {
+  it('requires a stage', () => {
     expect(usageErrorOf(() => parse([])).message).to.match(/^no stage given/);
   });
 
-  it('refuses flags that name a stage or host that is not there', () => {
+  it('refuses flags that name a missing stage or host', () => {
     const ok = (stage: number) => ({ ok: { all: [], stages: new Map([[stage, [1]]]) } });
     expect(usageErrorOf(() => parse(['h1:a'], ok(2))).message).to.equal('--ok 2=…: there is only 1 stage');
     expect(usageErrorOf(() => parse(['h1:a', 'h1:b'], ok(3))).message).to.equal('--ok 3=…: there are only 2 stages');

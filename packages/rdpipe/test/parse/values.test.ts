@@ -12,10 +12,10 @@ const readAll = (name: OptionName, ...texts: readonly string[]) => texts.map((te
 
 describe('values', () => {
   for (const [text, size, rate] of sizeCases()) {
-    it(`reads ${JSON.stringify(text)} as ${size} bytes, ${rate} bytes a second, as the programs in C do`, () => {
+    it(`reads ${JSON.stringify(text)} as ${size} bytes, ${rate} bytes per second, as the C programs do`, () => {
       expect(unlessRefused(() => read('sizeBytes', text))).to.equal(size);
       const limit = unlessRefused(() => read('limitBytesPerS', text));
-      expect(limit).to.equal(rate === 0 ? -1 : rate); // a limit of nothing is none
+      expect(limit).to.equal(rate === 0 ? -1 : rate); // 0 is not a valid limit
     });
   }
 
@@ -83,7 +83,7 @@ describe('values', () => {
   });
 });
 
-/** The cases of the suite in C too: text, bytes, bytes a second; -1: refused. */
+/** The cases of the C suite: text, bytes, bytes per second; -1: rejected. */
 function sizeCases(): readonly (readonly [string, number, number])[] {
   const file = fileURLToPath(new URL('../../../rdbase-native/test/size_cases.h', import.meta.url));
   const rows = readFileSync(file, 'utf8').matchAll(/^ {4}\{"(.*)", (-?\d+), (-?\d+)\},/gm);

@@ -4,7 +4,7 @@ import { runProgram } from '../../../../test/support/run-program.ts';
 import { endOfWord } from '../../src/parse/word-end.ts';
 
 describe('word-end', () => {
-  /** A bar shows where the word ends; without a bar none begins. */
+  /** A bar marks the end of the word; without a bar, no word begins. */
   const WORDS: readonly string[] = [
     'file|',
     'file| other',
@@ -66,7 +66,7 @@ describe('word-end', () => {
     expect(endOfWord('< "a b" c', 2)).to.equal(7);
   });
 
-  it('never throws, and ends behind its start and within the text', () => {
+  it('never throws, and ends after its start and within the text', () => {
     const piece = fc.constantFrom('a', ' ', '\n', '\\', '"', "'", '`', '$', '{', '}', '(', ')', '<', '>', '#', 'é');
     fc.assert(
       fc.property(
@@ -79,7 +79,7 @@ describe('word-end', () => {
     );
   });
 
-  it('takes every quoted text for one word', () => {
+  it('treats every quoted text as one word', () => {
     const quoted = fc.string({ unit: 'binary' }).map((text) => `'${text.replaceAll("'", `'\\''`)}'`);
     fc.assert(
       fc.property(quoted, (word) => {
@@ -89,7 +89,7 @@ describe('word-end', () => {
     );
   });
 
-  it('agrees with sh on what is one word', () => {
+  it('agrees with sh on the end of a word', () => {
     const piece = fc.constantFrom(
       'a',
       'b',
@@ -107,7 +107,7 @@ describe('word-end', () => {
     const text = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(''));
     fc.assert(
       fc.property(text, (word) => {
-        // A trailing backslash joins the line to nothing; a comment is neither a word nor an error to sh.
+        // sh ignores a trailing backslash; to sh, a comment is neither a word nor an error.
         fc.pre(!/\\$|(^| )#/.test(word) && word.trim() === word);
         expect(endOfWord(word, 0) === word.length).to.equal(isOneWordForSh(word));
       }),
@@ -116,7 +116,7 @@ describe('word-end', () => {
   });
 });
 
-/** Without field splitting and globbing, sh makes one parameter of one word. */
+/** True if sh, without field splitting and globbing, makes one parameter from the text. */
 function isOneWordForSh(word: string): boolean {
   const script = `set -f; IFS=; count() { echo $#; }; set -- y; count ${word}\n`;
   const { status, stdout } = runProgram('sh', ['-c', script], { stdin: 'ignore' });

@@ -11,7 +11,7 @@ const written = (words: readonly string[]): Pipeline =>
     { gather: 'lines', failFast: false },
   );
 
-/** The hosts of each stage that are left, `n1/0`: with the rank; a gathering's with its inputs. */
+/** Returns the remaining hosts of each stage with their ranks, `n1/0`; for a gather stage with its inputs. */
 function leftOf(words: readonly string[], names: readonly string[], require: 'all' | 'any' | number): string {
   const pipeline = written(words);
   const absent = new Set(pipeline.stages.map(({ host }) => host).filter(({ name }) => names.includes(name)));
@@ -26,7 +26,7 @@ function nameOf(stage: Stage): string {
 
 describe('a pipeline without hosts', () => {
   for (const [what, words, absent, require, left] of [
-    ['all are there', ['h1:< x', 'n[1-3]:> y'], [], 'all', 'h1 n1/0 n2/1 n3/2'],
+    ['all are present', ['h1:< x', 'n[1-3]:> y'], [], 'all', 'h1 n1/0 n2/1 n3/2'],
     ['one of a chain', ['h1:< x', 'n[1-3]:> y'], ['n2'], 'any', 'h1 n1/0 n3/2'],
     ['all but one', ['h1:< x', 'n[1-3]:> y'], ['n1', 'n2'], 1, 'h1 n3/2'],
     ['one of two stages rank by rank', ['h1:< x', 'n[1-3]:a', 'm[1-3]:> y'], ['m2'], 'any', 'h1 n1/0 n3/2 m1/0 m3/2'],
@@ -55,7 +55,7 @@ describe('a pipeline without hosts', () => {
     it(`lacks ${what}`, () => expect(leftOf(words, absent, require)).to.equal(left));
   }
 
-  it('does not do without a host that is in no stage', () => {
+  it('still needs a host that is in no stage', () => {
     const relay = new Set([{ name: 'r', user: undefined, label: 'r' }]);
     expect(withoutHosts(written(['h1:a', 'h2:b > c']), relay, 'any')).to.contain('cannot run without it');
   });

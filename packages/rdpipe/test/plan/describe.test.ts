@@ -40,7 +40,7 @@ describe('describe', () => {
     ]);
   });
 
-  it('shows what is done to the stream', () => {
+  it('shows encryption and compression of the stream', () => {
     const hopLine = (settings: PlanInput['settings']) => lines(['h1:a', 'h2:b'], { settings })[2];
     const why = 'h1→h2 tcp (no RDMA device on h1 or h2), encrypted (leaves the machine)';
     expect(hopLine(settingsWith({ compressLevel: 3 }))).to.equal(`${why}, compressed (zstd, level 3)`);
@@ -50,7 +50,7 @@ describe('describe', () => {
     );
   });
 
-  it('shows what stays on one host', () => {
+  it('shows data that stays on one host', () => {
     expect(lines([':a', ':b', ':> f'], { stdin: 'send' })).to.deep.equal([
       'standard input, directly',
       'stage 1 this machine: a',
@@ -64,7 +64,7 @@ describe('describe', () => {
     expect(lines([':> f'])[0]).to.equal('nothing→this machine, acknowledged to the end');
   });
 
-  it('shows parts that follow one another', () => {
+  it('shows segments that run one after another', () => {
     expect(lines(['h1:a', 'h1:< f']).filter((line) => line.startsWith('part'))).to.deep.equal([
       'part 1 of 2',
       'part 2 of 2',

@@ -19,9 +19,9 @@ describe('withGathers', () => {
     it(`of ${words.join(' | ')}`, () => expect(gathersOf(words)).to.deep.equal(gathers));
   }
 
-  it('gathers nothing that is dropped', () => expect(gathersOf(['n[1-2]:a'], 'drop')).to.deep.equal([]));
+  it('does not gather discarded output', () => expect(gathersOf(['n[1-2]:a'], 'drop')).to.deep.equal([]));
 
-  it('puts no names before JSON, and leaves alone what reads several inputs itself', () => {
+  it('puts no names before JSON, and adds nothing before a stage that reads several inputs itself', () => {
     const tree = (number: number, more: object) => ({
       kind: 'tree' as const,
       number,

@@ -26,14 +26,14 @@ export function hello(machine: string, ssh: string | null): AgentHello {
   };
 }
 
-/** An interface's address: `nic('eth0', '10.0.0.1/24')`, 1 Gb/s and up. */
+/** Returns an interface's address: `nic('eth0', '10.0.0.1/24')`, 1 Gb/s and up. */
 export function nic(name: string, address: string, changes: Partial<HostAddress> = {}): HostAddress {
   const [host = '', prefix] = address.split('/');
   const fast = { up: true, speed_mbps: 1000, kind: 'physical', mtu: 1500 } as const;
   return { address: host, prefix: Number(prefix), interface: name, ...fast, ...changes };
 }
 
-/** An RDMA port that is up, RoCE v2 at 100 Gb/s. */
+/** Returns an RDMA port that is up, RoCE v2 at 100 Gb/s. */
 export function rdmaPort(device: string, name: string | null, changes: Partial<RdmaPort> = {}): RdmaPort {
   const fast = { state: 'active', rate_mbps: 100_000, link_layer: 'ethernet', mtu: 4096, numa: 0 } as const;
   return { device, port: 1, interface: name, gids: ['IB/RoCE v1', 'RoCE v2'], ...fast, ...changes };
@@ -50,7 +50,7 @@ function facts(id: string, label: string, machine: string, ssh: string | null, a
   return withHello({ id, label, hello: hello(machine, ssh), forwards: id !== LOCAL }, { addresses });
 }
 
-/** Two hosts on a network with this machine, a third one that stands for this machine reached by ssh. */
+/** Two hosts on a network with this machine, and a third host that is this machine reached over ssh. */
 export const SESSIONS = {
   local: facts(LOCAL, 'this machine', 'here', '192.0.2.77 999 192.0.2.78 22', '10.0.0.9'),
   h1: facts('1', 'h1', 'boot-1', '10.0.0.9 50112 10.0.0.1 22', '10.0.0.1'),
@@ -60,7 +60,9 @@ export const SESSIONS = {
 
 export type HostName = 'h1' | 'h2' | 'self';
 
-/** A copy: scan on h1, compare on h2, read on h1, write on h2; or others of those programs on those hosts. */
+/**
+ * Returns the input for a copy: scan on h1, compare on h2, read on h1, write on h2; or other programs on these hosts.
+ */
 export function copyFor(
   programs: readonly (readonly [TreeRole, HostName])[] = FOUR_PROGRAMS,
   changes: Partial<PlanInput> = {},
@@ -83,7 +85,7 @@ export function treeStage(number: number, name: string, role: TreeRole): TreeSta
   return { kind: 'tree', number, host, text: `${role} /data`, settings: { role, run: 'a-1' } };
 }
 
-/** A plan's input for stages on hosts named as above; an empty host is this machine. */
+/** Returns the input for stages on the hosts of SESSIONS; an empty host is this machine. */
 export function inputFor(words: readonly string[], changes: Partial<PlanInput> = {}): PlanInput {
   const pipeline: Pipeline = parse(words);
   return {
@@ -98,7 +100,7 @@ export function inputFor(words: readonly string[], changes: Partial<PlanInput> =
   };
 }
 
-/** The same for any hosts, each with an address of its own on one network. */
+/** Returns the input for any hosts, each with its own address on a common network. */
 export function wideInputFor(words: readonly string[], changes: Partial<PlanInput> = {}): PlanInput {
   const pipeline: Pipeline = parse(words);
   const names = [...new Set(pipeline.stages.map(({ host }) => host.name))];
@@ -135,7 +137,10 @@ export function settingsWith(changes: Partial<PlanInput['settings']>): PlanInput
   return { ...settings, ...changes };
 }
 
-/** `tcp sender address 10.0.0.2: ssh address`; `rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2`. */
+/**
+ * Formats candidates: `tcp sender address 10.0.0.2: ssh address`; `rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0,
+ * RoCE v2`.
+ */
 export function ways({ candidates }: Pick<HopLink, 'candidates'>): readonly string[] {
   return candidates.map(({ transport, dialer, way, host, from, device, why }) => {
     const place = from === null ? host : `${host} from ${from}`;

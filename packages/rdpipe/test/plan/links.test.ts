@@ -35,7 +35,7 @@ describe('links', () => {
     expect(agentLinks(segment, '3', KEYS, SETTINGS)).to.deep.equal([]);
   });
 
-  it('tells of pipes and local links', () => {
+  it('describes pipes and local links', () => {
     const segment = firstSegment(['h1:< f', 'h1:a', 'h1:b']);
     const open = { ...SETTINGS, key: '1'.repeat(64), hop: 1, encrypt: 'never', buffer: 8388608 };
     expect(agentLinks(segment, '1', KEYS, SETTINGS)).to.deep.equal([
@@ -46,7 +46,7 @@ describe('links', () => {
     expect(keyedLinks(segment)).to.deep.equal([1]);
   });
 
-  it('tells the ends of a chain how many hosts are behind them', () => {
+  it('tells the ends of a chain how many hosts follow them', () => {
     const segment = firstSegment([':< f', 'h1,h2:> g']);
     const keys = { ...KEYS, links: new Map(keyedLinks(segment).map((link) => [link, '0'.repeat(64)])) };
     const links = [LOCAL, '1', '2'].map((session) => agentLinks(segment, session, keys, SETTINGS));
@@ -54,7 +54,7 @@ describe('links', () => {
     expect(behind).to.deep.equal([[2], [1, 1], [0]]);
   });
 
-  it('tells of the stages of one session only, their bytes as hexadecimal', () => {
+  it('describes only the stages of one session, their bytes in hexadecimal', () => {
     const segment = firstSegment(['h1:< ~/f', 'h2:cat', 'h1:>> g']);
     expect(agentStages(segment, '1')).to.deep.equal([
       { stage: 1, kind: 'source', word: Buffer.from('~/f').toString('hex'), out: 1 },
@@ -88,7 +88,7 @@ describe('links', () => {
     expect(within.segments[0]?.links.map(({ kind }) => kind)).to.deep.equal(['null', 'pipe', 'pipe', 'null']);
   });
 
-  it("gives a copy the user's input and output where they are asked for", () => {
+  it("gives a copy the user's input and output if requested", () => {
     const [remote] = makePlan(copyFor(undefined, { stdin: 'send', stdout: 'arrive' })).segments;
     expect(remote?.links.map(({ kind }) => kind)).to.deep.equal(['hop', 'hop', 'hop', 'hop', 'hop']);
     expect(remote?.links[0]).to.include({ source: 'stdin', sink: 'stage' });
@@ -99,7 +99,7 @@ describe('links', () => {
     expect(local?.links.map(({ kind }) => kind)).to.deep.equal(['stdin', 'pipe', 'stdout']);
   });
 
-  it('does not go on without a key', () => {
+  it('fails without a key', () => {
     expect(() => agentLinks(firstSegment(['h1:a', 'h2:b']), '1', { ...KEYS, links: new Map() }, SETTINGS)).to.throw(
       'link 1 has no key',
     );

@@ -6,7 +6,7 @@ import { makePlan } from '../../src/plan/plan.ts';
 import { parse } from '../parse/helpers.ts';
 import { dataFor, hello, inputFor, nic, SESSIONS, settingsWith, withHello } from './helpers.ts';
 
-/** Each host of the pipeline with its machine and addresses, `machine 10.0.0.1/24 …`. */
+/** The machine and the addresses of each host of the pipeline: `machine 10.0.0.1/24 …`. */
 type Hosts = Readonly<Record<string, string>>;
 
 function inputOf(words: readonly string[], hosts: Hosts, changes: Partial<PlanInput['settings']> = {}): PlanInput {
@@ -25,7 +25,7 @@ function inputOf(words: readonly string[], hosts: Hosts, changes: Partial<PlanIn
   });
 }
 
-/** The hosts of the plan's chain, from the first sender. */
+/** Returns the hosts of the plan's chain, from the first sender. */
 function chainOf(input: PlanInput): readonly string[] {
   const [segment] = makePlan(input).segments;
   const hops = segment?.links.flatMap((link) => (link.kind === 'hop' && link.chain ? [link] : [])) ?? [];
@@ -45,7 +45,7 @@ describe('hosts in near order', () => {
       ['h1', 'c', 'a', 'b'],
     ],
     [
-      'subnet after subnet',
+      'subnet by subnet',
       { a: 'm1 10.0.3.1/24', b: 'm2 10.0.2.1/24', c: 'm3 10.0.3.2/24', d: 'm4 10.0.2.2/24' },
       ['h1', 'b', 'd', 'a', 'c'],
     ],
@@ -56,18 +56,22 @@ describe('hosts in near order', () => {
     ],
     ["the sender's machine before that", { a: 'm1 10.0.1.2/24', b: 'm0 10.0.1.9/24' }, ['h1', 'b', 'a']],
     [
-      'the hosts of a machine one after another',
+      'with hosts of one machine together',
       { a: 'm1 10.0.1.2/24', b: 'm2 10.0.1.3/24', c: 'm1 10.0.1.4/24' },
       ['h1', 'a', 'c', 'b'],
     ],
     [
-      'by the fastest address of each',
+      "by each host's fastest address",
       { a: 'm1 10.0.1.2/24 10.9.0.2/24', b: 'm2 10.0.1.3/24 10.9.0.1/24' },
       ['h1', 'b', 'a'],
     ],
-    ['IPv4 before IPv6', { a: 'm1 2001:db8::1/64', b: 'm2 10.0.2.1/24', c: 'm3 2001:db8::/64' }, ['h1', 'b', 'c', 'a']],
+    [
+      'with IPv4 before IPv6',
+      { a: 'm1 2001:db8::1/64', b: 'm2 10.0.2.1/24', c: 'm3 2001:db8::/64' },
+      ['h1', 'b', 'c', 'a'],
+    ],
   ] as const satisfies readonly (readonly [string, Hosts, readonly string[]])[]) {
-    it(`stand ${what}`, () => {
+    it(`are sorted ${what}`, () => {
       const words = ['h1:< f', `${Object.keys(hosts).join(',')}:> f`];
       expect(chainOf(inputOf(words, { ...H1, ...hosts }))).to.deep.equal(expected);
       const written = inputOf(words, { ...H1, ...hosts }, { order: 'written' });
@@ -75,13 +79,13 @@ describe('hosts in near order', () => {
     });
   }
 
-  it('stand by the addresses that the user gives', () => {
+  it('are sorted by the addresses that the user gives', () => {
     const hosts = { ...H1, a: 'm1 10.0.1.2/24', b: 'm2 10.0.1.3/24' };
     const data = dataFor({ a: '10.7.0.2', b: '10.7.0.1' });
     expect(chainOf(inputOf(['h1:< f', 'a,b:> f'], hosts, { data }))).to.deep.equal(['h1', 'b', 'a']);
   });
 
-  it('get what is read here from the nearest on', () => {
+  it('get data from this machine starting with the nearest', () => {
     const hosts = { a: 'm1 10.0.7.2/24', b: 'm2 10.0.0.3/24' };
     const input = { ...inputOf(['a,b:> f'], hosts), stdin: 'send' } as const;
     expect(chainOf(input)).to.deep.equal([LOCAL, 'b', 'a']);
@@ -96,7 +100,7 @@ describe('hosts in near order', () => {
     expect(lines.slice(2)).to.deep.equal(['stage 2 a: > g', 'stage 2 b: > g']);
   });
 
-  it('are all there, and no subnet is left and come back to', () => {
+  it('are all present, and each subnet is visited once', () => {
     const places = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 2, max: 200 })), {
       minLength: 2,
       maxLength: 12,

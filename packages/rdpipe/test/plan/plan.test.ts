@@ -57,7 +57,7 @@ describe('plan', () => {
     });
   }
 
-  it('lists the sessions in the order in which it meets them', () => {
+  it('lists the sessions in the order of their first use', () => {
     expect(makePlan(inputFor(['h2:a', 'h1:b'], BOTH)).sessions).to.deep.equal([
       { id: LOCAL, label: 'this machine' },
       { id: '2', label: 'h2' },
@@ -66,7 +66,7 @@ describe('plan', () => {
     expect(makePlan(inputFor(['h1:> f', 'h2:< g'])).sessions.map(({ id }) => id)).to.deep.equal(['1', '2']);
   });
 
-  it('gives hops what the settings say', () => {
+  it('gives hops their settings', () => {
     const stream = { compressLevel: 3, jobs: 4, limitBytesPerS: 1000, numa: 'off', bufferBytes: 65536 } as const;
     const settings = settingsWith({ ...stream, ports: [7000, 7010], poll: true });
     const plan = makePlan(inputFor(['h1:a', 'h2:b'], { settings }));
@@ -84,7 +84,7 @@ describe('plan', () => {
     });
   });
 
-  it('says how to help where no address is known', () => {
+  it('reports what to do if no address is known', () => {
     const silent = (id: string, label: string, boot: string) =>
       [id, { id, label, hello: hello(boot, null), forwards: true }] as const;
     const sessions = new Map([silent('1', 'h1', 'a'), silent('2', 'h2', 'b')]);
@@ -102,7 +102,7 @@ describe('plan', () => {
     const stdout = fc.constantFrom('arrive' as const, 'drop' as const);
     fc.assert(
       fc.property(words, stdin, stdout, (stages, input, output) => {
-        // Only a source stands behind a sink.
+        // Only a source follows a sink.
         const written = stages.flatMap(([name, text], index) => {
           const isBehindSink = stages[index - 1]?.[1].startsWith('>') && text !== '< f';
           return [...(isBehindSink ? [`${name}:< f`] : []), `${name}:${text}`];

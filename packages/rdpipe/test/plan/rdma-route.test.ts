@@ -103,7 +103,7 @@ describe('rdma route', () => {
       ],
     ],
     [
-      'each port of one subnet before any a second time',
+      'each port of one subnet once before any again',
       both(A1, one('10.1.0.11/24')),
       both(A2, one('10.1.0.12/24')),
       [
@@ -126,7 +126,7 @@ describe('rdma route', () => {
     expect(pairs(twice(1), twice(2))).to.deep.equal(['10.1.0.1→10.1.0.2 mlx5_0 RoCE v2, 100 Gb/s']);
   });
 
-  it('takes the port whose address ssh uses of two that are equally fast', () => {
+  it('of two equally fast ports, takes the one whose address ssh uses', () => {
     const [sshPort1, sshPort2] = [rdmaPort('mlx5_9', 'eth0'), rdmaPort('mlx5_9', 'eth0')];
     const first = { nics: A1.nics, ports: [...A1.ports, sshPort1] };
     const second = { nics: A2.nics, ports: [...A2.ports, sshPort2] };
@@ -170,13 +170,13 @@ describe('rdma route', () => {
     ['IPv4 and IPv6', A1, one('fd00::2/64'), ['no RDMA network connects h1 and h2']],
   ];
   for (const [name, first, second, expected] of MISSING) {
-    it(`finds none with ${name}, and says so`, () => {
+    it(`finds none with ${name}, and reports why`, () => {
       expect(pairs(first, second)).to.deep.equal([]);
       expect(lacks(first, second)).to.deep.equal(expected);
     });
   }
 
-  it('names what a host has to install, and the host', () => {
+  it('names the packages to install, and the host', () => {
     const [from, to] = placesOf(A1, A2);
     const lack = 'librdmacm.so.1 cannot be opened (apt install librdmacm1)';
     const bare = { ...to, facts: withHello(to.facts, { rdma_lacks: lack }) };
@@ -184,7 +184,7 @@ describe('rdma route', () => {
     expect(rdmaLacks(from, bare)).to.deep.equal([`h2: ${lack}`]);
   });
 
-  it('names a limit of memory that is too small', () => {
+  it('names a memory limit that is too small', () => {
     const [from, to] = placesOf(A1, A2);
     const limited = (memlock: number) => ({ ...to, facts: withHello(to.facts, { memlock }) });
     expect(rdmaCandidates(from, limited(256 * 1024))).to.have.lengthOf(1);
@@ -223,7 +223,7 @@ describe('rdma route', () => {
       ports: fc.array(port, { maxLength: 4 }),
     });
 
-    it('dials only what is up and no bridge, nothing twice, few in all, a near one before a routed one', () => {
+    it('dials only interfaces that are up and not bridges, nothing twice, few in all, near ones before routed ones', () => {
       fc.assert(
         fc.property(anyMachine, anyMachine, (first, second) => {
           const [from, to] = placesOf(first, second);

@@ -11,14 +11,14 @@ function found(...words: readonly string[]): readonly string[] {
 }
 
 describe('a relay host', () => {
-  it('may join neighbours on two other hosts, of which neither is this machine', () => {
+  it('may join neighbours on two hosts, neither of which is this machine', () => {
     expect(found('h1:a', 'h2:b', 'h2:c', 'h3:d')).to.deep.equal(['1→2', '3→4']);
     expect(found('h1:a', ':b', 'h2:c')).to.deep.equal([]);
     expect(found('h1:a', 'gw:b', 'h2:c')).to.deep.equal([]);
     expect(found('h1:a', 'h2:> f', 'h3:< f')).to.deep.equal(['1→2']);
   });
 
-  it('is not connected where it could join nothing', () => {
+  it('is not connected if it could join nothing', () => {
     expect(relayHost(parse(['h1:a', 'h2:b']), RELAY)).to.equal(RELAY);
     for (const words of [['h1:a'], ['h1:a', 'h1:b'], ['h1:a', ':b'], ['h1:a', 'gw:b']]) {
       expect(relayHost(parse(words), RELAY), words.join(' ')).to.equal(undefined);
@@ -26,7 +26,7 @@ describe('a relay host', () => {
     expect(relayHost(parse(['h1:a', 'h2:b']), 'auto')).to.equal(undefined);
   });
 
-  it('gets a stage of its own between them, and later ones are numbered on', () => {
+  it('gets its own stage between them, and later stages are renumbered', () => {
     const pipeline = parse(['h1:a', 'h2:b', 'h3:c']);
     const [, second] = relayable(pipeline, RELAY, ({ name }) => name);
     const { stages } = withRelays(pipeline, second === undefined ? [] : [second], RELAY);

@@ -10,7 +10,7 @@ function route(from: SessionFacts, to: SessionFacts, settings: Partial<PlanInput
   return routeHop(from, to, inputFor(WORDS, { settings: settingsWith(settings) }));
 }
 
-/** With an RDMA port on a network of its own. */
+/** Adds an RDMA port on its own network. */
 function fast(session: SessionFacts, address: string, changes: Parameters<typeof rdmaPort>[2] = {}): SessionFacts {
   const addresses = [...session.hello.addresses, nic('ib0', address, { speed_mbps: 100_000 })];
   return withHello(session, { addresses, rdma: [rdmaPort('mlx5_0', 'ib0', changes)] });
@@ -63,10 +63,10 @@ describe('route', () => {
     ],
   ];
   for (const [name, from, to, why] of REASONS) {
-    it(`says why it is TCP: ${name}`, () => expect(route(from, to).why.split(',')[0]).to.equal(why));
+    it(`reports why it is TCP: ${name}`, () => expect(route(from, to).why.split(',')[0]).to.equal(why));
   }
 
-  it('stays on loopback between two sessions of one machine, whatever RDMA it has', () => {
+  it('uses loopback between two sessions of one machine, even if it has RDMA', () => {
     const same = withHello(fast2, { boot_id: 'boot-1' });
     const found = route(fast1, same);
     expect(ways(found)).to.deep.equal([
@@ -77,13 +77,13 @@ describe('route', () => {
     expect(route(fast1, same, { transport: 'rdma' }).candidates).to.deep.equal([]);
   });
 
-  it('takes another network namespace for another machine', () => {
+  it('treats another network namespace as another machine', () => {
     const container = withHello(h2, { boot_id: 'boot-1', net_ns: 1 });
     expect(route(h1, container).why).to.contain('encrypted (leaves the machine)');
     expect(ways(route(h1, container))[0]).to.equal('tcp sender address 10.0.0.2: ssh address');
   });
 
-  it('takes two machines that do not know their boot id for two', () => {
+  it('treats two machines without a boot id as different', () => {
     const unknown = (session: SessionFacts) => withHello(session, { boot_id: '' });
     expect(route(unknown(h1), unknown(h2)).encrypt).to.equal('tcp');
   });
@@ -101,17 +101,17 @@ describe('route', () => {
       expect(found.bind).to.deep.equal({ sender: '10.1.0.1', receiver: '10.1.0.2', rdma: '10.1.0.2' });
     });
 
-    it('leaves RDMA out where the address is of another network', () => {
+    it('excludes RDMA if the address is in another network', () => {
       const found = route(fast1, fast2, data({ h2: '10.0.0.2' }));
       expect(ways(found)[0]).to.equal('tcp sender address 10.0.0.2: --data');
       expect(found.why).to.contain('tcp (10.0.0.2 is not the address of an RDMA port on h2)');
     });
 
-    it('finds RDMA by an address of one end alone', () => {
+    it('finds RDMA from the address of only one end', () => {
       expect(ways(route(fast1, fast2, data({ h2: '10.1.0.2' })))[0]).to.match(/^rdma sender address 10\.1\.0\.2 from/);
     });
 
-    it('takes any spelling of the address', () => {
+    it('accepts any spelling of the address', () => {
       const [six1, six2] = [fast(h1, '2001:db8::1/64'), fast(h2, '2001:db8::2/64')];
       const found = route(six1, six2, data({ h2: '2001:DB8:0::2' }));
       expect(ways(found)[0]).to.match(/^rdma sender address 2001:db8::2 from 2001:db8::1/);

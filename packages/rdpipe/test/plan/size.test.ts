@@ -13,7 +13,7 @@ import { hello, inputFor, nic, SESSIONS, settingsWith, withHello } from './helpe
 
 const OPEN = { run: 'r1', lenient: false, lease_ms: 90_000, connect_timeout_ms: 10_000, stall_timeout_ms: 60_000 };
 
-/** Hosts of one network, with a fast one beside it. */
+/** Hosts on a common network, and on a second one that is faster. */
 function inputOf(words: readonly string[]): PlanInput {
   const pipeline = withGathers(parse([...words]), { stdout: 'arrive' }, { gather: 'lines', failFast: false });
   const names = new Map<string, string>([['', LOCAL]]);
@@ -38,7 +38,10 @@ function plan(input: PlanInput): void {
   describePlan(makePlan(input));
 }
 
-/** All that the controller does with the plan but to send it: requests, and every end's events. */
+/**
+ * Does everything that the controller does with a plan except sending: builds the requests and checks the events of
+ * every end.
+ */
 function run(input: PlanInput): void {
   const made = makePlan(input);
   const check = createEventCheck(made);
@@ -64,7 +67,7 @@ function run(input: PlanInput): void {
   }
 }
 
-/** Of a processor: others may be busy with something else. */
+/** CPU time: other processes may use the CPU as well. */
 function millisecondsOf(job: () => void): number {
   const began = process.cpuUsage();
   job();
@@ -72,25 +75,25 @@ function millisecondsOf(job: () => void): number {
   return (user + system) / 1000;
 }
 
-/** The large job is of so many times as many hosts as the small one. */
+/** The large job has this many times as many hosts as the small one. */
 const TIMES = 10;
 const FEW = 50;
-/** A time that grows as the square of their number is `TIMES` squared. */
+/** A time that grows with the square of the number of hosts grows by `TIMES` squared. */
 const MOST_TIMES = 3 * TIMES;
 
 describe('the time for many hosts', () => {
   for (const [what, stagesOf] of [
     ['a chain', (width: number) => ['h1:< x', `n[1-${width}]:> y`]],
     ['a gathering', (width: number) => [`n[1-${width}]:uptime`]],
-    ['as many to as many', (width: number) => [`n[1-${width}]:cat`, `m[1-${width}]:> y`]],
+    ['a stage on many hosts to another', (width: number) => [`n[1-${width}]:cat`, `m[1-${width}]:> y`]],
   ] as const) {
     for (const [work, job] of [
       ['to plan', plan],
       ['to run the plan', run],
     ] as const) {
-      it(`${work} ${what} grows as their number`, () => {
+      it(`${work} ${what} grows linearly with their number`, () => {
         const [few, many] = [inputOf(stagesOf(FEW)), inputOf(stagesOf(FEW * TIMES))];
-        // One after the other, for about as long, so that what disturbs one disturbs both.
+        // Alternating, and about equally long, so that a disturbance affects both.
         const ratios = Array.from({ length: 3 }, () => {
           const small = millisecondsOf(() => {
             for (let time = 0; time < TIMES; time += 1) job(few);

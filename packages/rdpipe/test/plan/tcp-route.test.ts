@@ -31,7 +31,7 @@ describe('tcp route', () => {
     expect(found.bind).to.deep.equal({ sender: '10.0.0.1', receiver: '10.0.0.2' });
   });
 
-  it('falls back to a forward where one end is this machine', () => {
+  it('falls back to a forward if one end is this machine', () => {
     const there = route(local, h1);
     expect(ways(there)).to.deep.equal([
       'tcp sender address 10.0.0.1: ssh address',
@@ -46,7 +46,7 @@ describe('tcp route', () => {
     ]);
   });
 
-  it('relays last between two other hosts, where it may', () => {
+  it('relays last between two other hosts, if allowed', () => {
     const input = inputFor(WORDS, { settings: settingsWith({ relay: 'auto' }) });
     const found = (from: SessionFacts, to: SessionFacts) =>
       ways(tcpRoute(placeOf(from, to, input), placeOf(to, from, input), true)).slice(-2);
@@ -58,7 +58,7 @@ describe('tcp route', () => {
     expect(found(local, self).join()).not.to.contain('relay');
   });
 
-  it('offers nothing through a session that forwards nothing', () => {
+  it('offers no forward through a session that cannot forward', () => {
     const [near, far] = [h1, h2].map((session) => ({ ...session, forwards: false })) as [SessionFacts, SessionFacts];
     const ofWay = (found: TcpRoute) => found.candidates.filter(({ way }) => way !== 'address');
     const input = inputFor(WORDS, { settings: settingsWith({ relay: 'auto' }) });
@@ -72,7 +72,7 @@ describe('tcp route', () => {
     expect(ofWay(route(near, local))).to.deep.equal([]);
   });
 
-  it('does not have itself dialled under an address that it has not', () => {
+  it('is not dialled at an address that it does not have', () => {
     const behindNat = withHello(local, { addresses: [nic('eth0', '192.168.1.5/24')] });
     const found = route(h1, behindNat);
     expect(ways(found)).to.deep.equal([
@@ -92,7 +92,7 @@ describe('tcp route', () => {
     expect(ways(route(h1, local, { '': '198.51.100.7' }))[0]).to.equal('tcp sender address 198.51.100.7: --data');
   });
 
-  it('names this machine, reached by ssh over loopback, as the other host sees it', () => {
+  it('names this machine, reached over ssh on loopback, as the other host sees it', () => {
     expect(ways(route(self, h1))).to.deep.equal([
       'tcp sender address 10.0.0.1: ssh address',
       'tcp receiver address 10.0.0.9: ssh address, receiver dials',
@@ -105,7 +105,7 @@ describe('tcp route', () => {
     expect(ways(route(h1, mapped))[0]).to.equal('tcp sender address 10.0.0.2: ssh address');
   });
 
-  it('finds no way between hosts that report no address', () => {
+  it('finds no path between hosts that report no address', () => {
     const silent = (session: SessionFacts) => withHello(session, { ssh_connection: null, addresses: [] });
     expect(route(silent(h1), silent(h2)).candidates).to.deep.equal([]);
     expect(route(silent(h1), withHello(h2, { ssh_connection: 'nonsense', addresses: [] })).candidates).to.deep.equal(
@@ -113,13 +113,13 @@ describe('tcp route', () => {
     );
   });
 
-  describe('where ssh came by an address that is of no use to others', () => {
+  describe('if ssh uses an address that other hosts cannot use', () => {
     const ADDRESSES = ['127.0.0.1', '::1', 'fe80::1', 'fe80::1%eth0', '169.254.1.1', 'UNKNOWN'];
     for (const address of ADDRESSES) {
       const tunnelled = bySsh(h2, `${address} 1 ${address} 22`);
       const alone = withHello(tunnelled, { addresses: [] });
 
-      it(`${address}: offers none where no other is known`, () => {
+      it(`${address}: offers none if no other is known`, () => {
         expect(ways(route(h1, alone))).to.deep.equal(['tcp receiver address 10.0.0.1: ssh address, receiver dials']);
         const fromHere = route(local, alone);
         expect(ways(fromHere)).to.deep.equal(['tcp sender forward 127.0.0.1: forwarded through ssh']);
@@ -151,7 +151,7 @@ describe('tcp route', () => {
       expect(found.bind).to.deep.equal({ sender: '10.0.0.1', receiver: null });
     });
 
-    it('takes the fastest of several', () => {
+    it('prefers the fastest of several', () => {
       const more = [nic('eth2', '10.2.0.1/24', { speed_mbps: 100_000 }), nic('eth2', '10.2.0.2/24', faster)] as const;
       const best = [
         nic('eth3', '10.3.0.1/24', { speed_mbps: 40_000 }),
@@ -164,7 +164,7 @@ describe('tcp route', () => {
       expect(ways(found)[0]).to.equal('tcp sender address 10.3.0.2: common subnet');
     });
 
-    it('tries two, each over an interface of its own', () => {
+    it('tries two, each over its own interface', () => {
       const third = (host: number) => nic('eth2', `10.2.0.${host}/24`, { speed_mbps: 10_000 });
       const alias = (host: number) => nic('eth1', `10.3.0.${host}/24`, faster);
       const fourth = (host: number) => nic('eth3', `10.4.0.${host}/24`, { speed_mbps: 2500 });
@@ -179,36 +179,36 @@ describe('tcp route', () => {
       ]);
     });
 
-    it('forwards to every address then', () => {
+    it('then forwards to every address', () => {
       const found = route(withNics(local, nic('eth1', '10.1.0.9/24', faster)), withNics(h2, to2));
       expect(ways(found).at(-1)).to.equal('tcp sender forward 127.0.0.1: forwarded through ssh');
     });
 
     const NOT: readonly (readonly [string, Partial<typeof to1>])[] = [
-      ['is as fast as that of ssh', { speed_mbps: 1000 }],
-      ['does not tell its speed', { speed_mbps: null }],
+      ['is as fast as the one of ssh', { speed_mbps: 1000 }],
+      ['has an unknown speed', { speed_mbps: null }],
       ['is down', { ...faster, up: false }],
       ['belongs to a bridge', { ...faster, kind: 'bridge' }],
       ['is loopback', { ...faster, kind: 'loopback' }],
       ['is another subnet', { ...faster, address: '10.2.0.2' }],
-      ['is a subnet by the word of one end only', { ...faster, prefix: 32 }],
+      ['is a subnet only according to one end', { ...faster, prefix: 32 }],
       ['has the address of the other end', { ...faster, address: '10.1.0.1' }],
     ];
     for (const [name, changes] of NOT) {
-      it(`keeps to the ssh address where the other ${name}`, () => {
+      it(`keeps to the ssh address if the other ${name}`, () => {
         const found = route(withNics(h1, to1), withNics(h2, { ...to2, ...changes }));
         expect(ways(found)[0]).to.equal('tcp sender address 10.0.0.2: ssh address');
       });
     }
 
-    it('takes a network of IPv6 as well', () => {
+    it('also uses an IPv6 network', () => {
       const [six1, six2] = [nic('eth1', 'fd00:1::1/64', faster), nic('eth1', 'fd00:1::2/64', faster)];
       expect(ways(route(withNics(h1, six1), withNics(h2, six2)))[0]).to.equal(
         'tcp sender address fd00:1::2: common subnet',
       );
     });
 
-    it('names an address once that ssh used, too', () => {
+    it('names an address only once if ssh used it as well', () => {
       const aside = withNics(h1, nic('eth1', '10.0.0.11/24', faster));
       const found = route(aside, withHello(h2, { addresses: [nic('eth0', '10.0.0.2/24', faster)] }));
       expect(ways(found)).to.deep.equal([
@@ -218,7 +218,7 @@ describe('tcp route', () => {
     });
   });
 
-  it('dials, beside what ssh used, only what is up, faster and no bridge, and nothing twice', () => {
+  it('besides the ssh address, dials only interfaces that are up, faster and not bridges, and nothing twice', () => {
     const anyNic = fc
       .record({
         net: fc.integer({ min: 0, max: 3 }),

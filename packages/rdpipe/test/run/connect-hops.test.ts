@@ -33,7 +33,7 @@ const PORTS: Readonly<Record<HopEnd, number>> = { send: 41000, recv: 42000 };
 const FORWARDED = { socketPath: '/tmp/x/forward', close: async () => {} };
 
 describe('connectHops', () => {
-  // Each test says how much of its time passes.
+  // Each test sets how much of the time limit passes.
   beforeEach(() => time.freezeAll());
   afterEach(() => time.reset());
 
@@ -57,7 +57,7 @@ describe('connectHops', () => {
     expect(notesOf(connection)).to.deep.equal([]);
   });
 
-  it('turns round when the first way is refused, and notes it', async () => {
+  it('reverses the direction when the first path is refused, and notes it', async () => {
     const agents = fakeAgents(answers({ send: 'refuse', recv: 'accept' }));
     const [connection] = await connect(agents, [DIRECT, REVERSE]);
     expect(agents.sent.map(({ request }) => request.op)).to.deep.equal(['listen', 'dial', 'listen', 'dial']);
@@ -67,7 +67,7 @@ describe('connectHops', () => {
     ]);
   });
 
-  it('relays through both sessions of ssh after what is direct was refused, and warns of it', async () => {
+  it('relays through both ssh sessions after direct paths were refused, and warns', async () => {
     const back = { port: 40_022, close: async () => {} };
     const agents = fakeAgents(answers({ host: '127.0.0.1' }), 60_000, FORWARDED, back);
     const [connection] = await connect(agents, [DIRECT, RELAY]);
@@ -79,7 +79,7 @@ describe('connectHops', () => {
     expect(relayWarning(connection, agents.label)).to.match(/^h1→h2 relayed over ssh through this machine/);
   });
 
-  it('adds the next way when the first one has not answered for a quarter of the time', async () => {
+  it('adds the next path when the first one has not answered for a quarter of the time', async () => {
     const agents = fakeAgents(answers({ send: 'silence', recv: 'accept' }), 200);
     const connecting = connect(agents, [DIRECT, REVERSE]);
     await time.pass(49);
@@ -100,7 +100,7 @@ describe('connectHops', () => {
     expect(notesOf(connection)).to.deep.equal(['forwarded through ssh']);
   });
 
-  it('tells an end to listen once, though two ways lead to it', async () => {
+  it('tells an end to listen once, even if two paths lead to it', async () => {
     const agents = fakeAgents(answers({ host: '10.0.0.9' }));
     await connect(agents, [DIRECT, { ...DIRECT, host: '10.0.0.9', why: '--data' }]);
     expect(agents.sent.filter(({ request }) => request.op === 'listen')).to.have.length(1);
@@ -122,7 +122,7 @@ describe('connectHops', () => {
     expect(notesOf(connection)).to.deep.equal([]);
   });
 
-  it('listens over TCP, too, when RDMA was refused', async () => {
+  it('also listens over TCP when RDMA was refused', async () => {
     const agents = fakeAgents(answers({ host: '10.0.0.2' }));
     const [connection] = await connect(agents, [RDMA, { ...RDMA, host: '10.1.0.3', device: 'mlx5_1' }, DIRECT]);
     const listens = agents.sent.flatMap(({ request }) => (request.op === 'listen' ? [request.transport] : []));
@@ -134,7 +134,7 @@ describe('connectHops', () => {
     ]);
   });
 
-  it('leaves every way of an end that cannot listen over RDMA, and tells it once', async () => {
+  it('drops every path of an end that cannot listen over RDMA, and tells it once', async () => {
     const agents = fakeAgents(answers({ dial: 'accept', rdma: 'refuse' }));
     const [connection] = await connect(agents, [RDMA, { ...RDMA, device: 'mlx5_1' }, DIRECT]);
     expect(agents.sent.map(({ request }) => request.op)).to.deep.equal(['listen', 'listen', 'dial']);
@@ -144,7 +144,7 @@ describe('connectHops', () => {
     ]);
   });
 
-  it('knows which of two ways with one address and port it was', async () => {
+  it('distinguishes two paths with the same address and port', async () => {
     const agents = fakeAgents(answers({ dial: 'silence' }), 100);
     const connecting = connect(agents, [{ ...RDMA, host: '10.0.0.2' }, DIRECT]);
     await time.pass(25);
@@ -156,7 +156,7 @@ describe('connectHops', () => {
     expect(notesOf(connection)[0]).to.equal('10.0.0.2:42000: no answer (rdma mlx5_0, RoCE v2, 100 Gb/s)');
   });
 
-  it('tries many ways within the time', async () => {
+  it('tries many paths within the time', async () => {
     const ways = Array.from({ length: 8 }, (_, index) => ({ ...DIRECT, host: `10.0.0.${index + 2}` }));
     const silent = answers({ dial: 'silence' });
     const last: Answer = (request, session) =>
@@ -192,7 +192,7 @@ describe('connectHops', () => {
     expect(made).to.have.members([1, 2]);
   });
 
-  it('says which ways were refused and what to do', async () => {
+  it('reports which paths were refused and what to do', async () => {
     const error = await failure(connect(fakeAgents(answers({ dial: 'refuse' })), [DIRECT, REVERSE]));
     expect(error).to.be.instanceOf(HopError).and.to.include({ code: 'cannot_connect', status: 125 });
     expect(error.message).to.equal(
@@ -210,7 +210,7 @@ describe('connectHops', () => {
     expect(error.message).to.contain('10.0.0.2:42000: no answer within 0.1 s');
   });
 
-  it('says when ssh cannot forward', async () => {
+  it('reports when ssh cannot forward', async () => {
     const error = await failure(connect(fakeAgents(answers({ dial: 'accept' })), [FORWARD]));
     expect(error.message).to.contain('127.0.0.1: the session to h2 cannot forward: ');
     expect(error.message).not.to.contain('a relay needs');
@@ -242,7 +242,10 @@ describe('connectHops', () => {
 
 type Behaviour = 'accept' | 'refuse' | 'silence' | 'wrong key';
 
-/** Listeners listen; an attempt behaves as given: of either end, of one end, or accepted from one host only. */
+/**
+ * Every listener listens, RDMA as `rdma` specifies. Dials behave as given for both ends, for one end, or are accepted
+ * only for one host.
+ */
 function answers(how: {
   dial?: Behaviour;
   send?: Behaviour;

@@ -48,7 +48,7 @@ describe('a copy', () => {
     expect(shown).to.deep.equal([{ kind: 'stderr', stage: 2, host: 'h2', data: Buffer.from('half\n') }]);
   });
 
-  it('reports the sums of its programs, the last ones', () => {
+  it('reports the last totals of its programs', () => {
     const slow = { event: 'slowest', of: 'files', paths: [{ path: hexPath('/t/big'), bytes: 9, ms: 1200 }] };
     const { report } = hear([
       FOUND,
@@ -79,7 +79,7 @@ describe('a copy', () => {
     });
   });
 
-  it('has status 23 when paths failed and all else went well', () => {
+  it('has status 23 when only some paths failed', () => {
     const { report } = hear([
       FOUND,
       ['s1', printed(1, failedPath('/d/a'))],
@@ -98,7 +98,7 @@ describe('a copy', () => {
     expect(hear([FOUND, ['s1', printed(3, failedPath('/d/a'))]]).report.message).to.match(/^1 of 1,234 paths was /);
   });
 
-  it('has its settings in one request to each host, which is not too long', () => {
+  it('sends its settings in one request to each host, which is not too long', () => {
     const request = (digits: number) =>
       prepareRequest(withSources('61'.repeat(digits / 2)), 's1', makeKeys(SEGMENT), {
         settings: { run: 'r', lenient: false, lease_ms: 1, connect_timeout_ms: 1, stall_timeout_ms: 1 },
@@ -128,7 +128,7 @@ describe('a copy', () => {
     ];
     const WORDS = 'cannot continue: h2: /data/x: no space left on device';
 
-    it('has the reason of the program that ended it, whatever followed from that', () => {
+    it('reports the reason of the program that ended it, whatever followed', () => {
       const followed: readonly Heard[] = [
         ['s1', fatal(3, 'closed', 'the next program of the copy is gone')],
         ...ended('s1', 3, { code: 141 }),
@@ -146,7 +146,7 @@ describe('a copy', () => {
       }
     });
 
-    it('is a mistake of the user where a program says so', () => {
+    it('is a usage error if a program reports one', () => {
       const wrong = hear([
         ['s1', fatal(1, 'usage', "the pattern '[' can match nothing")],
         ...ended('s1', 1, { code: 2 }),
@@ -154,14 +154,14 @@ describe('a copy', () => {
       expect(wrong.report).to.include({ status: 2, cause: 'usage', message: "the pattern '[' can match nothing" });
     });
 
-    it('counts no failed paths then', () => {
+    it('then counts no failed paths', () => {
       expect(hear([...full, ['s1', printed(3, failedPath('/d/a'))]]).report).to.include({
         status: 125,
         message: WORDS,
       });
     });
 
-    it('has the network as its cause before what its programs saw of that', () => {
+    it('has the network as its cause rather than its effects on the programs', () => {
       const cut: readonly Heard[] = [
         ['s2', fatal(4, 'peer_lost', 'the stream of the tree was cut off')],
         ...ended('s2', 4, { code: 5 }),
@@ -186,7 +186,7 @@ describe('a copy', () => {
       expect(hear([failed]).report.message).to.equal('h2 (compare): there is no rdtree in /x');
     });
 
-    it('is complete all the same where only the last acknowledgement was lost', () => {
+    it('is complete if only the last acknowledgement was lost', () => {
       const { report } = hear([
         ...ended('s2', 4, {}),
         ['s2', linkEnded(3, 'recv')],
@@ -199,7 +199,7 @@ describe('a copy', () => {
 
 const [SEGMENT] = COPY_PLAN.segments as [Segment];
 
-/** Scan and read have the sources. */
+/** Scan and read get the sources. */
 function withSources(source: string): Segment {
   const stages = SEGMENT.stages.map((planned) => {
     const { stage } = planned;
@@ -209,7 +209,7 @@ function withSources(source: string): Segment {
   return { ...SEGMENT, stages };
 }
 
-/** All that an agent sends of a stage that runs and exits. */
+/** All messages about a stage that runs and exits. */
 function ended(session: 's1' | 's2', stage: number, how: Parameters<typeof exited>[1]): Heard[] {
   return ran(stage, how).map((event): Heard => [session, event]);
 }

@@ -10,7 +10,7 @@ const ENDED: AgentEvent = { event: 'segment_ended', segment: 1 };
 const CLOSED: AgentEvent = { event: 'closed', link: 1, end: 'recv' };
 const SIZE: AgentEvent = { event: 'size', link: 2, bytes: 1 };
 
-/** The mistake in the last message of h2, the middle of three. */
+/** Returns the complaint about the last message of h2, the middle one of three hosts; the others must be valid. */
 function complaint(said: readonly AgentEvent[], plan: Plan = PLAN, session = 's2'): string | undefined {
   const check = createEventCheck(plan);
   const complaints = said.map((event) => check(session, event));
@@ -18,7 +18,7 @@ function complaint(said: readonly AgentEvent[], plan: Plan = PLAN, session = 's2
   return complaints.at(-1);
 }
 
-describe('what a host may say', () => {
+describe('what a host may report', () => {
   it('is everything of its own part', () => {
     const all: AgentEvent[] = [
       ...[PREPARED, connected(1, 'recv'), connected(2, 'send'), SIZE, STARTED, counters(1, 'recv')],
@@ -34,23 +34,20 @@ describe('what a host may say', () => {
   for (const [what, event] of [
     ['the stage of another', { event: 'started', stage: 1, pid: 5 }],
     ['the exit of another', exited(3)],
-    ['the words of another', { event: 'stderr', stage: 1, data: '61' }],
+    ['the stderr of another', { event: 'stderr', stage: 1, data: '61' }],
     ['the failure of another', { event: 'failed', stage: 1, code: 'internal', message: 'x' }],
     ['the other end of its hop', linkEnded(1, 'send')],
     ['a connection of the other end', connected(2, 'recv')],
-    ['where the other end listens', { event: 'listening', link: 1, end: 'send', transport: 'tcp', port: 1 }],
-    [
-      'what the other end could not dial',
-      { event: 'dial_failed', link: 1, end: 'send', code: 'internal', message: '' },
-    ],
+    ['the port of the other end', { event: 'listening', link: 1, end: 'send', transport: 'tcp', port: 1 }],
+    ['a failed dial of the other end', { event: 'dial_failed', link: 1, end: 'send', code: 'internal', message: '' }],
     ['the bytes of the other end', counters(1, 'send')],
-    ['the size of what the other end sends', { event: 'size', link: 1, bytes: 1 }],
+    ["the size of the other end's data", { event: 'size', link: 1, bytes: 1 }],
     ['output that is not the user’s', { event: 'output', link: 1, end: 'recv' }],
     ['the consumer of another', { event: 'closed', link: 2, end: 'recv' }],
     ['a link without programs', linkEnded(3, 'recv')],
-    ['a link that is not there', linkEnded(99, 'recv')],
-    ['a stage that is not there', { event: 'stderr', stage: 99, data: '' }],
-    ['a segment that is not there', { event: 'prepared', segment: 2 }],
+    ['a missing link', linkEnded(99, 'recv')],
+    ['a missing stage', { event: 'stderr', stage: 99, data: '' }],
+    ['a missing segment', { event: 'prepared', segment: 2 }],
   ] as const) {
     it(`is not ${what}`, () => expect(complaint([event])).to.match(/, which is not in its part of the plan$/));
   }
@@ -76,13 +73,13 @@ describe('what a host may say', () => {
     });
   }
 
-  it('comes in order', () => {
+  it('must be in order', () => {
     expect(complaint([STARTED])).to.equal('started of stage 2 without prepared of segment 1');
     expect(complaint([PREPARED, exited(2)])).to.equal('exited of stage 2 without started of stage 2');
     expect(complaint([ENDED])).to.equal('segment_ended of segment 1 without prepared of segment 1');
   });
 
-  it('is not a failure without end', () => {
+  it('may not be an endless list of failures', () => {
     const failed: AgentEvent = { event: 'failed', stage: 2, code: 'internal', message: 'x' };
     expect(complaint(Array(100).fill(failed))).to.equal(undefined);
     expect(complaint(Array(101).fill(failed))).to.equal('too many failed events');
@@ -90,7 +87,7 @@ describe('what a host may say', () => {
     expect(complaint(Array(101).fill(left))).to.equal('too many left_behind events');
   });
 
-  it('is not a connection in clear where the payload was to be sealed', () => {
+  it('may not be an unencrypted connection if the payload was to be sealed', () => {
     const clear = { cipher: 'none' } as const;
     expect(complaint([connected(1, 'recv', clear)])).to.equal('connected of link 1 (recv) without encryption');
     expect(complaint([connected(1, 'recv', { ...clear, transport: 'rdma' })])).to.match(/without authentication$/);
@@ -99,7 +96,7 @@ describe('what a host may say', () => {
     expect(complaint([connected(1, 'recv', clear)], encrypted('auth'))).to.match(/without authentication$/);
   });
 
-  it('is not a connection with a MAC alone where the payload was to be sealed', () => {
+  it('may not be a connection with only a MAC if the payload was to be sealed', () => {
     for (const cipher of ['poly1305', 'aes-256-gmac'] as const) {
       const overTcp = [connected(1, 'recv', { cipher })];
       const overRdma = [connected(1, 'recv', { cipher, transport: 'rdma' })];
@@ -113,7 +110,7 @@ describe('what a host may say', () => {
       expect(complaint([connected(1, 'recv', { cipher: 'aes-256-gcm' })], encrypted(how))).to.equal(undefined);
   });
 
-  it('is remembered for each host alone', () => {
+  it('is recorded separately for each host', () => {
     const check = createEventCheck(PLAN);
     for (const session of ['s1', 's2', 's3']) expect(check(session, PREPARED)).to.equal(undefined);
     expect(check('s1', PREPARED)).to.match(/twice/);

@@ -1,4 +1,4 @@
-/** Agents that follow a script: what they are sent is kept, what they say is decided by the test. */
+/** Agents that follow a script: requests to them are recorded, and the test determines their events. */
 import type { SessionId } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentRequest } from '../../src/model/protocol.ts';
 import type { HopContext } from '../../src/run/connect-hops.ts';
@@ -12,7 +12,7 @@ export interface FakeAgents extends HopContext {
   say(session: SessionId, event: AgentEvent): void;
 }
 
-/** `answer` gives what an agent says to a request, at once but not before the request has returned. */
+/** `answer` returns an agent's events after a request; they are sent at once, but not before `send` has returned. */
 export function fakeAgents(
   answer: Answer,
   timeoutMs = 60_000,
@@ -38,7 +38,7 @@ export function fakeAgents(
   };
 }
 
-/** An answer may have the events of both ends of a hop: link 1 leads from s1 to s2, link 2 from s2 to s3. */
+/** An answer may contain events of both ends of a hop: link 1 leads from s1 to s2, link 2 from s2 to s3. */
 function speakerOf(event: AgentEvent): SessionId | undefined {
   if (!('end' in event)) return undefined;
   return `s${event.end === 'send' ? event.link : event.link + 1}`;

@@ -40,18 +40,18 @@ describe('firstCause', () => {
   });
 
   describe('ranks', () => {
-    /** Best first: each must win over all that follow, in either order of arrival. */
+    /** Best first: each must win over all that follow, in both orders of arrival. */
     const ranked: readonly (readonly [string, Heard, number])[] = [
-      ['a stage that failed by itself', failedStage2, 1],
+      ['a stage that failed on its own', failedStage2, 1],
       ['a file that could not be read', unreadable, 125],
       ['damaged data', damaged, 125],
       ['a lost session', lost, 125],
       ['a lost peer', peerLost, 125],
-      ['what was aborted', aborted, 125],
+      ['an aborted link', aborted, 125],
     ];
     ranked.forEach(([better, first, status], index) => {
       for (const [worse, second] of ranked.slice(index + 1)) {
-        it(`puts ${better} before ${worse}, whichever is heard first`, () => {
+        it(`ranks ${better} before ${worse}, whichever arrives first`, () => {
           const alone = judge(PLAN, [first]);
           expect(alone.status).to.equal(status);
           expect(judge(PLAN, [first, second])).to.deep.equal(alone);
@@ -60,7 +60,7 @@ describe('firstCause', () => {
       }
     });
 
-    it('takes the first heard of one rank', () => {
+    it('uses the first of one rank to arrive', () => {
       expect(judge(PLAN, [failedStage2, killedStage3]).status).to.equal(1);
       expect(judge(PLAN, [killedStage3, failedStage2]).status).to.equal(137);
       expect(judge(PLAN, [broken, unreadable]).message).to.equal('rdrecv on h2: out of memory');
@@ -74,16 +74,16 @@ describe('firstCause', () => {
       it(`puts ${name} first when it came before any failure`, () => {
         expect(judge(PLAN, [heard, failedStage2, lost])).to.include({ status, cause });
       });
-      it(`leaves ${name} out when something had failed before`, () => {
+      it(`ignores ${name} when something had failed before`, () => {
         expect(judge(PLAN, [peerLost, heard])).to.include({ status: 125, cause: 'rdpipe' });
         expect(judge(PLAN, [peerLost, heard, failedStage2])).to.include({ status: 1, cause: 'stage' });
       });
-      it(`does not take an aborted link for a failure before ${name}`, () => {
+      it(`does not count an aborted link as a failure before ${name}`, () => {
         expect(judge(PLAN, [aborted, heard])).to.include({ status, cause });
       });
     }
 
-    it('puts a refused key with damaged data, and a hop that was not made with lost peers', () => {
+    it('ranks a refused key with damaged data, and a hop that was not connected with lost peers', () => {
       const refused = failure(new HopError('key_refused', 'cannot connect h1 to h2: key refused'));
       const unmade = failure(new HopError('cannot_connect', 'cannot connect h1 to h2: refused'));
       expect(judge(PLAN, [lost, refused]).message).to.contain('key refused');
@@ -91,7 +91,7 @@ describe('firstCause', () => {
     });
   });
 
-  describe('a host that is lost with what ran there', () => {
+  describe('a host that is lost with its processes', () => {
     const ofHost2: readonly (readonly [string, Heard])[] = [
       ['a stage', ['s2', exited(2, { signal: 15 })]],
       ['a native program', ['s2', linkFailed(1, 'recv', 'internal', 'rdrecv was killed by signal 9')]],
@@ -114,7 +114,7 @@ describe('firstCause', () => {
     });
   });
 
-  describe('what does not count', () => {
+  describe('not a failure', () => {
     it('a stage that was stopped', () => {
       expect(judge(PLAN, [['s1', exited(1, { signal: 9, stopped: true })]]).status).to.equal(0);
     });
@@ -129,7 +129,7 @@ describe('firstCause', () => {
         expect(judge(PLAN, [hadClosed, loss]).status).to.equal(0);
         expect(judge(PLAN, [closes, loss, hadClosed]).status).to.equal(0);
       }
-      expect(judge(PLAN, [peerLost, closes, hadClosed]).status).to.equal(125); // by then rdpipe had aborted everything
+      expect(judge(PLAN, [peerLost, closes, hadClosed]).status).to.equal(125); // rdpipe had already aborted everything
       expect(judge(PLAN, [hadClosed, unreadable]).status).to.equal(125);
     });
     it('a closed link', () => {
@@ -150,7 +150,7 @@ describe('firstCause', () => {
     const stopped = (stage: number): Heard => [`s${stage}`, exited(stage, { signal: 9, stopped: true })];
     const cases: readonly (readonly [string, Plan, readonly Heard[], string])[] = [
       [
-        'a middle stage and what was stopped around it',
+        'a middle stage and the stages stopped around it',
         PLAN,
         [['s2', counters(1, 'recv', { bytes: 41.2 * GIB })], failedStage2, stopped(1), stopped(3)],
         'stage 2 (h2: filter --x) exited with status 1 after 41.2 GiB; stages 1 and 3 were stopped',
@@ -180,32 +180,32 @@ describe('firstCause', () => {
         'stage 1 (h1: produce) was killed by SIGSEGV; stage 2 was stopped before it saw end of file',
       ],
       [
-        'a command that is not there',
+        'a missing command',
         PLAN,
         [['s1', exited(1, { code: 127 })]],
         "stage 1 (h1: produce) exited with status 127 (command not found; if it is a file, use h1:'< produce' to read it)",
       ],
       [
-        'a command that is not there, and who waited for it',
+        'a missing command, and the stage that waited for it',
         PLAN,
         [['s1', exited(1, { code: 126 })], stopped(2)],
         "stage 1 (h1: produce) exited with status 126 (not executable; if it is a file, use h1:'< produce' to read it); " +
           'stage 2 was stopped before it saw end of file',
       ],
       [
-        'a last command that is not there',
+        'a missing last command',
         PLAN,
         [['s3', exited(3, { code: 127 })]],
         "stage 3 (h3: consume) exited with status 127 (command not found; if it is a file, use h3:'> consume' to write it)",
       ],
       [
-        'a command of several words that is not there',
+        'a missing command of several words',
         PLAN,
         [['s2', exited(2, { code: 127 })]],
         'stage 2 (h2: filter --x) exited with status 127 (command not found)',
       ],
       [
-        'what a first stage had written',
+        'the bytes that a first stage had written',
         PLAN,
         [
           ['s1', counters(1, 'send', { bytes: 2048 })],
@@ -249,13 +249,13 @@ describe('firstCause', () => {
         'data within h1: the other side closed the connection',
       ],
       [
-        'the side that fell silent, as its peer says',
+        'the side that fell silent, according to its peer',
         FILE_PLAN,
         [['s2', linkFailed(1, 'recv', 'peer_stalled', 'received nothing from 10.0.0.1:50000 for 60 s')]],
         'data from h1 to h2: h1 went silent: received nothing from 10.0.0.1:50000 for 60 s',
       ],
       [
-        'both sides, when neither heard the other',
+        'both sides, when neither received from the other',
         FILE_PLAN,
         [
           ['s1', linkFailed(1, 'send', 'peer_stalled', 'received nothing from 10.0.0.2:40000 for 60 s')],
@@ -270,7 +270,7 @@ describe('firstCause', () => {
         'data from h1 to h2: h2 lost h1: no new connection was made in time to 10.0.0.2:40000',
       ],
       [
-        'processes that stayed behind',
+        'processes that remained',
         PLAN,
         [interrupted, ['s1', { event: 'left_behind', pid: 99, command: 'sudo dd' }]],
         'ended by SIGINT; could not kill process 99 (sudo dd) on h1 (kill it by hand)',
@@ -298,7 +298,7 @@ describe('firstCause', () => {
 
     for (const [what, loss] of [
       ['its sender lost its peer', peerLost],
-      ['its sender heard nothing more', ['s1', linkFailed(1, 'send', 'peer_stalled', 'received nothing')]],
+      ['its sender received nothing more', ['s1', linkFailed(1, 'send', 'peer_stalled', 'received nothing')]],
       ["its sender's host was lost", senderGone],
     ] as const)
       it(`is a file, and the run fails, when ${what}`, () => {
@@ -313,30 +313,30 @@ describe('firstCause', () => {
         }
       });
 
-    it('is a command that ended well', () => {
+    it('is a command that succeeded', () => {
       const message = judge(PLAN, [written, ['s2', exited(2)], peerLost]).message;
       expect(message).to.contain(
         '; h2: command succeeded (stage 2: filter --x), but the final acknowledgement did not reach h1',
       );
     });
 
-    it('is no command that was stopped', () => {
+    it('is not a command that was stopped', () => {
       const stopped: Heard = ['s2', exited(2, { signal: 9, stopped: true })];
       expect(judge(PLAN, [written, peerLost, stopped]).message).not.to.contain('acknowledgement');
     });
 
-    it('is not said where its sender knows', () => {
+    it('is not reported if its sender got the acknowledgement', () => {
       const known: Heard[] = [written, ['s1', linkEnded(1, 'send')], interrupted];
       expect(judge(FILE_PLAN, known).message).to.equal('ended by SIGINT');
     });
 
-    it('is no file that was not written', () => {
+    it('is not a file that was not written', () => {
       const lostToo: Heard = ['s2', linkFailed(1, 'recv', 'peer_lost', 'connection reset')];
       expect(judge(FILE_PLAN, [peerLost, lostToo]).message).not.to.contain('complete');
     });
   });
 
-  it('fails a run that left a process behind, though nothing else failed', () => {
+  it('fails a run that left a process behind, even if nothing else failed', () => {
     const verdict = judge(PLAN, [['s1', { event: 'left_behind', pid: 99, command: 'sudo dd' }]]);
     expect(verdict).to.include({ status: 125, cause: 'rdpipe' });
     expect(verdict.message).to.contain('99 (sudo dd) on h1');
@@ -350,19 +350,19 @@ describe('firstCause', () => {
   });
 
   describe('--lenient', () => {
-    it('takes the rightmost stage that failed', () => {
+    it('uses the rightmost stage that failed', () => {
       expect(judge(PLAN, [killedStage3, failedStage2], true).status).to.equal(137);
       expect(judge(PLAN, [failedStage2, killedStage3], true).status).to.equal(137);
     });
-    it('takes whatever else failed before a stage', () => {
+    it('prefers any other failure to that of a stage', () => {
       for (const other of [unreadable, damaged, lost, peerLost]) {
         expect(judge(PLAN, [failedStage2, other], true).cause).to.equal('rdpipe');
       }
     });
-    it("takes the user's signal, though a stage had failed", () => {
+    it("uses the user's signal, even if a stage had failed", () => {
       expect(judge(PLAN, [failedStage2, interrupted], true).status).to.equal(130);
     });
-    it('goes on when a stage fails, and on nothing else', () => {
+    it('continues when a stage fails, and on nothing else', () => {
       const stage: Failure = { kind: 'stage', stage: 1, code: 1, signal: null };
       expect(endsTheRun(stage, true)).to.equal(false);
       expect(endsTheRun(stage, false)).to.equal(true);

@@ -42,7 +42,7 @@ describe('the hosts that a run can lose', () => {
     return { plan, told, losses, begin: () => losses.begin(segment), state: initialState(plan) };
   };
 
-  it('are lost once, after the commands began, but for the last one', () => {
+  it('are lost once, after the commands began, except the last one', () => {
     const { losses, begin, state, told } = begun();
     expect(losses.absorb(lostAgent('h2'), state)).to.equal(false);
     begin();
@@ -53,7 +53,7 @@ describe('the hosts that a run can lose', () => {
     expect(losses.absorb(lostAgent('self'), state)).to.equal(false);
   });
 
-  it('are none with --fail-fast, and none after the end', () => {
+  it('are none with --fail-fast or after the end', () => {
     const hasty = begun(true);
     hasty.begin();
     expect(hasty.losses.absorb(lostAgent('h2'), hasty.state)).to.equal(false);

@@ -28,8 +28,8 @@ const anyEvent: fc.Arbitrary<AgentEvent> = fc.oneof(
 );
 const said = fc.array(fc.tuple(fc.constantFrom('s1', 's2', 's3'), anyEvent), { maxLength: 60 });
 
-describe('whatever hosts say in whatever order', () => {
-  it('ends in a report with a valid status, and success only where every outcome was reported', () => {
+describe('any reports from hosts in any order', () => {
+  it('ends in a report with a valid status, and success only if every outcome was reported', () => {
     fc.assert(
       fc.property(said, fc.boolean(), (events, lenient) => {
         const record = createRecord(
@@ -53,7 +53,7 @@ describe('whatever hosts say in whatever order', () => {
     );
   });
 
-  it('is a success when all of it was said, and never when one word is missing', () => {
+  it('is a success if everything was reported, and never if one message is missing', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(2)), fc.option(fc.nat(HONEST.flat().length - 1)), (turns, omitted) => {
         const record = createRecord(
@@ -76,7 +76,7 @@ describe('whatever hosts say in whatever order', () => {
   });
 });
 
-/** The events of each of three hosts in a run that goes well. */
+/** The events of each of three hosts in a successful run. */
 const HONEST: readonly (readonly AgentEvent[])[] = [
   [...ran(1), linkEnded(1, 'send')],
   [...ran(2), linkEnded(1, 'recv'), linkEnded(2, 'send')],
@@ -92,7 +92,7 @@ function hear(record: RunRecord, session: string, event: AgentEvent): void {
   }
 }
 
-/** As at a segment's end. */
+/** Adds a missing outcome as a failure, like the end of a segment. */
 function settle(record: RunRecord): void {
   const [segment] = PLAN.segments;
   const missing = segment && missingOutcome(record.state, segment);

@@ -11,7 +11,7 @@ import type { Failure } from '../../src/run/state.ts';
 import { linkEnded, PLAN, ran } from './sample.ts';
 
 describe('listenToAgents', () => {
-  it('shows, keeps and passes on what every agent says, and resolves when all have ended', async () => {
+  it('shows, keeps and passes on the events of every agent, and resolves when all have ended', async () => {
     const run = await listen({ s1: [...ran(1), { event: 'ended' }], s2: [...ran(2), { event: 'ended' }] });
     expect(run.state.stages.get(1)?.exit).to.not.equal(undefined);
     expect(run.state.stages.get(2)?.exit).to.not.equal(undefined);
@@ -21,7 +21,7 @@ describe('listenToAgents', () => {
     expect(run.failures).to.deep.equal([]);
   });
 
-  it('acknowledges stderr by all bytes so far, for each stage, a quarter of what may be under way at a time', async () => {
+  it('acknowledges all stderr bytes so far, for each stage, after a quarter of those allowed in flight', async () => {
     const stderr = (stage: number, bytes: number): AgentEvent => ({ event: 'stderr', stage, data: '61'.repeat(bytes) });
     const plan = { ...PLAN, segments: PLAN.segments.map(onOneHost) };
     const run = await listen(
@@ -37,7 +37,7 @@ describe('listenToAgents', () => {
     expect(run.shown[3]).to.deep.equal({ kind: 'stderr', stage: 2, host: 'h1', data: Buffer.from('aa') });
   });
 
-  it('gives up a host that speaks of what is not its own, and hears the others to their end', async () => {
+  it('gives up a host that reports about parts of others, and reads the others to their end', async () => {
     const run = await listen({ s1: [...ran(1), linkEnded(1, 'recv')], s2: [...ran(2), { event: 'ended' }] });
     const [failure] = run.failures;
     expect(failure?.kind === 'error' && failure.error).to.include({
@@ -51,7 +51,7 @@ describe('listenToAgents', () => {
     expect(run.heard).not.to.include('s1 link_ended');
   });
 
-  it('takes a broken session for a failure, and hears the others to their end', async () => {
+  it('treats a broken session as a failure, and reads the others to their end', async () => {
     const lost = new SessionError('session_lost', 'h1', 'lost the session to h1');
     const run = await listen({ s1: [lost], s2: [...ran(2), { event: 'ended' }] });
     expect(run.failures).to.deep.equal([{ kind: 'error', error: lost }]);
@@ -64,7 +64,7 @@ describe('listenToAgents', () => {
     expect(failure?.kind === 'error' && failure.error.message).to.equal('lost the agent on h1: EPIPE');
   });
 
-  it('takes an agent that ends too early for lost', async () => {
+  it('treats an agent that ends too early as lost', async () => {
     const run = await listen({ s1: [{ event: 'ended' }] }, false);
     const [failure] = run.failures;
     expect(failure?.kind === 'error' && failure.error).to.include({ code: 'session_lost', host: 'h1' });

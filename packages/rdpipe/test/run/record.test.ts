@@ -9,7 +9,7 @@ describe('the counters that are shown', () => {
   beforeEach(() => time.freeze());
   afterEach(() => time.reset());
 
-  /** The bytes that the receiver of link 1 is shown with, where its host says these. */
+  /** Returns the byte counts that are shown for the receiver of link 1 after these events from its host. */
   function shownOf(...said: readonly AgentEvent[]): number[] {
     const shown: RunEvent[] = [];
     const record = createRecord(
@@ -24,11 +24,11 @@ describe('the counters that are shown', () => {
   const counted = (bytes: number) => counters(1, 'recv', { bytes });
   const ended = (bytes: number) => linkEnded(1, 'recv', { bytes });
 
-  it('are not more than people can read', () => {
+  it('are not more frequent than people can read', () => {
     expect(shownOf(counted(10), counted(20))).to.deep.equal([10]);
   });
 
-  it('are the last ones when a hop has ended, however soon these come after others', () => {
+  it('are the last ones when a hop has ended, however soon they follow others', () => {
     expect(shownOf(counted(10), counted(20), ended(20))).to.deep.equal([10, 20]);
     expect(shownOf(ended(20))).to.deep.equal([20]);
   });

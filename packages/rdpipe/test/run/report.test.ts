@@ -10,7 +10,7 @@ import { broken, connected, counters, exited, FILE_PLAN, linkEnded, linkFailed, 
 type Heard = readonly [session: string, event: AgentEvent, atMs?: number];
 
 describe('makeReport', () => {
-  it('tells of every stage, hop and number', () => {
+  it('contains every stage, hop and number', () => {
     const report = reportOf(PLAN, [
       ['s1', connected(1, 'send'), 1000],
       ['s2', connected(1, 'recv'), 1001],
@@ -67,11 +67,11 @@ describe('makeReport', () => {
   describe('stage', () => {
     const cases: readonly (readonly [string, readonly Heard[], StageReport['state']])[] = [
       ['that never ran', [], 'not_started'],
-      ['that we stopped', [['s1', exited(1, { signal: 9, stopped: true })]], 'stopped'],
+      ['that rdpipe stopped', [['s1', exited(1, { signal: 9, stopped: true })]], 'stopped'],
       ['that failed', [['s1', exited(1, { code: 1 })]], 'failed'],
-      ['that ended well', [['s1', exited(1)]], 'succeeded'],
+      ['that succeeded', [['s1', exited(1)]], 'succeeded'],
       ['that SIGPIPE ended', [['s1', exited(1, { signal: 13, consumer_closed: true })]], 'consumer_closed'],
-      ['that ended well though its reader had gone', [['s1', exited(1, { consumer_closed: true })]], 'succeeded'],
+      ['that succeeded although its reader had closed', [['s1', exited(1, { consumer_closed: true })]], 'succeeded'],
       ['that could not start', [['s1', { event: 'failed', stage: 1, code: 'internal', message: 'no' }]], 'failed'],
     ];
     for (const [name, heard, state] of cases) {
@@ -79,7 +79,7 @@ describe('makeReport', () => {
     }
   });
 
-  it('counts a stage as stopped that rdpipe asked to start, and of which no event came', () => {
+  it('counts a stage as stopped if rdpipe asked to start it and no event followed', () => {
     const [segment] = PLAN.segments;
     if (segment === undefined) throw new Error('the sample has a segment');
     const { stages } = makeReport(PLAN, begin(initialState(PLAN), segment), false, 12);
@@ -178,7 +178,7 @@ describe('makeReport', () => {
         { bottleneck: 'input' },
       ],
       [
-        'that its limit held back',
+        'that was slowed by its limit',
         [['s1', counters(1, 'send', { input_ms: 1, limit_ms: 9, wire_ms: 8 })]],
         { bottleneck: 'limit', limitMs: 9 },
       ],
@@ -201,7 +201,7 @@ describe('makeReport', () => {
         { bottleneck: 'worker', workerMs: 9, wireMs: 8 },
       ],
       [
-        'that waited for workers of its receiver, and so for the network',
+        'that waited for workers of its receiver, and therefore for the network',
         [
           ['s1', counters(1, 'send', { worker_ms: 1, wire_ms: 9 })],
           ['s2', counters(1, 'recv', { worker_ms: 7, output_ms: 2 })],
@@ -213,7 +213,7 @@ describe('makeReport', () => {
       it(`${name}: ${JSON.stringify(part)}`, () => expect(reportOf(PLAN, heard).hops[0]).to.include(part));
     }
 
-    it('tells how it was connected: devices, round trip, what its ends warned of', () => {
+    it('shows how it was connected: devices, round trip, warnings of its ends', () => {
       const rdma = { transport: 'rdma', cipher: 'none', local: '10.1.0.1:1', peer: '10.1.0.2:2' } as const;
       const [hop] = reportOf(PLAN, [
         ['s1', connected(1, 'send', { ...rdma, device: 'mlx5_0', numa: 1 })],

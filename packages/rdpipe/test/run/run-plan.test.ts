@@ -34,7 +34,7 @@ describe('runPlan', () => {
     expect(report.stages.map(({ state }) => state)).to.deep.equal(['not_started', 'not_started', 'not_started']);
   });
 
-  it('aborts every host when one fails, and hears their last words', async () => {
+  it('aborts every host when one fails, and reads their last messages', async () => {
     const { hosts, report, shown } = await run((request, session) => {
       if (request.op === 'go' && session === 's2') return runs(2, { code: 3 });
       const stage = Number(session.slice(1));
@@ -52,7 +52,7 @@ describe('runPlan', () => {
     });
   });
 
-  it('goes on with --lenient', async () => {
+  it('continues with --lenient', async () => {
     const answer: Answer = (request, session) =>
       request.op === 'go' && session === 's2' ? [...runs(2, { code: 3 }), ...ends(2)] : willing(request, session);
     const { hosts, report } = await run(answer, { ...SETTINGS, lenient: true });
@@ -80,17 +80,17 @@ describe('runPlan', () => {
       /^cannot trust the agent on h2: it did not report how its data to h3 ended/,
     ],
     [
-      'why it stopped a stage',
+      'the reason for stopping a stage',
       (): AgentEvent[] => [...runs(2, { stopped: true }), ...ends(2)],
       /^cannot trust the agent on h2: it stopped stage 2 without reporting a reason$/,
     ],
     [
-      'what the other end says',
+      'the report of the other end',
       (): AgentEvent[] => [...runs(2), linkEnded(1, 'recv', { bytes: 1 }), linkEnded(2, 'send'), ...ends(2).slice(-1)],
       /^cannot trust the agent on h2: it and h1 reported different byte counts$/,
     ],
   ] as const) {
-    it(`does not believe a host that calls its part ended and does not say ${what}`, async () => {
+    it(`does not trust a host that reports its end without ${what}`, async () => {
       const { hosts, report } = await run((request, session) =>
         request.op === 'go' && session === 's2' ? answer(2) : willing(request, session),
       );
@@ -128,7 +128,7 @@ describe('runPlan', () => {
   });
 });
 
-/** Answers every request as it should. Reports both ends of a link when its receiver is asked to listen. */
+/** Answers every request correctly. Reports both ends of a link when its receiver is asked to listen. */
 function willing(request: AgentRequest, session: SessionId): AgentEvent[] {
   const stage = Number(session.slice(1));
   switch (request.op) {
@@ -152,7 +152,7 @@ function runs(stage: number, how: Parameters<typeof exited>[1] = {}): AgentEvent
   return [{ event: 'started', stage, pid: 4711 }, exited(stage, how)];
 }
 
-/** A stage's links and its segment, of three in a row. */
+/** Returns the end events of a stage's links and of its segment; there are three stages in a row. */
 function ends(stage: number): AgentEvent[] {
   const input = stage === 1 ? [] : [linkEnded(stage - 1, 'recv')];
   const output = stage === 3 ? [] : [linkEnded(stage, 'send')];

@@ -19,7 +19,7 @@ describe('runSegment', () => {
     expect(shown.map(({ kind }) => kind)).to.deep.equal(['hop_connected', 'hop_connected', 'segment_started']);
   });
 
-  it('has ends listen while hosts prepare, and dials when all have prepared', async () => {
+  it('lets ends listen while hosts prepare, and dials when all have prepared', async () => {
     const late = new Map<string, AgentEvent>();
     const holding: Answer = (request, session) => {
       if (request.op !== 'prepare') return willing(request, session);
@@ -37,7 +37,7 @@ describe('runSegment', () => {
     await running;
   });
 
-  it('gives both ends of a hop its key, and every hop another one', async () => {
+  it('gives both ends of a hop the same key, and every hop a different one', async () => {
     const { sent } = await run(willing);
     const links = sent.flatMap(({ request }) => (request.op === 'prepare' ? request.links : []));
     const keysOf = (number: number) =>
@@ -67,12 +67,12 @@ describe('runSegment', () => {
   });
 });
 
-/** Until all that agents said so far was heard. */
+/** Resolves when all events so far have been processed. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await setImmediate();
 }
 
-/** Says to every request what it should. */
+/** Answers every request correctly. */
 const willing: Answer = (request: AgentRequest): AgentEvent[] => {
   switch (request.op) {
     case 'prepare':

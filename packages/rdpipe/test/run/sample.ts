@@ -98,12 +98,12 @@ export function printed(stage: number, ...lines: readonly (object | string)[]): 
   return { event: 'stderr', stage, data: Buffer.from(text).toString('hex') };
 }
 
-/** A path as in an event. */
+/** A path as it is in events. */
 export function hexPath(path: string): string {
   return Buffer.from(path).toString('hex');
 }
 
-/** The sums of a program that has done nothing. */
+/** The totals of a program that has done nothing. */
 export const NO_TOTALS = {
   entries: 0,
   files: 0,
@@ -191,7 +191,7 @@ export function exited(stage: number, how: Partial<EventOf<'exited'>> = {}): Age
   };
 }
 
-/** All that an agent says of a stage that runs and exits. */
+/** All events of a stage that runs and exits. */
 export function ran(stage: number, how: Partial<EventOf<'exited'>> = {}): AgentEvent[] {
   return [{ event: 'prepared', segment: 1 }, { event: 'started', stage, pid: 4711 }, exited(stage, how)];
 }

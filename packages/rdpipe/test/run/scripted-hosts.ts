@@ -1,4 +1,4 @@
-/** Hosts whose agents follow a script: each answers requests, and ends on request, as a real one does. */
+/** Hosts whose agents follow a script: they answer requests, and end on request, like real agents. */
 
 import type { Agent } from '../../src/agent/agent.ts';
 import type { SessionId } from '../../src/model/plan.ts';

@@ -9,19 +9,21 @@ const NOTHING = { bytes: 0, wire_bytes: 0, input_ms: 0, limit_ms: 0, worker_ms: 
 describe('slow hosts of a chain', () => {
   for (const [what, waits, expected] of [
     ['one of four', [0, 9000, 100, 0], [1]],
-    ['none where all are', [9000, 9000, 8000, 9000], []],
+    ['none if all are slow', [9000, 9000, 8000, 9000], []],
     ['two of four', [9000, 9000, 100, 0], [0, 1]],
-    ['none that waited little', [0, 4000, 0, 0], []],
-    ['none of one', [9000], []],
+    ['none that waited briefly', [0, 4000, 0, 0], []],
+    ['none if there is only one', [9000], []],
     ['one of two', [9000, 100], [0]],
-    ['none without a whole window', [undefined, 9000], []],
+    ['none without a complete window', [undefined, 9000], []],
   ] as const) {
     it(`are ${what}`, () => {
       expect(slowLinks(new Map(waits.map((ms, link) => [link, ms])))).to.deep.equal(expected);
     });
   }
 
-  /** The hosts that are named when the outputs of n1 to n4 are waited for so many milliseconds of each second. */
+  /**
+   * Returns the hosts that are reported if the outputs of n1 to n4 are waited for this many milliseconds per second.
+   */
   const namedAfter = (stage: string, seconds: number, perSecond: readonly number[]): readonly SlowHost[] => {
     const [segment] = makePlan(wideInputFor(['h1:< f', stage])).segments;
     if (segment === undefined) throw new Error('the plan has a segment');
@@ -37,12 +39,12 @@ describe('slow hosts of a chain', () => {
     return named;
   };
 
-  it('are named once, after ten seconds, with what is slow', () => {
+  it('are named once, after ten seconds, with the slow part', () => {
     const perSecond = [0, 0, 900, 10];
     expect(namedAfter('n[1-4]:> f', 9, perSecond)).to.deep.equal([]);
     expect(namedAfter('n[1-4]:> f', 60, perSecond)).to.deep.equal([{ session: 'n3', output: 'disk' }]);
     expect(namedAfter('n[1-4]:cat > f', 60, perSecond)).to.deep.equal([{ session: 'n3', output: 'command' }]);
   });
 
-  it('are none of stages on one host', () => expect(namedAfter('n1:> f', 60, [900])).to.deep.equal([]));
+  it('are not reported for stages on one host', () => expect(namedAfter('n1:> f', 60, [900])).to.deep.equal([]));
 });

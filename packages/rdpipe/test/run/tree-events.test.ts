@@ -5,7 +5,7 @@ import { failedPath, hexPath, progress } from './sample.ts';
 const WARNING = { event: 'warning', message: 'slow' };
 
 describe('the events of a program of a copy', () => {
-  it('are lines, however their bytes come', () => {
+  it('are lines, however their bytes arrive', () => {
     const event = { event: 'path', action: 'new', path: hexPath('/d/ü'), bytes: 5 };
     const text = `${JSON.stringify(event)}\n${JSON.stringify(WARNING)}\n${JSON.stringify(progress({ files: 3 }))}\n`;
     for (const pieceBytes of [1, 7, 100, 10_000]) {
@@ -26,13 +26,13 @@ describe('the events of a program of a copy', () => {
   const strange: readonly (readonly [string, string, string])[] = [
     ['text', 'rdtree: free(): \x1b[31minvalid', 'rdtree: free(): ␛[31minvalid'],
     ['another object', '{"event":"started"}', '{"event":"started"}'],
-    ['an event with a field of another kind', '{"event":"warning","message":5}', '{"event":"warning","message":5}'],
-    ['a path that is no hexadecimal', failedWith('zz'), failedWith('zz')],
+    ['an event with a field of the wrong type', '{"event":"warning","message":5}', '{"event":"warning","message":5}'],
+    ['a path that is not hexadecimal', failedWith('zz'), failedWith('zz')],
     ['a negative number', pathOf(-1), pathOf(-1)],
-    ['what is no UTF-8', '"\xff"', '"\ufffd"'],
+    ['text that is not UTF-8', '"\xff"', '"\ufffd"'],
   ];
   for (const [name, line, shown] of strange) {
-    it(`are not ${name}: that is shown as it is`, () => {
+    it(`are not ${name}: that is shown unchanged`, () => {
       const lines = read(
         Buffer.concat([Buffer.from(`${line}\n`, 'latin1'), Buffer.from(`${JSON.stringify(WARNING)}\n`)]),
       );
@@ -40,11 +40,11 @@ describe('the events of a program of a copy', () => {
     });
   }
 
-  it('may be cut off at the end, and empty lines are nothing', () => {
+  it('may be cut off at the end, and empty lines are ignored', () => {
     expect(read('\n\n{"event":"warn')).to.deep.equal(['{"event":"warn\n']);
   });
 
-  it('are no longer than 128 KiB: more is shown in pieces, and no part of it is taken for an event', () => {
+  it('are at most 128 KiB: longer lines are shown in pieces, and no piece counts as an event', () => {
     const lines = read(`${'x'.repeat(300_000)}\n${JSON.stringify(WARNING)}\n`, 32_768);
     expect(lines.at(-1)).to.deep.equal(WARNING);
     const text = lines.slice(0, -1).join('').replaceAll('\n', '');

@@ -13,7 +13,7 @@ function job() {
 }
 
 describe('a limit', () => {
-  it('lets as many in as it has places, and the others in turn', async () => {
+  it('runs as many jobs as it has slots, and the others in turn', async () => {
     const limit = createConcurrencyLimit(2);
     const jobs = [job(), job(), job(), job()];
     const started: number[] = [];
@@ -33,13 +33,13 @@ describe('a limit', () => {
     expect(started).to.deep.equal([0, 1, 2, 3]);
   });
 
-  it('gives the place of a job that failed to the next', async () => {
+  it('gives the slot of a failed job to the next', async () => {
     const limit = createConcurrencyLimit(1);
     const failed = limit(NEVER, () => Promise.reject(new Error('no'))).catch((error: Error) => error.message);
     expect(await Promise.all([failed, limit(NEVER, async () => 'yes')])).to.deep.equal(['no', 'yes']);
   });
 
-  it('lets no job wait for a run that was given up', async () => {
+  it('ends waiting jobs when the run is given up', async () => {
     const limit = createConcurrencyLimit(1);
     const first = job();
     const controller = new AbortController();

@@ -1,4 +1,4 @@
-/** The contract of every kind of session: one suite, run over each. */
+/** The contract of every kind of session: one suite that runs with each kind. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -9,8 +9,8 @@ import type { Channel, HostSession } from '../../src/session/host-session.ts';
 const NEVER = new AbortController().signal;
 
 /**
- * `open` gives a new session each time, on this very machine; its caller closes it. It has `most` channels at once: the
- * next one waits.
+ * `open` returns a new session on this machine for each test; the suite closes it. A session has at most `most`
+ * channels at the same time: the next one waits.
  */
 export function itConforms(open: () => Promise<HostSession>, most = 8): void {
   let session: HostSession;
@@ -20,7 +20,7 @@ export function itConforms(open: () => Promise<HostSession>, most = 8): void {
   });
   afterEach(() => session.close());
 
-  it('carries every byte both ways', async () => {
+  it('carries every byte in both directions', async () => {
     const data = Buffer.concat([Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)), randomBytes(4 << 20)]);
     const channel = await session.openShell(NEVER);
     await startScript(channel, 'exec cat');
@@ -29,7 +29,7 @@ export function itConforms(open: () => Promise<HostSession>, most = 8): void {
     expect(await received).to.equal(createHash('sha256').update(data).digest('hex'));
   });
 
-  it('keeps standard error apart', async () => {
+  it('keeps standard error separate', async () => {
     const channel = await session.openShell(NEVER);
     channel.stdin.end('echo out; echo err >&2\n');
     const [out, err] = await Promise.all([textOf(channel.stdout), textOf(channel.stderr)]);
@@ -42,7 +42,7 @@ export function itConforms(open: () => Promise<HostSession>, most = 8): void {
     expect(await textOf(channel.stdout)).to.equal('done\n');
   });
 
-  it('tells when a channel has closed, and how', async () => {
+  it('reports when a channel has closed, and how', async () => {
     const channel = await session.openShell(NEVER);
     channel.stdout.resume();
     channel.stdin.end('exit 7\n');
@@ -69,7 +69,7 @@ export function itConforms(open: () => Promise<HostSession>, most = 8): void {
     expect(await textOf(other.stdout)).to.equal('alive\n');
   });
 
-  it('kills a channel whose far end stands still, and its output is over', async () => {
+  it('kills a channel whose far end is stopped, and ends its output', async () => {
     const channel = await session.openShell(NEVER);
     const shell = await stopped(await startScript(channel, 'cat'));
     const outputEnded = new Promise((resolve) => channel.stdout.once('close', resolve));
@@ -96,13 +96,13 @@ export function itConforms(open: () => Promise<HostSession>, most = 8): void {
     await session.close();
   });
 
-  it('opens no channel for a run that was given up', async () => {
+  it('opens no channel after the run was given up', async () => {
     const reason = new Error('given up');
     const outcome = await session.openShell(AbortSignal.abort(reason)).catch((error: unknown) => error);
     expect(outcome).to.equal(reason);
   });
 
-  it('lets a channel be closed whose output is not read', async () => {
+  it('closes a channel whose output is not read', async () => {
     const channel = await session.openShell(NEVER);
     channel.stdin.end('while echo y; do :; done\n');
     channel.kill();
@@ -110,7 +110,10 @@ export function itConforms(open: () => Promise<HostSession>, most = 8): void {
   });
 }
 
-/** Runs a script and waits until the far end runs it: before, a shell could swallow what follows. Its shell's pid. */
+/**
+ * Runs a script and waits until the far end runs it: before that, a shell could consume later input. Resolves with the
+ * PID of the far end's shell.
+ */
 export async function startScript(channel: Channel, script: string): Promise<number> {
   const [line] = await Promise.all([
     new Promise<Buffer>((resolve) => channel.stdout.once('data', resolve)),
@@ -119,7 +122,7 @@ export async function startScript(channel: Channel, script: string): Promise<num
   return Number(line.toString());
 }
 
-/** The shell of the far end, once it takes part in nothing any more. */
+/** Stops the shell of the far end, and resolves when it is stopped. */
 async function stopped(shell: number): Promise<number> {
   process.kill(shell, 'SIGSTOP');
   await eventually(() => expect(readFileSync(`/proc/${shell}/stat`, 'utf8')).to.match(/^\d+ \(.*\) T /));

@@ -28,7 +28,7 @@ describe('a deadline', () => {
     expect(deadline.expired.aborted).to.equal(false);
   });
 
-  it('gives the whole time again, and tells what was taken of it', async () => {
+  it('restarts with the full time, and returns the time used', async () => {
     const deadline = startDeadline(300);
     await time.pass(200);
     expect(deadline.restart()).to.equal(200);
@@ -41,7 +41,7 @@ describe('a deadline', () => {
     expect(deadline.stop()).to.equal(299);
   });
 
-  it('stands still until as many have gone on as have stopped it, and keeps what is left', async () => {
+  it('pauses until every caller that paused it has resumed it, and keeps the time left', async () => {
     const deadline = startDeadline(50);
     await time.pass(10);
     deadline.pause();

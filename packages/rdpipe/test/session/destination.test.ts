@@ -4,7 +4,7 @@ import { checkCommand, destinationArguments, destinationOf, jumpDestination } fr
 const PLAIN = { configFile: undefined, options: [] };
 
 describe('a destination', () => {
-  it('is named to ssh by arguments that nothing in it can turn into options', () => {
+  it('is passed to ssh in arguments that it cannot turn into options', () => {
     const host = { name: 'fe80::1%eth0', user: 'ann', label: 'ann@[fe80::1%eth0]' };
     const choice = { configFile: 'my config', options: ['Port=2222', 'ProxyCommand=nc %h %p'] };
     expect(destinationArguments(destinationOf(host, choice))).to.deep.equal([
@@ -40,7 +40,7 @@ describe('a destination', () => {
     });
   }
 
-  it('is reached through the jumps before it, with -F and without -o of the user', () => {
+  it("is reached through the jump hosts before it, with the user's -F and without -o", () => {
     const jump = jumpDestination('c', ['a', 'b'], 'file');
     expect(destinationArguments(jump)).to.deep.equal(['-F', 'file', '-o', 'ProxyJump=a,b', '--', 'c']);
   });

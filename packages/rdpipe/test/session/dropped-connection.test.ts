@@ -20,7 +20,7 @@ function failing(...errors: Error[]) {
 }
 
 describe('another try', () => {
-  it('is made while a failure passes by itself', async () => {
+  it('is made while a failure is temporary', async () => {
     expect(await retry(failing(passing, passing).run, passes, NEVER)).to.equal(3);
   });
 
@@ -30,7 +30,7 @@ describe('another try', () => {
     expect(job.calls).to.equal(2);
   });
 
-  it('is not made for ever', async () => {
+  it('is not made forever', async () => {
     const job = failing(...Array.from({ length: 100 }, () => passing));
     expect(await retry(job.run, passes, NEVER, 1).catch((error: unknown) => error)).to.equal(passing);
     expect(job.calls).to.equal(6);

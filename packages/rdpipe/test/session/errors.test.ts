@@ -4,7 +4,7 @@ import { connectError, isDroppedBeforeLogin, lostError } from '../../src/session
 
 const H2 = destinationOf({ name: 'h2', user: undefined, label: 'h2' }, { configFile: undefined, options: [] });
 
-/** What OpenSSH 9.2 prints, and what becomes of it. */
+/** Messages of OpenSSH 9.2, with the resulting codes and reasons. */
 const CASES = [
   ['ssh: connect to host 10.0.0.2 port 22: Connection refused\r\n', 'unreachable', 'connection refused on port 22'],
   ['ssh: connect to host h2 port 2222: No route to host\r\n', 'unreachable', 'no route to host on port 2222'],
@@ -56,7 +56,7 @@ describe('what ssh prints', () => {
     });
   }
 
-  it('hints at the port of ssh, where -p named another', () => {
+  it('mentions the port of ssh, if -p named another', () => {
     const refused = 'ssh: connect to host h2 port 22: Connection refused\r\n';
     const message = (dataPort: number) => connectError({ ...H2, dataPort }, refused).message;
     expect(message(2222)).to.equal(
@@ -66,7 +66,7 @@ describe('what ssh prints', () => {
     expect(connectError({ ...H2, dataPort: 2222 }, 'Host key verification failed.\r\n').message).not.to.contain('-p');
   });
 
-  it('is kept to its last line when a connection is lost', () => {
+  it('is reduced to its last line when a connection is lost', () => {
     const log = 'Warning: something\r\nConnection to h2 closed by remote host.\r\n\r\n';
     expect(lostError('h2', log).message).to.equal('lost the connection to h2: Connection to h2 closed by remote host.');
     expect(lostError('h2', '').message).to.equal('lost the connection to h2');
@@ -80,7 +80,7 @@ describe('what ssh prints', () => {
     'Connection closed by 10.0.0.2 port 22\r\n',
     'ssh: connect to host 10.0.0.2 port 22: Connection reset by peer\r\n',
   ]) {
-    it(`calls for another try: ${log.split('\r')[0]}`, () => expect(isDroppedBeforeLogin(log)).to.equal(true));
+    it(`causes another try: ${log.split('\r')[0]}`, () => expect(isDroppedBeforeLogin(log)).to.equal(true));
   }
 
   for (const log of [
@@ -91,7 +91,7 @@ describe('what ssh prints', () => {
     'Stdio forwarding request failed: Session open refused by peer\r\nkex_exchange_identification: Connection closed by remote host\r\nConnection closed by UNKNOWN port 65535\r\n',
     '',
   ]) {
-    it(`calls for no other try: ${log.split('\r')[0] || 'nothing'}`, () =>
+    it(`causes no other try: ${log.split('\r')[0] || 'nothing'}`, () =>
       expect(isDroppedBeforeLogin(log)).to.equal(false));
   }
 });

@@ -1,6 +1,7 @@
 /**
- * Opens a session, prints the pid of a process there that watches its input, and waits to be killed. With a control
- * path it uses that connection, and prints a port of the host that it leads to a socket here.
+ * Opens a session, prints the PID of a process on the host, and waits to be killed.
+ * The process reads its input. With a control path, uses that connection, and prints a port of the host that leads to a
+ * socket here.
  */
 import { openSessions } from '../../src/session/open.ts';
 import { startScript } from './conformance.ts';

@@ -14,7 +14,7 @@ describe('the private directory', () => {
   });
   afterEach(() => rmSync(runtimeDir, { recursive: true }));
 
-  it('is ours alone, and goes with all that is in it', async () => {
+  it('is accessible only to this user, and is removed with its contents', async () => {
     const dir = await makePrivateDir(runtimeDir);
     expect(dirname(dir.path)).to.equal(runtimeDir);
     expect(statSync(dir.path).mode & 0o777).to.equal(0o700);
@@ -24,7 +24,7 @@ describe('the private directory', () => {
     await dir.remove();
   });
 
-  it('goes when the process that made it is killed', async () => {
+  it('is removed when the process that created it is killed', async () => {
     const module = new URL('../../src/session/private-dir.ts', import.meta.url);
     const script = `const { makePrivateDir } = await import('${module}');
       await makePrivateDir('${runtimeDir}');
@@ -36,13 +36,13 @@ describe('the private directory', () => {
   });
 
   for (const [what, base] of [
-    ['is not there', '/nowhere/run'],
+    ['does not exist', '/nowhere/run'],
     ['is not set', undefined],
     ['makes socket paths too long', `/tmp/${'x'.repeat(80)}`],
     ['is a path that a shell would split', '/tmp/a b'],
     ['is a path that ssh would expand', '/tmp/%h'],
   ] as const) {
-    it(`is in /tmp where XDG_RUNTIME_DIR ${what}`, async () => {
+    it(`is in /tmp if XDG_RUNTIME_DIR ${what}`, async () => {
       const dir = await makePrivateDir(base ?? '');
       expect(dirname(dir.path)).to.equal('/tmp');
       await dir.remove();

@@ -31,7 +31,7 @@ function keyOf(type: string, bytes: Uint8Array): Buffer {
 
 const DESTINATION = destinationOf(hostRef('h1'), { configFile: undefined, options: [] });
 
-describe('whatever stands in the files and words of ssh', () => {
+describe('any contents of the files and words of ssh', () => {
   it('finds a known key among any other lines, and trusts no other', () => {
     fc.assert(
       fc.property(lines, name, key, key, (others, host, right, wrong) => {
@@ -44,7 +44,7 @@ describe('whatever stands in the files and words of ssh', () => {
     );
   });
 
-  it('has a verdict on any file and key', () => {
+  it('gives a verdict on any file and key', () => {
     fc.assert(
       fc.property(lines, text, fc.uint8Array(), (file, host, bytes) => {
         expect(checkHostKey(file.join('\n'), host, Buffer.from(bytes))).to.not.equal('known');
@@ -52,7 +52,7 @@ describe('whatever stands in the files and words of ssh', () => {
     );
   });
 
-  it('is a configuration, or a mistake that is named', async () => {
+  it('is a configuration, or a named mistake', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
     const configFile = join(directory, 'config');
     const keyword = fc.constantFrom(
@@ -97,7 +97,7 @@ describe('whatever stands in the files and words of ssh', () => {
     );
   });
 
-  it('stays one word of one argument each', () => {
+  it('stays one argument per word', () => {
     fc.assert(
       fc.property(text, text, text, (host, user, option) => {
         const words = destinationArguments({ ...DESTINATION, name: host, user, options: [option] });
@@ -107,7 +107,7 @@ describe('whatever stands in the files and words of ssh', () => {
     );
   });
 
-  it('is asked and answered unchanged, and nonsense is no question', () => {
+  it('is asked and answered unchanged, and invalid input is not a question', () => {
     fc.assert(
       fc.property(text, text, text, (id, question, hint) => {
         expect(decodeQuestion(encodeQuestion({ id, text: question, hint }))).to.deep.equal({
@@ -128,7 +128,7 @@ describe('whatever stands in the files and words of ssh', () => {
     );
   });
 
-  it('makes one line that no terminal obeys of whatever ssh printed', () => {
+  it('turns any output of ssh into one line without control characters', () => {
     fc.assert(
       fc.property(lines, (log) => {
         isDroppedBeforeLogin(log.join('\n'));

@@ -9,7 +9,7 @@ import { hostRef, settingsFor } from './ssh-hosts.ts';
 
 const PSEUDO_SSH = fileURLToPath(new URL('../../../../test/support/pseudo-ssh', import.meta.url));
 
-describe('a session by a pretended ssh', () => {
+describe('a session with a pretended ssh', () => {
   const path = process.env.PATH;
   let directory: string;
 

@@ -5,7 +5,7 @@ import { type ConfigReader, resolveTarget, type Target } from '../../src/session
 
 const NEVER = new AbortController().signal;
 
-/** Configuration of each host name. */
+/** Reads the configuration of each host name. */
 function reader(hosts: Readonly<Record<string, Readonly<Record<string, string>>>>): ConfigReader {
   return async ({ name, user, port, options }: Destination) => {
     const jump = options.find((option) => option.startsWith('ProxyJump='))?.slice('ProxyJump='.length);
@@ -25,25 +25,25 @@ function way(route: Target): string[] {
 }
 
 describe('the route to a host', () => {
-  it('is direct where nothing is configured', async () => {
+  it('is direct if nothing is configured', async () => {
     const route = await resolve('h1', { h1: { hostname: '10.0.0.1', proxyjump: 'none', controlpath: 'none' } });
     expect(way(route)).to.deep.equal(['10.0.0.1']);
     expect(route.controlPath).to.equal(undefined);
   });
 
-  it('goes through its jump host as that is configured itself', async () => {
+  it("goes through its jump host with that host's own configuration", async () => {
     const hosts = { h1: { proxyjump: 'inner' }, inner: { proxyjump: 'outer' }, outer: { hostname: '10.0.0.9' } };
     expect(way(await resolve('h1', hosts))).to.deep.equal(['10.0.0.9', 'inner', 'h1']);
   });
 
-  it('goes through several jump hosts in order, whatever the later ones have configured', async () => {
+  it('goes through several jump hosts in order, whatever the later ones configure', async () => {
     const hosts = { h1: { proxyjump: 'a,b@c:2222' }, c: { proxyjump: 'elsewhere' } };
     const route = await resolve('h1', hosts);
     expect(way(route)).to.deep.equal(['a', 'c', 'h1']);
     expect(route.via).to.include({ user: 'b', port: 2222 });
   });
 
-  it('is one for hosts that mean the same', async () => {
+  it('is the same for names of one host', async () => {
     const hosts = {
       alias: { hostname: 'h1' },
       jumped: { hostname: 'h1', proxyjump: 'j' },
@@ -56,7 +56,7 @@ describe('the route to a host', () => {
     expect(new Set(identities).size).to.equal(3);
   });
 
-  it('may not lead in a circle', async () => {
+  it('must not form a loop', async () => {
     const outcome = await resolve('h1', { h1: { proxyjump: 'h2' }, h2: { proxyjump: 'h1' } }).catch(
       (error: unknown) => error,
     );

@@ -1,4 +1,4 @@
-/** Real sshd's for the tests of sessions, and what opening a session takes. */
+/** Real sshd's for the tests of sessions, and the settings to open sessions. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

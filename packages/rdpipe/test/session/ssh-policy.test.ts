@@ -1,4 +1,4 @@
-/** The same configuration gives the same verdict, accepted or refused, by the system's ssh and by ssh2. */
+/** The same configuration has the same result, accepted or refused, with the system's ssh and with ssh2. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,10 @@ interface Case {
 
 const CTR = 'Ciphers=aes128-ctr';
 
-/** Files are in `directory`. `plain` has sshd's defaults, `picky` one algorithm each, `rsa` an RSA key of 2048 bits. */
+/**
+ * Files are in `directory`. `plain` has sshd's defaults, `picky` has one algorithm each, `rsa` has an RSA key of 2048
+ * bits.
+ */
 const CASES: readonly Case[] = [
   { options: [], accepted: true },
   { host: 'picky', options: [], accepted: true },
@@ -96,7 +99,7 @@ describe('what the configuration of ssh forbids', () => {
   });
 
   for (const client of ['openssh', 'ssh2'] as const) {
-    describe(`by ${client}`, () => {
+    describe(`with ${client}`, () => {
       for (const { host = 'plain', options, accepted } of CASES) {
         const words = options.length === 0 ? 'nothing more' : options.join(' ');
         it(`${accepted ? 'accepts' : 'refuses'} ${host} with ${words}`, async function () {
@@ -138,7 +141,7 @@ describe('what the configuration of ssh forbids', () => {
       ['PreferredAuthentications=hostbased', /PreferredAuthentications lists no method/],
       ['RevokedHostKeys=/nowhere', /RevokedHostKeys \/nowhere cannot be read/],
     ] as const) {
-      it(`is ${words === undefined ? 'passed over where something is left' : 'refused by its name'}: ${option}`, async () => {
+      it(`is ${words === undefined ? 'accepted if algorithms remain' : 'refused by its name'}: ${option}`, async () => {
         const outcome = await tryHost('plain', 'ssh2', [option]);
         if (words === undefined) expect(outcome, String(outcome)).to.equal(undefined);
         else expect(outcome).to.be.instanceOf(SessionError).with.property('message').that.matches(words);
@@ -187,7 +190,7 @@ describe('what the configuration of ssh forbids', () => {
   }
 });
 
-/** Words where this machine's ssh has not heard of one of them. */
+/** Returns a message if this machine's ssh does not know one of the keywords; otherwise undefined. */
 function unknownKeyword(options: readonly string[]): string | undefined {
   const words = ['-G', '-F', 'none', ...options.flatMap((option) => ['-o', option]), 'h'];
   const { failed, stderr } = execaSync('ssh', words, { reject: false });

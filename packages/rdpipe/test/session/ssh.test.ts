@@ -17,7 +17,7 @@ import { hostRef, settingsFor, startTestHosts, type TestHosts } from './ssh-host
 const NEVER = new AbortController().signal;
 
 for (const client of ['openssh', 'ssh2'] as const) {
-  describe(`a session by ${client}`, () => {
+  describe(`a session with ${client}`, () => {
     let hosts: TestHosts;
     const opened: Sessions[] = [];
 
@@ -56,7 +56,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       return outcome;
     };
 
-    describe('as any session', () => itConforms(() => openOne('h1')));
+    describe('like any session', () => itConforms(() => openOne('h1')));
 
     it('goes through jump hosts, each connected once', async () => {
       const sessions = await open(['h3', 'h2', 'h1', 'h3']);
@@ -66,7 +66,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(addresses).to.deep.equal(['h3', 'h2', 'h1'].map((name) => hosts.hosts.get(name)?.address));
     });
 
-    it('is shared by hosts that ssh resolves alike', async () => {
+    it('is shared by hosts that ssh resolves to the same target', async () => {
       const { username } = userInfo();
       const all = [hostRef('h1'), hostRef('h1', username), hostRef('h2')];
       const sessions = await openSessions(all, settingsFor(hosts, { client }), undefined);
@@ -74,7 +74,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(all.map((host) => sessions.idOf(host))).to.deep.equal(['1', '1', '2']);
     });
 
-    it('opens what can be reached, when every host is tried', async () => {
+    it('opens the reachable hosts, when every host is tried', async () => {
       const all = [hostRef(''), hostRef('nowhere.invalid'), hostRef('h2'), hostRef('h1')];
       const begunMs = performance.now();
       const sessions = await trySessions(all, settingsFor(hosts, { client }), undefined);
@@ -107,7 +107,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
 
     it('gives up on a target that its jump host cannot reach in time', async () => {
       const connectTimeoutMs = 60_000;
-      // The time passes when the jump host has connected.
+      // The time limit passes after the jump host has connected.
       const silent = await listen(() => void time.pass(connectTimeoutMs));
       const options = [`Port=${portOf(silent)}`, 'HostName=127.0.0.1'];
       time.freeze();
@@ -116,7 +116,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(error.message).to.match(/^cannot reach h2: no ssh connection on port \d+ within 60 s/);
     });
 
-    it('runs nothing else and forwards nothing, whatever is configured', async () => {
+    it('runs and forwards nothing else, whatever is configured', async () => {
       const options = [
         'RemoteCommand=echo wrong',
         'RequestTTY=force',
@@ -129,7 +129,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       );
     });
 
-    it('says which port refused', async () => {
+    it('reports which port refused', async () => {
       const error = await failureOf('h1', { options: ['Port=1'] });
       expect(error.code).to.equal('unreachable');
       expect(error.message).to.equal(
@@ -149,7 +149,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(error.message).to.match(/^cannot reach h1: its host key .*is not known/);
     });
 
-    it('refuses a host that shows another key than the known one', async () => {
+    it('refuses a host whose key differs from the known one', async () => {
       const file = join(hosts.directory, 'changed');
       const key = readFileSync(join(hosts.directory, 'h2.host.pub'), 'utf8');
       const { address, port } = hosts.hosts.get('h1') ?? {};
@@ -159,7 +159,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(error.message).to.match(/^cannot reach h1: its host key is not the one in known_hosts/);
     });
 
-    it('says that a host refuses the user, and asks only once', async () => {
+    it('reports that a host refuses the user, and asks only once', async () => {
       const error = await failureOf('h1', { options: ['User=nobody-at-all'] });
       expect(error.code).to.equal('authentication');
       expect(error.message).to.match(/^cannot reach h1: permission denied/);
@@ -174,13 +174,13 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(log).to.have.length(1);
     });
 
-    it('says what its jump host says of an unreachable target', async () => {
+    it("reports its jump host's message about an unreachable target", async () => {
       const error = await failureOf('h2', { options: ['Port=1'] });
       expect(error.code).to.equal('unreachable');
       expect(error.message).to.match(/^cannot reach h2: .*jump host.*connection refused/i);
     });
 
-    it('gives up on a server that never speaks', async () => {
+    it('gives up on a silent server', async () => {
       const silent = await listen(() => {});
       const error = await failureOf('h1', {
         options: [`Port=${portOf(silent)}`, 'HostName=127.0.0.1'],
@@ -190,7 +190,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(error.message).to.match(/^cannot reach h1: no ssh connection on port \d+ within 0\.3 s/);
     });
 
-    it('tries again where the server drops connections before the login', async () => {
+    it('tries again if the server drops connections before the login', async () => {
       let drops = 2;
       const host = hosts.hosts.get('h1');
       const dropping = await listen((socket) => {
@@ -207,7 +207,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       dropping.close();
     });
 
-    it('ends what is being opened when the run is given up', async () => {
+    it('ends connections that are being opened when the run is given up', async () => {
       const silent = await listen(() => controller.abort(reason));
       const controller = new AbortController();
       const reason = new Error('given up');
@@ -217,7 +217,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(outcome).to.equal(reason);
     });
 
-    it('fails as a whole with the first host that fails', async () => {
+    it('fails with the first host that fails', async () => {
       const silent = await listen(() => {});
       appendFileSync(hosts.configFile, `\nHost silent\nHostName 127.0.0.1\nPort ${portOf(silent)}\n`);
       const outcome = await open(['h1', 'silent', 'nowhere.invalid']).catch((error: unknown) => error);
@@ -225,7 +225,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(outcome).to.be.instanceOf(SessionError).with.property('host', 'nowhere.invalid');
     });
 
-    it('knows when its connection was lost', async () => {
+    it('notices a lost connection', async () => {
       const session = await openOne('h1');
       const channel = await session.openShell(NEVER);
       await startScript(channel, 'read go; kill -9 $PPID');
@@ -235,7 +235,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(session.failure()).to.be.instanceOf(SessionError).with.property('code', 'session_lost');
     });
 
-    it('refuses a channel beyond what the server allows, and the others live on', async () => {
+    it("refuses a channel above the server's limit, and the others stay open", async () => {
       const session = await openOne('h1');
       const channels = await Promise.all(Array.from({ length: 10 }, () => session.openShell(NEVER)));
       await Promise.all(channels.map((channel) => startScript(channel, 'cat')));

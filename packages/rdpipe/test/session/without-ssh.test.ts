@@ -19,7 +19,7 @@ describe('a machine without ssh', () => {
     await hosts?.close();
   });
 
-  it('connects by ssh2, by what the configuration says', async () => {
+  it('connects with ssh2, following the configuration', async () => {
     const sessions = await openSessions([hostRef('h2')], settingsFor(hosts, { client: 'auto' }), undefined);
     const session = sessions.all.get('1');
     expect(session?.kind).to.equal('ssh2');
@@ -29,8 +29,11 @@ describe('a machine without ssh', () => {
     await sessions.close();
   });
 
-  it('says so where ssh is asked for', async () => {
+  it('reports it if ssh is requested', async () => {
     const outcome = await openSessions([hostRef('h1')], settingsFor(hosts), undefined).catch((error: unknown) => error);
-    expect(outcome).to.have.property('message', 'there is no ssh on this machine (use --ssh ssh2, which needs none)');
+    expect(outcome).to.have.property(
+      'message',
+      'ssh is not installed on this machine (use --ssh ssh2, which does not need it)',
+    );
   });
 });

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
+import { jsonObject } from '../../../../test/support/json-output.ts';
 import type { Benchmark, Sample } from '../../src/model/benchmark.ts';
+import { UsageError } from '../../src/model/errors.ts';
 import { benchLines } from '../../src/ui/bench-table.ts';
 import { benchPage } from '../../src/ui/pages/bench.ts';
+import { createJsonBenchView } from '../../src/ui/terminal/bench.ts';
+import { createPage } from './helpers.ts';
 
 const GIB = 1024 ** 3;
 
@@ -35,8 +39,17 @@ const BENCHMARK: Benchmark = {
   missing: [{ way: 'rdma', why: 'no RDMA device on \u001b[31mh2', failed: false }],
 };
 
-describe('what bench prints', () => {
-  it('is a table of medians, and why the other ways are not in it', () => {
+describe('the output of bench', () => {
+  it('is one JSON object with --json, also of a failure', () => {
+    const [done, failed, error] = [createPage(), createPage(), createPage()];
+    createJsonBenchView(error, { color: false, ...done }).finished(BENCHMARK);
+    createJsonBenchView(error, { color: false, ...failed }).failure(new UsageError('wrong'));
+    expect(jsonObject(done.text, 'bench')).to.deep.equal(BENCHMARK);
+    expect(jsonObject(failed.text, 'bench')).to.include({ status: 2, message: 'wrong' });
+    expect(error.text).to.equal('');
+  });
+
+  it('is a table of medians, and the reasons for missing methods', () => {
     expect(benchLines(BENCHMARK)).to.deep.equal([
       'h1→h2, medians of 3 rounds',
       '     rate        lowest      highest     CPU s/GiB h1  CPU s/GiB h2  round trip     ping-pong  carried by',
@@ -46,7 +59,7 @@ describe('what bench prints', () => {
     ]);
   });
 
-  it('is no table when nothing was measured', () => {
+  it('is not a table if nothing was measured', () => {
     expect(benchLines({ ...BENCHMARK, ways: [], rounds: 1 })).to.have.lengthOf(2);
   });
 });
@@ -63,7 +76,7 @@ describe('the page about a benchmark', () => {
       .and.not.to.match(/\p{Cc}\[31m/u);
   });
 
-  it('leaves hostile names text, and can be of nothing', () => {
+  it('shows hostile names as text, and can be empty', () => {
     const page = benchPage({ ...BENCHMARK, from: '<script>x</script>', ways: [] }, began);
     expect(page).to.contain('&#60;script&#62;').and.not.to.contain('<script');
     expect(page).not.to.contain('<svg');

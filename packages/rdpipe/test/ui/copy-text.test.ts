@@ -10,7 +10,7 @@ describe('the sums of a copy', () => {
     );
   });
 
-  it('leave out what there was none of', () => {
+  it('omit zero counts', () => {
     const nothing = { files: 0, bytes: 0, same: 0, removed: 0, failed: 0 };
     expect(copySummary(copyReport(nothing), { seconds: 0.1 })).to.equal('Copied 0 files, 0 B in 0.1 s');
     const one = { ...nothing, files: 1, bytes: 5, same: 1, resumedBytes: 1024 };

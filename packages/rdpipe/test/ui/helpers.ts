@@ -13,7 +13,7 @@ export function planFor(words: readonly string[], changes: Parameters<typeof inp
   return makePlan(inputFor(words, changes));
 }
 
-/** Collects what is written. */
+/** Collects all written text. */
 export interface Page {
   text: string;
   write(text: string | Uint8Array): void;
@@ -29,7 +29,7 @@ export function createPage(): Page {
   return page;
 }
 
-/** A terminal's stream that writes to a page; no more of tty.WriteStream than a spinner and a table use. */
+/** A terminal's stream that writes to a page; only the parts of tty.WriteStream that a spinner and a table use. */
 export function createScreen(page: Page): NodeJS.WriteStream {
   const stream = new Writable({
     decodeStrings: false,
@@ -141,12 +141,12 @@ export function copyReport(changes: Partial<CopyReport> = {}): CopyReport {
   };
 }
 
-/** An event of a program of a copy. */
+/** An event from one of a copy's programs. */
 export function tree(role: TreeRole, event: TreeEvent, host = 'h1'): Extract<RunEvent, { kind: 'tree' }> {
   return { kind: 'tree', stage: 1, host, role, event };
 }
 
-/** The sums of a program so far. */
+/** A program's sums so far. */
 export function treeProgress(changes: Partial<Extract<TreeEvent, { event: 'progress' }>> = {}): TreeEvent {
   return {
     event: 'progress',
@@ -159,7 +159,7 @@ export function treeProgress(changes: Partial<Extract<TreeEvent, { event: 'progr
 
 export type Counters = Extract<RunEvent, { kind: 'counters' }>;
 
-/** Of a receiver, that has moved and waited for nothing yet. */
+/** Counters of a receiver, all zero except for `changes`. */
 export function counters(changes: Partial<Counters>): Counters {
   return {
     kind: 'counters',

@@ -1,4 +1,4 @@
-/** The intervals of the code under test, for which time passes as a test says. */
+/** Controls the intervals of the code under test: time passes only when a test calls `tick`. */
 
 interface Interval {
   readonly run: () => void;
@@ -10,13 +10,13 @@ const real = { setInterval: globalThis.setInterval, clearInterval: globalThis.cl
 const running = new Map<unknown, Interval>();
 let nowMs = 0;
 
-/** mock.timers would do, but those of Node 18 have no unref(). */
+/** Used instead of mock.timers, whose intervals have no unref() on Node 18. */
 export const intervals = {
   enable(): void {
     globalThis.setInterval = start as typeof setInterval;
     globalThis.clearInterval = (timer) => void running.delete(timer);
   },
-  /** Runs all that falls due meanwhile, in order. */
+  /** Runs all intervals that are due by then, in order. */
   tick(ms: number): void {
     const endMs = nowMs + ms;
     for (let next = first(); next !== undefined && next.dueMs <= endMs; next = first()) {

@@ -17,10 +17,10 @@
 struct rd_atomic_file {
   const char *path; // for messages
   const struct rd_resolved_path *resolved;
-  int directory_fd; // the resolved's, which can be made permanent
+  int directory_fd; // the directory of `resolved`, reopened for fsync()
   int fd;
-  mode_t mode;     // set at the commit
-  char hidden[64]; // its temporary name; empty: it has none
+  mode_t mode;     // set at commit
+  char hidden[64]; // the temporary name; empty: none
   bool committed;
 };
 
@@ -76,7 +76,7 @@ static bool open_directory(struct rd_atomic_file *atomic_file, struct rd_error *
 
 // An empty file shows which mode a new file gets in this directory (umask, default ACL), and which metadata of the old
 // file can be kept. The data goes into a file that only its owner may open. An empty file with a name may already have
-// been opened by other users, so it is removed and another one created.
+// been opened by other users, so it is removed and another one is created.
 static bool open_file(struct rd_atomic_file *atomic_file, struct rd_error *error) {
   bool exists = atomic_file->resolved->exists;
   bool is_nameless = open_nameless(atomic_file);
@@ -97,7 +97,7 @@ static bool open_file(struct rd_atomic_file *atomic_file, struct rd_error *error
          unwritable(atomic_file, "cannot set the mode of the temporary file next to", error);
 }
 
-// The kernel removes a file without a name when this process is killed. Giving it a name needs /proc.
+// The kernel removes a nameless file if this process is killed. Giving it a name needs /proc.
 static bool open_nameless(struct rd_atomic_file *atomic_file) {
   if (access("/proc/self/fd", X_OK) < 0) return false;
   atomic_file->fd = openat(atomic_file->directory_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
@@ -125,8 +125,8 @@ static bool make_hidden_name(char *name, size_t bytes) {
   return true;
 }
 
-// A file that this user may not write is not replaced. Its attributes are read from a descriptor, opened for reading or
-// for writing, whichever is allowed.
+// Does not replace a file that this user may not write. The attributes are read from a descriptor opened for reading
+// or, if that is not allowed, for writing.
 static bool take_metadata(struct rd_atomic_file *atomic_file, struct rd_error *error) {
   const struct rd_resolved_path *resolved = atomic_file->resolved;
   if (faccessat(resolved->directory_fd, resolved->name, W_OK, AT_EACCESS) < 0)

@@ -12,14 +12,14 @@
 
 // Each write waits for the disk: 512 MiB in writes of 64 KiB took 1.0 s, of 256 KiB 0.42 s, of 1 MiB 0.39 s.
 #define KEPT_MAX_BYTES (1u << 20)
-#define WRITE_LEAST_BYTES (256u << 10) // so many are written from the caller's memory, without a copy
+#define WRITE_LEAST_BYTES (256u << 10) // at least as many are written from the caller's memory, without a copy
 
 struct rd_direct_writer {
   int fd;
   bool is_direct;
   struct rd_direct_io needs;
-  off_t written;       // bytes of the file
-  unsigned char *kept; // the bytes after them, not written yet
+  off_t written;       // bytes in the file
+  unsigned char *kept; // the bytes after these, not written yet
   size_t kept_bytes;
 };
 
@@ -65,7 +65,7 @@ void rd_direct_writer_skip(struct rd_direct_writer *direct, off_t bytes) {
   direct->written += bytes;
 }
 
-// Some of it, or all.
+// Writes some or all of the kept bytes.
 static bool write_kept(struct rd_direct_writer *direct) {
   ssize_t written = write_some(direct, direct->kept, direct->kept_bytes);
   if (written < 0) return false;
@@ -74,7 +74,7 @@ static bool write_kept(struct rd_direct_writer *direct) {
   return true;
 }
 
-// Bytes that cannot be written directly are written through the cache; if that fails too, its errno is reported.
+// Writes bytes through the cache if they cannot be written directly; if that also fails, its errno is reported.
 static ssize_t write_some(struct rd_direct_writer *direct, const unsigned char *bytes, size_t count) {
   size_t part = rd_direct_io_part(&direct->needs, direct->written, bytes, count);
   ssize_t written = -1;

@@ -9,7 +9,7 @@
 
 #define ACCESS_ACL "system.posix_acl_access"
 
-// As large as the kernel allows, so that no size is queried first that could change meanwhile.
+// The buffers have the largest size that the kernel allows: a size that is queried first could change meanwhile.
 struct attributes {
   char names[XATTR_LIST_MAX + 1];
   char old[XATTR_SIZE_MAX];
@@ -49,7 +49,7 @@ static bool drop_inherited_acl(int fd) {
   return fgetxattr(fd, ACCESS_ACL, NULL, 0) <= 0 || fremovexattr(fd, ACCESS_ACL) == 0;
 }
 
-// Other attributes belong to the file system. A write removes capabilities; ima and evm are digests, which the kernel
+// Other attributes belong to the file system. A write removes capabilities; ima and evm are digests that the kernel
 // computes from the file's content.
 static bool is_kept(const char *name) {
   static const char *const lost[] = {"security.capability", "security.ima", "security.evm"};
@@ -61,7 +61,7 @@ static bool is_kept(const char *name) {
   return false;
 }
 
-// A security label that the new file already has is not set, because most users may not set one.
+// Does not set a security label that the new file already has, because most users may not set one.
 static bool copy_attribute(int from_fd, int to_fd, const char *name, struct attributes *room) {
   ssize_t old = fgetxattr(from_fd, name, room->old, sizeof room->old);
   if (old < 0) return errno == ENODATA; // removed meanwhile

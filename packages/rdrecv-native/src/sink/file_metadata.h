@@ -6,8 +6,8 @@
 #include "base/error.h"
 
 // Gives the empty file `to_fd` the owner, mode, ACL and extended attributes of `from_fd`, except those that a write
-// into `from_fd` would remove: file capabilities, and set-user-id where the kernel takes it from this user's files.
-// `path` is for messages. False: one of them cannot be kept (RD_CODE_SINK_UNWRITABLE).
+// into `from_fd` would remove: file capabilities, and set-user-id if the kernel clears it on writes by this user.
+// `path` is for messages. Returns false if any of them cannot be kept (RD_CODE_SINK_UNWRITABLE).
 bool rd_file_metadata_copy(int from_fd, int to_fd, const char *path, struct rd_error *error);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 
 #define LINKS_MAX 40
-#define OVERFLOW_UID 65534 // the kernel shows it for every user that is not in this user namespace
+#define OVERFLOW_UID 65534 // the kernel shows this uid for every user outside this user namespace
 
 static bool walk(struct rd_resolved_path *resolved, char **rest, const char *path, struct rd_error *error);
 static bool take_component(struct rd_resolved_path *resolved, char *rest);
@@ -47,7 +47,7 @@ int rd_resolved_path_open(const struct rd_resolved_path *resolved, int flags) {
   return -1;
 }
 
-// Walks component by component, so that each link on the way is checked with the directory that holds it.
+// Walks component by component, so that each link in the path is checked together with its directory.
 static bool walk(struct rd_resolved_path *resolved, char **rest, const char *path, struct rd_error *error) {
   for (int links = 0; links <= LINKS_MAX;) {
     if (!take_component(resolved, *rest)) return unwritable(path, error);
@@ -60,7 +60,7 @@ static bool walk(struct rd_resolved_path *resolved, char **rest, const char *pat
       return refuse(resolved, &resolved->status, path, error);
     if (is_link && !follow_link(resolved, &fd, rest)) return unwritable(path, error);
     links += is_link;
-    if (fd < 0) continue; // with the link's target
+    if (fd < 0) continue; // continue with the link's target
     resolved->exists = is_last;
     if (is_last) return true;
     rd_cleanup_fd(&resolved->directory_fd);
@@ -91,8 +91,8 @@ static int open_component(const struct rd_resolved_path *resolved, bool is_last)
   return is_directory ? fd : openat(resolved->directory_fd, resolved->name, flags);
 }
 
-// Closes *fd, which is the link, and puts the link's text in front of `rest`. For a kernel link, whose text may name
-// nothing, *fd becomes its target.
+// Closes *fd, the link, and inserts the link's text before `rest`. For a kernel link, whose text may not name anything,
+// *fd becomes its target.
 static bool follow_link(struct rd_resolved_path *resolved, int *fd, char **rest) {
   char target[PATH_MAX];
   ssize_t length = readlinkat(*fd, "", target, sizeof target - 1);
@@ -111,8 +111,8 @@ static bool follow_link(struct rd_resolved_path *resolved, int *fd, char **rest)
   return resolved->directory_fd >= 0;
 }
 
-// Opens the target of a kernel link, which exists only below /proc. -1: it is none, or its target is a regular file,
-// which is resolved by its name so that it can be replaced in its directory.
+// Opens the target of a kernel link; such links exist only below /proc. Returns -1 if the link is not a kernel link, or
+// if its target is a regular file, which is resolved by its name so that it can be replaced in its directory.
 static int open_kernel_link(struct rd_resolved_path *resolved) {
   struct statfs system;
   struct stat status;
@@ -122,8 +122,8 @@ static int open_kernel_link(struct rd_resolved_path *resolved) {
   return resolved->is_kernels ? rd_take_fd(&fd) : -1;
 }
 
-// The object is in a directory where others may create files, and belongs to another user. The directory's owner is
-// trusted: he could replace anything there.
+// Returns true if the object is in a directory where others may create files, and belongs to another user. The
+// directory's owner is trusted: that user could replace anything there.
 static bool belongs_to_stranger(const struct rd_resolved_path *resolved, const struct stat *status) {
   struct stat directory;
   if (fstat(resolved->directory_fd, &directory) < 0) return true;

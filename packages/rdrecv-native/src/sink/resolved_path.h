@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A resolved path: a name in a directory that is held open, for all later calls on that file.
+// A resolved path: a name in a directory that is kept open, for all later calls on that file.
 #ifndef RD_SINK_RESOLVED_PATH_H
 #define RD_SINK_RESOLVED_PATH_H
 
@@ -10,20 +10,21 @@
 
 struct rd_resolved_path {
   int directory_fd;        // for *at() calls only (O_PATH); -1: none
-  char name[NAME_MAX + 1]; // in the directory; no symbolic link, unless `is_kernels`
+  char name[NAME_MAX + 1]; // in the directory; not a symbolic link, unless `is_kernels`
   bool exists;
-  bool is_kernels;    // a kernel link (/proc/self/fd/1) to an object that is no file, which only the kernel can follow
+  bool is_kernels; // a kernel link (/proc/self/fd/1) to an object that is not a file, which only the kernel can follow
   struct stat status; // if it exists
 };
 
-// Follows symbolic links, also a last one whose target does not exist. In a shared directory (sticky, and writable for
-// others) it refuses links, files and fifos of users other than this one and the directory's owner, as the kernel does
-// with fs.protected_symlinks, _fifos and _regular, but whatever they are set to. False: RD_CODE_SINK_UNWRITABLE, and
-// there is nothing to close. docs/adr/0014-sinks-and-links.md
+// Follows symbolic links, including a last one whose target does not exist. In a shared directory (sticky, and writable
+// for others) it refuses links, files and fifos of users other than this one and the directory's owner, as the kernel
+// does with fs.protected_symlinks, _fifos and _regular, but regardless of these settings. Returns false on failure
+// (RD_CODE_SINK_UNWRITABLE); then there is nothing to close. docs/adr/0014-sinks-and-links.md
 bool rd_resolve_path(struct rd_resolved_path *resolved, const char *path, struct rd_error *error);
 void rd_resolved_path_close(struct rd_resolved_path *resolved);
 
-// As open(2); `flags` with O_CREAT need O_EXCL. EACCES if a file of another user, as above, has appeared meanwhile.
+// Like open(2); `flags` with O_CREAT need O_EXCL. Fails with EACCES if a file of another user, as above, has appeared
+// meanwhile.
 int rd_resolved_path_open(const struct rd_resolved_path *resolved, int flags);
 
 #endif

@@ -13,18 +13,18 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-// Write-back of a file starts after each so many bytes, so that the fsync at its end has less to do: 0.35 s instead of
-// 0.65 s for 512 MiB.
+// Write-back of a file starts after every 8 MiB, so that the fsync at the end has less to do: 0.35 s instead of 0.65 s
+// for 512 MiB.
 #define WRITE_BACK_BYTES (8u << 20)
 
 struct rd_sink {
   char *path; // NULL: an inherited descriptor
   struct rd_resolved_path resolved;
   int fd;     // -1: a fifo that is not open yet
-  int now_fd; // non-blocking, of the same pipe or of /dev/null; -1: none
+  int now_fd; // non-blocking, for the same pipe or /dev/null; -1: none
   bool is_file;
   struct rd_atomic_file *atomic_file;
-  struct rd_sparse_file *sparse; // NULL: each byte is written
+  struct rd_sparse_file *sparse; // NULL: every byte is written
   bool appending;
   bool created; // the file to append to did not exist
   off_t length_before;
@@ -115,7 +115,7 @@ bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error) {
   rd_cleanup_fd(&sink->now_fd); // the reader sees end of file only when all descriptors of the pipe are closed
   if (sink->atomic_file != NULL) return rd_atomic_file_commit(sink->atomic_file, error);
   struct stat status;
-  if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return true; // a fifo that nothing was written to
+  if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return true; // a fifo that was never written to
   bool is_storage = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
   if (!is_storage || rd_make_permanent(sink->fd)) return true;
   sink->is_committed = false;
@@ -132,15 +132,15 @@ int rd_sink_watch_fd(const struct rd_sink *sink) {
   return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ? sink->fd : -1;
 }
 
-// Or removes it, if it is new.
+// Removes the file if it is new; otherwise truncates it.
 static void truncate_appended(const struct rd_sink *sink) {
   struct stat status;
-  // If another process has appended too, truncating would remove its data.
+  // If another process has also appended, truncating would remove its data.
   if (fstat(sink->fd, &status) < 0 || status.st_size != sink->length_before + sink->written) return;
   if (sink->created)
     unlinkat(sink->resolved.directory_fd, sink->resolved.name, 0);
   else if (sink->written > 0 && ftruncate(sink->fd, sink->length_before) < 0)
-    return; // the caller reports a failure already
+    return; // the caller already reports a failure
 }
 
 static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count) {

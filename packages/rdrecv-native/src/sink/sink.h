@@ -12,31 +12,32 @@
 
 struct rd_sink; // opaque
 
-// A descriptor that stays the caller's. Its offset is never moved. Never NULL.
+// Returns a sink for a descriptor that the caller keeps. Its offset is never moved. Never NULL.
 struct rd_sink *rd_sink_from_fd(int fd);
-// A file. A regular file is replaced when the stream is complete, and keeps its metadata (links: resolved_path.h,
+// Opens a file. A regular file is replaced when the stream is complete and keeps its metadata (links: resolved_path.h,
 // metadata: file_metadata.h); with `append` it is written in place. Devices and fifos are written in place; a fifo is
 // opened by the first rd_sink_write(), because that waits for a reader.
 struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *error);
 // NULL-safe. Unless the sink was committed, removes the new file, or truncates an appended one to its old length.
 void rd_sink_destroy(struct rd_sink *sink);
 
-// Writes all of it; may wait. False: RD_CODE_CLOSED if the reader is gone, RD_CODE_SINK_UNWRITABLE, or RD_CODE_ABORTED
-// if it was interrupted while *stop is true.
+// Writes all bytes; may block. Returns false on failure: RD_CODE_CLOSED if the reader is gone, RD_CODE_SINK_UNWRITABLE,
+// or RD_CODE_ABORTED if it was interrupted while *stop is true.
 bool rd_sink_write(struct rd_sink *sink, const unsigned char *bytes, size_t count, const atomic_bool *stop,
                    struct rd_error *error);
-// It can be written without waiting: a pipe, or /dev/null. (SIGPIPE must be ignored.)
+// Returns true if the sink can be written without blocking: a pipe, or /dev/null. (SIGPIPE must be ignored.)
 bool rd_sink_never_blocks(const struct rd_sink *sink);
-// Writes as much as a prompt sink takes without waiting. Returns the number of bytes; 0: none now, poll
-// rd_sink_watch_fd() for POLLOUT; -1: failed as rd_sink_write() does.
+// Writes as much as possible without blocking to such a sink. Returns the number of bytes; 0: none now, poll
+// rd_sink_watch_fd() for POLLOUT; -1: failed, with the codes of rd_sink_write().
 ssize_t rd_sink_write_now(struct rd_sink *sink, const unsigned char *bytes, size_t count, struct rd_error *error);
-// After the last write: writes a file to the disk and, if it replaces another, renames it. Waits.
+// Call after the last write: writes a file to the disk and, if it replaces another, renames it. Blocks.
 bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error);
 
-// The directory in which commit or destroy renames or removes a file; stays the sink's, for *at() calls only. -1: none.
+// Returns the directory in which commit or destroy renames or removes a file; owned by the sink, only for *at() calls.
+// -1: none.
 int rd_sink_directory_fd(const struct rd_sink *sink);
 
-// A descriptor on which POLLERR and POLLHUP mean that the reader is gone; -1: none.
+// Returns a descriptor on which POLLERR and POLLHUP mean that the reader is gone; -1: none.
 int rd_sink_watch_fd(const struct rd_sink *sink);
 
 #endif

@@ -11,17 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-// A shorter run of zeros is written. With 4 to 64 KiB the size of a new file system's image was the same within 24 KiB,
-// and each hole is one more write, and one more extent.
+// Shorter runs of zeros are written. With 4 to 64 KiB the size of a new file system's image was the same within 24 KiB,
+// and each hole costs one more write and one more extent.
 #define HOLE_LEAST_BYTES (64u << 10)
-#define BLOCK_BYTES 4096u // of most file systems
+#define BLOCK_BYTES 4096u // block size of most file systems
 
 struct rd_sparse_file {
   int fd;
   struct rd_direct_writer *direct; // NULL: writes go through the cache
-  bool takes_holes;                // false once the file system has refused one
+  bool takes_holes;                // false once the file system has refused a hole
   off_t written;                   // bytes and holes
-  size_t zeros;                    // after them, not written yet
+  size_t zeros;                    // number of zeros after them, not written yet
 };
 
 static ssize_t write_some(struct rd_sparse_file *sparse, const unsigned char *bytes, size_t count);
@@ -79,8 +79,8 @@ static ssize_t write_some(struct rd_sparse_file *sparse, const unsigned char *by
   return written;
 }
 
-// Writes the pending zeros: whole blocks as a hole if there are enough, the rest as zeros. False, with errno: not all
-// of them.
+// Writes the pending zeros: whole blocks as a hole if there are enough, the rest as zeros. Returns false, with errno,
+// if some could not be written.
 static bool write_zeros(struct rd_sparse_file *sparse, bool at_end) {
   static const unsigned char zeros[BLOCK_BYTES];
   while (sparse->zeros > 0) {
@@ -98,7 +98,7 @@ static bool write_zeros(struct rd_sparse_file *sparse, bool at_end) {
   return true;
 }
 
-// Extends the file over the hole. If it cannot be extended (a file system that only appends, a limit), nothing is
+// Extends the file over the hole. If the file cannot be extended (a file system that only appends, a limit), nothing is
 // skipped.
 static bool make_hole(struct rd_sparse_file *sparse, size_t bytes) {
   if (sparse->direct != NULL && !rd_direct_writer_finish(sparse->direct)) return false;
@@ -111,8 +111,8 @@ static bool make_hole(struct rd_sparse_file *sparse, size_t bytes) {
   return true;
 }
 
-// How many of these bytes, which belong at `offset` of the file, precede the first block that is not all zeros. The
-// first and last block may be partial.
+// Returns how many of these bytes, which belong at `offset` of the file, precede the first block that is not all zeros.
+// The first and last block may be partial.
 static size_t zeros_at(off_t offset, const unsigned char *bytes, size_t count) {
   size_t at = 0;
   while (at < count) {
@@ -123,7 +123,7 @@ static size_t zeros_at(off_t offset, const unsigned char *bytes, size_t count) {
   return at;
 }
 
-// How many bytes precede the next run of zeros that is long enough for a hole, or that reaches the last byte.
+// Returns how many bytes precede the next run of zeros that is long enough for a hole or reaches the last byte.
 static size_t data_at(off_t offset, const unsigned char *bytes, size_t count) {
   size_t at = 0;
   while (at < count) {
@@ -140,8 +140,8 @@ static size_t rest_of_block(off_t offset, size_t count) {
   return rest < count ? rest : count;
 }
 
-// Compares the bytes with themselves, shifted by one: the C library does that with wide registers. Of other blocks the
-// first or the last byte mostly differs from zero.
+// Compares the bytes with themselves, shifted by one: the C library does this with wide registers. In other blocks the
+// first or the last byte is usually not zero.
 static bool are_zero(const unsigned char *bytes, size_t count) {
   return bytes[0] == 0 && bytes[count - 1] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 }

@@ -9,19 +9,19 @@
 #include <sys/eventfd.h>
 
 struct rd_writer {
-  struct rd_stream_check *check; // used by the owner or the thread, whichever writes; NULL: not wanted
-  struct rd_sink *sink;          // NULL: none yet; set once
-  bool has_thread;               // which writes; else the owner does
+  struct rd_stream_check *check; // used by the side that writes: owner or thread; NULL: not wanted
+  struct rd_sink *sink;          // NULL: none so far; set once
+  bool has_thread;               // the thread writes; otherwise the owner does
   struct rd_worker worker;
   atomic_bool stop;
   int event_fd;
-  bool is_full;       // the owner waits for room in the sink
-  bool discards;      // and everything counts as written
-  size_t begun_bytes; // that the owner has written of frame `written`
+  bool is_full;       // the owner waits until the sink can take more
+  bool discards;      // all data counts as written
+  size_t begun_bytes; // bytes of frame `written` that the owner has written
 
-  pthread_mutex_t lock; // protects all below
+  pthread_mutex_t lock; // protects everything below
   pthread_cond_t changed;
-  struct rd_rx_frame *queue; // a ring of `places`: [returned, written) go back, [written, put) are to be written
+  struct rd_rx_frame *queue; // a ring of `places`: [returned, written) can be taken back, [written, put) is unwritten
   unsigned places;
   uint64_t put, written, returned;
   bool busy; // frame `written` is being written
@@ -82,7 +82,7 @@ void rd_writer_destroy(struct rd_writer *writer) {
 
 bool rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink, struct rd_error *error) {
   writer->sink = sink;
-  writer->has_thread = !rd_sink_never_blocks(sink); // before the thread looks at it
+  writer->has_thread = !rd_sink_never_blocks(sink); // must be set before the thread reads it
   if (writer->has_thread) return rd_worker_start(&writer->worker, write_all, writer, error);
   write_prompt_sink(writer);
   return true;
@@ -174,7 +174,7 @@ void rd_writer_woken(struct rd_writer *writer) {
     write_prompt_sink(writer);
 }
 
-// Without a thread: writes as much as the sink takes without waiting.
+// If there is no thread: writes as much as the sink takes without blocking.
 static void write_prompt_sink(struct rd_writer *writer) {
   struct rd_error error;
   if (writer->discards) {
@@ -199,7 +199,7 @@ static void discard(struct rd_writer *writer) {
   pthread_mutex_unlock(&writer->lock);
 }
 
-// Writes some or all of frame `written`.
+// Writes a part of frame `written`, or all of it.
 static enum rd_outcome write_some(struct rd_writer *writer, struct rd_error *error) {
   const struct rd_rx_frame *rx_frame = &writer->queue[writer->written % writer->places];
   if (!writer->busy && writer->check != NULL) rd_stream_check_update(writer->check, rx_frame->payload, rx_frame->bytes);
@@ -227,7 +227,7 @@ static void *write_all(void *context) {
   return NULL;
 }
 
-// Waits for the next frame. False: there will be none.
+// Waits for the next frame. Returns false if there will be none.
 static bool next_frame(struct rd_writer *writer, struct rd_rx_frame *rx_frame) {
   pthread_mutex_lock(&writer->lock);
   while (!has_work(writer) && !atomic_load(&writer->stop)) pthread_cond_wait(&writer->changed, &writer->lock);
@@ -259,7 +259,7 @@ static bool finish(struct rd_writer *writer, struct rd_error *error) {
     return false;
   }
   if (writer->check != NULL && !rd_stream_check_verify(writer->check, &writer->end, error)) return false;
-  // Also an empty stream must open a fifo.
+  // Even for an empty stream a fifo must be opened.
   return rd_sink_write(writer->sink, NULL, 0, &writer->stop, error) && rd_sink_commit(writer->sink, error);
 }
 

@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define WORTHWHILE_BYTES (4 << 20)   // of a file
-#define READ_LEAST_BYTES (64u << 10) // at once
+#define WORTHWHILE_BYTES (4 << 20)   // minimum size of a file
+#define READ_LEAST_BYTES (64u << 10) // minimum for one read
 
 struct rd_direct_reader {
-  int fd;        // whose offset counts
-  int direct_fd; // of the same file
+  int fd;        // the descriptor whose offset is used
+  int direct_fd; // a second descriptor of the same file
   struct rd_direct_io needs;
 };
 
@@ -56,7 +56,7 @@ static bool reopen(struct rd_direct_reader *direct) {
   return direct->direct_fd >= 0;
 }
 
-// How many bytes can be read directly at `at`: whole blocks before the end of the file.
+// Returns how many bytes can be read directly at `at`: whole blocks before the end of the file.
 static size_t whole_blocks(const struct rd_direct_reader *direct, off_t at, const void *bytes, size_t most) {
   struct stat status;
   if (fstat(direct->fd, &status) < 0 || at >= status.st_size) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the uncached parts of a file by direct I/O.
-// That takes less than a tenth of the processor time, and evicts nothing from the page cache.
+// Reads the uncached parts of a file with direct I/O.
+// This takes less than a tenth of the processor time, and evicts nothing from the page cache.
 #ifndef RD_SOURCE_DIRECT_READER_H
 #define RD_SOURCE_DIRECT_READER_H
 
@@ -9,12 +9,13 @@
 
 struct rd_direct_reader; // opaque
 
-// The descriptor stays the caller's. NULL: the file system does not support direct I/O, or the file is too small.
+// The caller keeps the descriptor. Returns NULL if the file system does not support direct I/O, or the file is too
+// small.
 struct rd_direct_reader *rd_direct_reader_open(int fd);
 void rd_direct_reader_close(struct rd_direct_reader *direct); // NULL-safe
 
-// As read(), and advances the descriptor's offset; but 0 means that the caller must use read() instead, because that is
-// faster here or will report the error.
+// Like read(), and advances the descriptor's offset; but 0 means that the caller must use read() instead, because
+// read() is faster here or will report the error.
 ssize_t rd_direct_reader_read(struct rd_direct_reader *direct, void *bytes, size_t most);
 
 #endif

@@ -47,7 +47,7 @@ static void fill(struct rd_limit *limit, int64_t now_ns) {
   limit->seen_at_ns = now_ns;
 }
 
-// At least one byte, or a low rate would never send.
+// At least one byte; otherwise a low rate would never send.
 static double bucket_bytes(const struct rd_limit *limit, double seconds) {
   double bytes = (double)limit->bytes_per_s * seconds;
   return bytes > 1 ? bytes : 1;

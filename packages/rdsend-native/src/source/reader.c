@@ -14,14 +14,14 @@
 struct rd_reader {
   struct rd_source *source;
   struct rd_ring *ring;
-  struct rd_stream_check *check; // used by the owner or the thread, whichever reads; NULL: not wanted
-  bool has_thread;               // which reads; else the owner does
+  struct rd_stream_check *check; // used by the side that reads: owner or thread; NULL: not wanted
+  bool has_thread;               // the thread reads; otherwise the owner does
   struct rd_worker worker;
   atomic_bool stop;
   int event_fd;
   atomic_bool news_expected;
   atomic_int state;      // enum rd_reader_state
-  struct rd_error error; // set before the state says so
+  struct rd_error error; // set before `state` is RD_READER_FAILED
 };
 
 static bool start_thread(struct rd_reader *reader, struct rd_error *error);
@@ -60,7 +60,7 @@ int rd_reader_poll_fd(const struct rd_reader *reader) {
 bool rd_reader_expect_news(struct rd_reader *reader, uint64_t filled) {
   if (!reader->has_thread) return true;
   atomic_store(&reader->news_expected, true);
-  // The thread fills the ring and then reads the flag; the loop sets the flag and then looks at the ring.
+  // The thread fills the ring and then reads the flag; the loop sets the flag and then checks the ring.
   bool news = rd_ring_filled(reader->ring) > filled || atomic_load(&reader->state) != RD_READER_READING;
   return !news;
 }
@@ -82,7 +82,7 @@ enum rd_reader_state rd_reader_state(const struct rd_reader *reader, struct rd_e
 }
 
 static bool start_thread(struct rd_reader *reader, struct rd_error *error) {
-  reader->has_thread = true; // before the thread looks at it
+  reader->has_thread = true; // must be set before the thread reads it
   return rd_worker_start(&reader->worker, read_all, reader, error);
 }
 
@@ -97,7 +97,7 @@ static void *read_all(void *context) {
   return NULL;
 }
 
-// As read(), but only the thread waits.
+// Like read(), but only the thread blocks.
 static ssize_t read_some(struct rd_reader *reader) {
   unsigned char *space;
   size_t most = rd_ring_reserve(reader->ring, READ_MAX_BYTES, &space);

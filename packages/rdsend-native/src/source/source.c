@@ -13,17 +13,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// A shorter hole is read with the data around it.
+// A shorter hole is read together with the data around it.
 #define HOLE_LEAST_BYTES (64 << 10)
 
 struct rd_source {
   int fd;     // -1: a fifo that is not open yet
   char *path; // NULL: an inherited descriptor
   int64_t size_bytes;
-  int now_fd;                      // non-blocking, of the same pipe; -1: none
+  int now_fd;                      // non-blocking, for the same pipe; -1: none
   struct rd_direct_reader *direct; // NULL: all reads go through the cache
-  bool tells_holes;                // a file whose offset no other process uses, and whose file system reports holes
-  off_t no_hole_before;            // there is no long hole before this offset, as far as is known
+  bool tells_holes;                // a file whose offset no other process uses, on a file system that reports holes
+  off_t no_hole_before;            // as far as is known, there is no long hole before this offset
 };
 
 static ssize_t read_once(struct rd_source *source, void *bytes, size_t most);
@@ -104,13 +104,13 @@ static ssize_t read_once(struct rd_source *source, void *bytes, size_t most) {
 }
 
 // Skips up to `most` bytes of a hole and returns how many; 0: there is no hole, or the file system does not report it.
-// Reading a hole would fill the page cache with zeros and take 3 s a GiB.
+// Reading a hole would fill the page cache with zeros and take 3 s per GiB.
 static size_t skip_hole(struct rd_source *source, size_t most) {
   off_t at = lseek(source->fd, 0, SEEK_CUR);
   if (at < 0 || at < source->no_hole_before) return 0;
   struct stat status;
   off_t data = lseek(source->fd, at, SEEK_DATA);
-  if (data < 0 && errno == ENXIO && fstat(source->fd, &status) == 0) data = status.st_size; // to the end
+  if (data < 0 && errno == ENXIO && fstat(source->fd, &status) == 0) data = status.st_size; // to the end of the file
   off_t hole_bytes = data - at;
   if (hole_bytes >= HOLE_LEAST_BYTES) {
     size_t passed = hole_bytes < (off_t)most ? (size_t)hole_bytes : most;

@@ -31,8 +31,8 @@ pid_t rd_agent_process_start(const struct rd_agent_start *start, struct rd_error
   return rd_spawn(&spawning, error);
 }
 
-// The server has one thread, so that setenv() is safe here.
+// The server has one thread, so setenv() is safe here.
 static void prepare(const void *start) {
-  setsid(); // signals for the server's group are not for its sessions
+  setsid(); // signals for the server's group are not meant for its sessions
   setenv("SSH_CONNECTION", ((const struct rd_agent_start *)start)->ssh_connection, 1);
 }

@@ -10,11 +10,11 @@
 struct rd_agent_start {
   const struct rd_serve_options *options;
   const struct rd_client_grant *place;
-  int stream_fd;              // its standard input and output
-  const char *ssh_connection; // as sshd has it: the client's address and port, and ours
+  int stream_fd;              // the agent's standard input and output
+  const char *ssh_connection; // as sshd sets it: the client's address and port, then the server's
 };
 
-// Its pid, which leads a session of its own; -1 (RD_CODE_INTERNAL): it cannot be started.
+// Returns the pid, which leads a session of its own, or -1 (RD_CODE_INTERNAL) if the agent cannot be started.
 pid_t rd_agent_process_start(const struct rd_agent_start *start, struct rd_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Averages of what passes a server, over the last 10 s, 1 and 5 minutes.
+// Averages of a server's traffic over the last 10 s, 1 and 5 minutes.
 #ifndef RD_SERVE_AVERAGES_H
 #define RD_SERVE_AVERAGES_H
 
@@ -11,14 +11,14 @@
 #define RD_AVERAGES_STEPS 30 // 5 minutes
 
 struct rd_average {
-  double received, sent; // bytes a second
+  double received, sent; // bytes per second
   double sessions;
 };
 
-// One step: what passed in it.
+// The traffic of one step.
 struct rd_average_step {
   uint64_t received, sent;
-  unsigned sessions; // at its end
+  unsigned sessions; // at the end of the step
 };
 
 // Zeroed at first.
@@ -27,10 +27,11 @@ struct rd_averages {
   size_t count; // so far
 };
 
+// Adds the step that has just ended; replaces the oldest one if there are RD_AVERAGES_STEPS.
 void rd_averages_add(struct rd_averages *averages, const struct rd_average_step *step);
-// Over the last `steps`, or as many as there were.
+// Averages over the last `steps`, or over all steps if there were fewer.
 struct rd_average rd_averages_over(const struct rd_averages *averages, size_t steps);
-// Something passed, or was open, in the last 5 minutes.
+// Returns true if there was traffic or an open session in the last 5 minutes.
 bool rd_averages_have_traffic(const struct rd_averages *averages);
 
 #endif

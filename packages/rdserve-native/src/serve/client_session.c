@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define RELAY_FDS 10 // its descriptors begin there, and no other is above 2
+#define RELAY_FDS 10 // number of the relay's first descriptor; it has no other descriptor above 2
 #define FIRST_FREE_FD 20
 
 static pid_t start_relay(const struct rd_relay *relay);
@@ -73,7 +73,7 @@ bool rd_client_session_admit(struct rd_client_session *connection, const struct 
                                  .stream_fd = connection->stream_fd,
                                  .ssh_connection = connection->ssh_connection};
   pid_t agent = rd_agent_process_start(&start, error);
-  rd_cleanup_fd(&connection->stream_fd); // the relay must see the agent's end
+  rd_cleanup_fd(&connection->stream_fd); // the relay must see the end of the agent
   if (agent < 0) return false;
   connection->agent = agent;
   connection->is_session = true;
@@ -98,11 +98,11 @@ static pid_t start_relay(const struct rd_relay *relay) {
   return pid;
 }
 
-// Other connections' descriptors are closed: each must see its own end.
+// Closes the descriptors of other connections: each connection must see its own end.
 static _Noreturn void run_relay(const struct rd_relay *relay) {
   struct rd_relay own = *relay;
   int *const fds[] = {&own.socket_fd, &own.server_fd, &own.agent_fd};
-  setsid(); // signals for the server's group are not for its sessions
+  setsid(); // signals for the server's group are not meant for its sessions
   for (size_t i = 0; i < 3; i++) *fds[i] = fcntl(*fds[i], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
   for (int i = 0; i < 3; i++) *fds[i] = dup3(*fds[i], RELAY_FDS + i, O_CLOEXEC);
   if (own.agent_fd != RELAY_FDS + 2 || !close_from(RELAY_FDS + 3)) _exit(EXIT_FAILURE);
@@ -122,7 +122,7 @@ static bool close_from(int first) {
   return true;
 }
 
-// As sshd does for its sessions: the plan finds there by which address the server was reached.
+// Sets the variable as sshd does for its sessions: the plan reads from it the address at which the server was reached.
 static void describe(struct rd_client_session *connection, int socket_fd) {
   struct rd_socket_address peer = {.bytes = sizeof peer.address}, own = {.bytes = sizeof own.address};
   char own_text[RD_SOCKET_ADDRESS_TEXT_BYTES], host[64], port[8], own_host[64], own_port[8];
@@ -136,7 +136,7 @@ static void describe(struct rd_client_session *connection, int socket_fd) {
            own_port);
 }
 
-// "[::1]:40000" and "10.0.0.1:40000".
+// Splits "[::1]:40000" or "10.0.0.1:40000".
 static void split(const char *text, char *host, char *port, size_t bytes) {
   const char *colon = strrchr(text, ':');
   size_t length = colon != NULL ? (size_t)(colon - text) : 0;

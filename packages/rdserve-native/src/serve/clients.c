@@ -157,7 +157,7 @@ static bool take_key_file(struct loading *loading, const char *path, struct rd_e
   return taken;
 }
 
-// One line, which is the key.
+// The text must be one line, the key.
 static bool take_key(struct loading *loading, char *text, struct rd_error *error) {
   unsigned char key[RD_KEY_BYTES];
   size_t length = strcspn(text, "\r\n");
@@ -176,7 +176,7 @@ static bool take_key(struct loading *loading, char *text, struct rd_error *error
   return made;
 }
 
-// It may be moved or replaced later: the one that is there now is served.
+// The directory may be moved or replaced later: the one that exists now is served.
 static bool take_directory(struct loading *loading, const char *path, struct rd_error *error) {
   struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
   int fd = (int)syscall(SYS_openat2, loading->root_fd, path, &how, sizeof how);
@@ -191,7 +191,7 @@ static bool take_directory(struct loading *loading, const char *path, struct rd_
   return true;
 }
 
-// No more than the command line allows.
+// Grants no more than the command line allows.
 static bool take_rights(struct loading *loading, const char *text, struct rd_error *error) {
   static const enum rd_serve_rights all[] = {RD_RIGHTS_READ, RD_RIGHTS_WRITE, RD_RIGHTS_BOTH};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

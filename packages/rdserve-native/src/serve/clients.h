@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clients that a server knows: their keys, directories and rights.
+// The clients of a server: their keys, directories and rights.
 #ifndef RD_SERVE_CLIENTS_H
 #define RD_SERVE_CLIENTS_H
 
@@ -14,16 +14,16 @@ struct rd_client_grant {
 };
 
 struct rd_clients {
-  struct rd_tls_client *keys;     // `count` of them
+  struct rd_tls_client *keys;     // `count` keys
   struct rd_client_grant *places; // in the same order
   size_t count;
 };
 
-// Reads --keyfile and --config. NULL (RD_CODE_USAGE), naming file and line, when a part cannot be used. Free with
+// Reads --keyfile and --config. Returns NULL (RD_CODE_USAGE, with file and line) if a part cannot be used. Free with
 // rd_clients_destroy(), which wipes the keys.
 struct rd_clients *rd_clients_load(const struct rd_serve_options *options, struct rd_error *error);
 void rd_clients_destroy(struct rd_clients *clients); // NULL-safe
-// NULL: there is none of that name.
+// Returns NULL if there is no client of that name.
 const struct rd_client_grant *rd_clients_place(const struct rd_clients *clients, const char *name);
 
 #endif

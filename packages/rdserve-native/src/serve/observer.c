@@ -14,7 +14,7 @@
 #define COUNTERS_MAX 32
 #define PATH_BYTES 400u
 
-// A line of one direction, as far as it has come.
+// The part of a line that has arrived so far, in one direction.
 struct line {
   char *bytes;
   size_t count, room;
@@ -75,7 +75,7 @@ static void take(struct rd_observer *observer, struct line *line, const char *by
     size_t before = (size_t)(newline - bytes);
     append(line, bytes, before);
     if (!line->is_too_long) function(observer, line);
-    if (line->count > 0) explicit_bzero(line->bytes, line->count); // requests hold keys
+    if (line->count > 0) explicit_bzero(line->bytes, line->count); // requests contain keys
     line->count = 0;
     line->is_too_long = false;
     bytes += before + 1;
@@ -101,7 +101,7 @@ static void append(struct line *line, const char *bytes, size_t count_bytes) {
   line->count += count_bytes;
 }
 
-// The order of a client's fields is its own.
+// A client may send its fields in any order.
 static void on_request(struct rd_observer *observer, const struct line *line) {
   if (observer->is_open || line->count == 0) return;
   json_t *request = json_loadb(line->bytes, line->count, 0, NULL);
@@ -110,7 +110,7 @@ static void on_request(struct rd_observer *observer, const struct line *line) {
   json_decref(request);
 }
 
-// That of the agent's is known: most lines need not be decoded.
+// The order of the agent's fields is known, so most lines need not be decoded.
 static void on_event(struct rd_observer *observer, const struct line *line) {
   static const char *const begins[] = {"{\"event\":\"counters\"", "{\"event\":\"link_ended\""};
   for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
@@ -157,7 +157,7 @@ static void path_of(const json_t *settings, char path[PATH_BYTES]) {
   rd_text_clean(path, bytes);
 }
 
-// Counters only grow; an agent that was taken over may send others.
+// Counters only grow; an agent that was taken over may send other values.
 static void count(struct rd_observer *observer, json_int_t link, bool receives, json_int_t bytes) {
   struct counter *counter = counter_of(observer, link, receives);
   if (counter == NULL || bytes <= counter->bytes) return;

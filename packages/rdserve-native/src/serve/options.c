@@ -19,7 +19,7 @@ static bool parse_clients(void *to, const char *text);
 static bool parse_ports(void *to, const char *text);
 static bool parse_drain(void *to, const char *text);
 
-// In the order of --help.
+// The order is that of --help.
 static const struct rd_option_row rows[] = {
     TEXT("serve", "DIR", directory, "serve DIR; clients cannot reach anything outside it"),
     RD_OPTION_VALUE("port", "PORT", parse_port, "a number from 0 to 65535",

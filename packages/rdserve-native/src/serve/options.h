@@ -14,13 +14,13 @@
 enum rd_serve_rights { RD_RIGHTS_READ = 1, RD_RIGHTS_WRITE = 2, RD_RIGHTS_BOTH = 3 };
 const char *rd_serve_rights_name(enum rd_serve_rights rights); // "read", "write", "both"
 
-// Its pointers point into argv.
+// The pointers point into argv.
 struct rd_serve_options {
   const char *directory;
   const char *bind;                   // NULL: every address
-  const char *key_file, *client_file; // NULL: none; one of them is there
+  const char *key_file, *client_file; // NULL: none; at least one is set
   uint16_t port;
-  uint16_t low_port, high_port; // of the ends of hops; 0: any
+  uint16_t low_port, high_port; // for the ends of hops; 0: any
   unsigned most_clients;
   bool reads_only, writes_only;
   enum rd_serve_rights rights;
@@ -28,9 +28,9 @@ struct rd_serve_options {
   bool json, help;
 };
 
-// True when argv asks for this mode of rdrecv: `--serve` is among its options.
+// Returns true if `--serve` is among the options of argv.
 bool rd_serve_is_asked_for(int argc, char **argv);
-// False: RD_CODE_USAGE.
+// Returns false (RD_CODE_USAGE) if an option is unknown, missing or invalid.
 bool rd_serve_options_parse(int argc, char **argv, struct rd_serve_options *options, struct rd_error *error);
 void rd_serve_options_write_help(FILE *out);
 

@@ -12,7 +12,7 @@
 static bool is_private(const char *path, const struct stat *status, struct rd_error *error);
 
 char *rd_private_file_read(const char *path, size_t most, size_t *bytes, struct rd_error *error) {
-  RD_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); // a fifo would wait
+  RD_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); // a fifo would block
   struct stat status;
   if (fd < 0 || fstat(fd, &status) != 0) {
     rd_error_set_errno(error, RD_CODE_USAGE, "cannot read %.200s", path);

@@ -7,7 +7,7 @@ int rd_serve_main(int argc, char **argv) {
   struct rd_serve_options options;
   struct rd_error error;
   if (!rd_serve_options_parse(argc, argv, &options, &error)) {
-    fprintf(stderr, "rdrecv: %s\ntry: rdrecv --serve DIR --help\n", error.message);
+    fprintf(stderr, "rdrecv: %s\nTry 'rdrecv --serve DIR --help' for more information.\n", error.message);
     return 2;
   }
   if (options.help) {

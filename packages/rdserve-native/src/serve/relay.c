@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (64u << 10)
-#define LAST_BYTES_MS 5000 // for what the agent sent before its end
+#define LAST_BYTES_MS 5000 // time limit for the bytes that the agent sent before its end
 
-// Bytes on their way in one direction.
+// Bytes in transit in one direction.
 struct buffer {
   char *bytes;
   size_t begin, end;
@@ -69,7 +69,7 @@ _Noreturn void rd_relay_run(const struct rd_relay *relay) {
   _exit(EXIT_SUCCESS);
 }
 
-// A client whose host is lost ends within two minutes.
+// Detects within two minutes that a client's host is lost.
 static void keep_alive(int socket_fd) {
   const int on = 1, idle_s = 30, interval_s = 10, probes = 6, silent_ms = 120000;
   setsockopt(socket_fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -80,7 +80,7 @@ static void keep_alive(int socket_fd) {
   setsockopt(socket_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-// The server ends this process when it takes too long.
+// The server ends this process if authentication takes too long.
 static const struct rd_tls_client *authenticate(struct relaying *relaying) {
   const struct rd_tls_client *client = NULL;
   struct rd_error error;
@@ -137,7 +137,7 @@ static void pass_lines(struct relaying *relaying) {
   free(relaying->down.bytes);
 }
 
-// False: the client did not take the agent's last bytes in time.
+// Returns false if the client did not take the agent's last bytes in time.
 static bool wait_for_more(const struct relaying *relaying) {
   short agent_events =
       relaying->agent_ended
@@ -173,10 +173,10 @@ static void write_agent(struct relaying *relaying) {
   if (!is_empty(up)) {
     ssize_t count = send(relaying->relay->agent_fd, up->bytes + up->begin, up->end - up->begin, MSG_NOSIGNAL);
     if (count > 0) taken(up, (size_t)count);
-    if (count < 0 && errno != EAGAIN && errno != EINTR) taken(up, up->end - up->begin); // its end is read below
+    if (count < 0 && errno != EAGAIN && errno != EINTR) taken(up, up->end - up->begin); // the agent's end is read below
   }
   if (!is_empty(up) || !relaying->client_ended || relaying->told_agent) return;
-  shutdown(relaying->relay->agent_fd, SHUT_WR); // which ends everything of the session
+  shutdown(relaying->relay->agent_fd, SHUT_WR); // this ends all processes of the session
   relaying->told_agent = true;
 }
 

@@ -120,7 +120,7 @@ static const char *doing(enum rd_serve_rights direction) {
   return words[direction & RD_RIGHTS_BOTH];
 }
 
-// The agent exits with 0 when its client has finished.
+// The agent exits with 0 if its client has finished.
 static const char *result_of(const struct rd_client_session *connection) {
   bool is_done = WIFEXITED(connection->agent_status) && WEXITSTATUS(connection->agent_status) == 0;
   return is_done ? "complete" : "ended early";
@@ -136,7 +136,7 @@ static void add_average(const struct rd_averages *averages, size_t window, char 
            windows[window].name, received, sent, average.sessions);
 }
 
-// Text of peers that is no UTF-8 was made so before.
+// Text from peers was made valid UTF-8 before.
 static void write_json(json_t *object) {
   char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6) | JSON_PRESERVE_ORDER) : NULL;
   if (text != NULL) fprintf(stderr, "%s\n", text);

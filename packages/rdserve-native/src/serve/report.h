@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a server on standard error, or its JSON objects.
+// The lines that a server writes to standard error, or its JSON objects.
 #ifndef RD_SERVE_REPORT_H
 #define RD_SERVE_REPORT_H
 
@@ -15,10 +15,10 @@ struct rd_serve_log {
 void rd_serve_log_serving(const struct rd_serve_log *report, const struct rd_serve_options *options, uint16_t port,
                           size_t clients);
 void rd_serve_log_begin(const struct rd_serve_log *report, const struct rd_client_session *connection);
-// `refusal`: NULL, or why it was not admitted.
+// `refusal`: the reason why it was not admitted, or NULL.
 void rd_serve_log_end(const struct rd_serve_log *report, const struct rd_client_session *connection,
                       const char *refusal);
-// Connections of strangers since the last line, and the last one of them.
+// Reports the connections of unauthenticated peers since the last line, and the last one of them.
 void rd_serve_log_strangers(const struct rd_serve_log *report, uint64_t count, const char *peer, const char *reason);
 void rd_serve_log_averages(const struct rd_serve_log *report, const struct rd_averages *averages);
 void rd_serve_log_reloaded(const struct rd_serve_log *report, size_t clients);

@@ -24,19 +24,19 @@
 #define HANDSHAKE_MS 5000
 #define ACCEPTS_AT_A_TIME 16
 #define STRANGER_LINE_MS 1000
-#define FIXED_FDS 2 // polled besides the connections'
+#define FIXED_FDS 2 // polled in addition to the connections
 
 struct server {
   const struct rd_serve_options *options;
   struct rd_serve_log report;
   struct rd_clients *clients;
-  struct rd_connector *listener; // NULL: it drains
+  struct rd_connector *listener; // NULL: the server drains
   uint16_t port;
   int signal_fd;
-  struct rd_client_session *connections; // the oldest one first
-  bool is_ending;                        // no session may go on
-  int64_t end_ms;                        // of draining; 0: no limit
-  int64_t accept_ms;                     // not before: there was no memory or descriptor
+  struct rd_client_session *connections; // oldest first
+  bool is_ending;                        // every session is being ended
+  int64_t end_ms;                        // end of draining; 0: no limit
+  int64_t accept_ms;                     // do not accept before: there was no memory or descriptor
   struct rd_averages averages;
   struct rd_average_step step;
   int64_t step_ms;
@@ -86,13 +86,13 @@ int rd_serve_run(const struct rd_serve_options *options, struct rd_error *error)
 static bool set_up(struct server *server, struct rd_error *error) {
   rd_descriptor_limit_raise(); // a connection holds two descriptors, a client one
   server->clients = rd_clients_load(server->options, error);
-  signal(SIGCHLD, SIG_DFL); // where it was inherited as ignored, no child could be waited for
+  signal(SIGCHLD, SIG_DFL); // if it was inherited as ignored, no child could be waited for
   server->signal_fd = rd_spawn_signals(error);
   server->step_ms = rd_now_ms() + RD_AVERAGES_STEP_MS;
   return server->clients != NULL && server->signal_fd >= 0 && listen_for_clients(server, error);
 }
 
-// The address is one of this machine: rd_tcp_listen() would take every address in place of another one.
+// Accepts only an address of this machine: for any other, rd_tcp_listen() would listen on all addresses.
 static bool listen_for_clients(struct server *server, struct rd_error *error) {
   const struct rd_serve_options *options = server->options;
   if (options->bind != NULL && !rd_tcp_is_here(options->bind, error)) return false;
@@ -130,7 +130,7 @@ static int wait_ms(const struct server *server) {
   return next_ms > now_ms ? (int)(next_ms - now_ms) : 0;
 }
 
-// Not all that wait: sessions and signals come between.
+// Accepts only some of the waiting connections, so that sessions and signals are served in between.
 static void accept_clients(struct server *server) {
   for (int i = 0; i < ACCEPTS_AT_A_TIME; i++) {
     int fd = accept4(server->listener->ops->poll_fd(server->listener), NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -144,7 +144,7 @@ static void accept_clients(struct server *server) {
   }
 }
 
-// A new stranger takes the place of the oldest one.
+// Adds a connection; if there are too many unauthenticated ones, the oldest of these is evicted.
 static void add_connection(struct server *server, int socket_fd) {
   struct rd_error error;
   if (count_connections(server, false) >= STRANGERS_MAX) evict_strangers(server, INT64_MAX);
@@ -164,11 +164,11 @@ static void take_messages(struct server *server, struct rd_client_session *conne
   ssize_t got;
   while (connection->message_fd >= 0 && (got = recv(connection->message_fd, &message, sizeof message, 0)) != -1) {
     if (got != (ssize_t)sizeof message) {
-      rd_cleanup_fd(&connection->message_fd); // it has exited
+      rd_cleanup_fd(&connection->message_fd); // the relay has exited
       return;
     }
     message.text[sizeof message.text - 1] = '\0';
-    rd_text_clean(message.text, strlen(message.text)); // a relay may have been taken over
+    rd_text_clean(message.text, strlen(message.text)); // a relay may have been taken over by an attacker
     take_message(server, connection, &message);
   }
 }
@@ -237,7 +237,7 @@ static void take_signals(struct server *server) {
   reap(server);
 }
 
-// Sessions keep the rights with which they began.
+// Running sessions keep the rights with which they began.
 static void reload(struct server *server) {
   struct rd_error error;
   struct rd_clients *clients = rd_clients_load(server->options, &error);
@@ -274,7 +274,7 @@ static void reap(struct server *server) {
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
     for (struct rd_client_session *one = server->connections; one != NULL; one = one->next) {
       if (one->relay == pid) {
-        take_messages(server, one); // its last ones
+        take_messages(server, one); // its last messages
         one->relay = 0;
       }
       if (one->agent != pid) continue;
@@ -313,7 +313,7 @@ static void keep_time(struct server *server) {
   server->step_ms += RD_AVERAGES_STEP_MS;
 }
 
-// Those whose time is over; with INT64_MAX the oldest one.
+// Evicts the unauthenticated connections whose time is over; with INT64_MAX the oldest one.
 static void evict_strangers(struct server *server, int64_t now_ms) {
   for (struct rd_client_session *one = server->connections; one != NULL; one = one->next) {
     if (one->is_session || one->is_ending || one->name[0] != '\0') continue;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// The rest of a line.
+// The unparsed part of a line.
 struct rest {
   const char *at, *end;
 };
@@ -36,7 +36,7 @@ bool rd_table_file_read(const char *text, size_t bytes, rd_table_function *funct
     bool is_empty = false;
     const char *mistake = parse(&rest, line, &is_empty);
     bool taken = mistake == NULL && (is_empty || function(context, line, &reason));
-    explicit_bzero(line->value, sizeof line->value); // it may be a key
+    explicit_bzero(line->value, sizeof line->value); // the value may be a key
     if (!taken) {
       rd_error_set(error, RD_CODE_USAGE, "line %u: %s", line->number, mistake != NULL ? mistake : reason.message);
       return false;
@@ -46,7 +46,7 @@ bool rd_table_file_read(const char *text, size_t bytes, rd_table_function *funct
   return true;
 }
 
-// The mistake, or NULL.
+// Returns the mistake, or NULL.
 static const char *parse(struct rest *rest, struct rd_table_line *line, bool *is_empty) {
   line->key[0] = '\0';
   skip_blanks(rest);
@@ -94,7 +94,7 @@ static const char *take_string(struct rest *rest, char value[RD_TABLE_VALUE_BYTE
   size_t length = 0;
   if (!take(rest, '"')) return "a value is a string in double quotes";
   while (rest->at < rest->end && *rest->at != '"') {
-    if (*rest->at == '\\') return "a string here has no escapes";
+    if (*rest->at == '\\') return "escapes are not allowed in a string";
     if (is_control(*rest->at)) return "a control character";
     if (length == RD_TABLE_VALUE_BYTES - 1) return "a string is too long";
     value[length++] = *rest->at++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the little of TOML that the file of clients needs: tables, and keys with strings.
+// Reads the subset of TOML that the file of clients needs: tables, and keys with strings.
 #ifndef RD_SERVE_TABLE_FILE_H
 #define RD_SERVE_TABLE_FILE_H
 
@@ -11,7 +11,7 @@
 #define RD_TABLE_NAME_BYTES 65u
 #define RD_TABLE_VALUE_BYTES 4097u
 
-// One line of the file. `key` "": the table begins.
+// One line of the file. `key` is "" at the beginning of a table.
 struct rd_table_line {
   unsigned number;                                            // from 1
   char table[RD_TABLE_NAME_BYTES], name[RD_TABLE_NAME_BYTES]; // of [table.name]
@@ -19,12 +19,12 @@ struct rd_table_line {
   char value[RD_TABLE_VALUE_BYTES];
 };
 
-// False, with a reason that rd_table_file_read() begins with the line's number.
+// Returns false with a reason; rd_table_file_read() puts the line's number before it.
 typedef bool rd_table_function(void *context, const struct rd_table_line *line, struct rd_error *error);
 
-// Calls `function` for every table and every key of it, in order. Names are letters, digits, '-' and '_'; strings are
-// in double quotes, without escapes or control characters; comments begin with '#'. All else is refused: false,
-// RD_CODE_USAGE, `line 3: …`.
+// Calls `function` for every table and each of its keys, in order. Names are letters, digits, '-' and '_'; strings are
+// in double quotes, without escapes or control characters; comments begin with '#'. Everything else is refused: returns
+// false, RD_CODE_USAGE, `line 3: …`.
 bool rd_table_file_read(const char *text, size_t bytes, rd_table_function *function, void *context,
                         struct rd_error *error);
 

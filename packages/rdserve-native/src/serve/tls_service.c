@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const char identity_prefix[] = "rdpipe-serve/1 ";
-// node's PSKs belong to SHA-256. ChaCha20 is the one of its ciphersuites with keys of 256 bits.
+// PSKs of node belong to SHA-256. ChaCha20 is the only ciphersuite of SHA-256 with 256-bit keys.
 static const char ciphersuites[] = "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256";
 static const unsigned char psk_ciphersuite_id[2] = {0x13, 0x01};
 
@@ -114,7 +114,7 @@ static SSL_CTX *create_context(void) {
   return made;
 }
 
-// An unknown name gets a random key: its binder is checked, and refused, as that of a known name is.
+// An unknown name gets a random key: its binder is checked and refused like that of a known name.
 static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session) {
   struct rd_tls_service *service = SSL_get_app_data(tls);
   const unsigned char *psk = service->random_psk;

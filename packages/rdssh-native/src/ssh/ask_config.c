@@ -81,7 +81,7 @@ static bool start(const char *ssh, const struct question *question, int *answer_
   return child > 0;
 }
 
-// It keeps nothing else open: a reader of our output waits for its last writer.
+// Keeps no other descriptor open: a reader of this program's output waits for the last writer.
 static _Noreturn void answer(const char *ssh, const struct question *question, int out_fd) {
   int nothing = open("/dev/null", O_RDWR);
   if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0) _exit(EXIT_FAILURE);
@@ -90,7 +90,7 @@ static _Noreturn void answer(const char *ssh, const struct question *question, i
   if (child == 0) {
     close(nothing);
     close(out_fd);
-    execv(ssh, (char **)(size_t)question->words); // execv() changes none
+    execv(ssh, (char **)(size_t)question->words); // execv() does not change them
     _exit(EXIT_FAILURE);
   }
   close(out_fd);

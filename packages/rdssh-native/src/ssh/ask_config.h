@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks ssh for a host's configuration while node starts, which would ask for the same next.
+// Asks ssh for a host's configuration while node starts; rdpipe would ask for it next.
 #ifndef RD_SSH_ASK_CONFIG_H
 #define RD_SSH_ASK_CONFIG_H
 
-// Sets this variable to the descriptor of a pipe and the words of the question, a line each. The answer in the pipe is
-// whole if it ends with a NUL.
+// Name of the variable that is set to the descriptor of a pipe and the words of the question, one per line. The answer
+// in the pipe is complete if it ends with a NUL.
 #define RD_SSH_CONFIG_VARIABLE "RDPIPE_SSH_CONFIG"
 
-// Starts `ssh -G [-F config_file] [-o OPTION]... -- host`. `options` ends with NULL; `config_file` may be NULL. Where
-// that fails the variable stays unset. Scripts in the place of ssh are left to rdpipe, which keeps them from calling
+// Starts `ssh -G [-F config_file] [-o OPTION]... -- host`. `options` ends with NULL; `config_file` may be NULL. If that
+// fails, the variable stays unset. Scripts that replace ssh are left to rdpipe, which keeps them from calling
 // themselves.
 void rd_ask_ssh_config(const char *ssh, const char *config_file, const char *const *options, const char *host);
 

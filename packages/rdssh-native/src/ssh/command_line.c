@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-// As OpenSSH 9.2 declares them to getopt(3). One that is missing here is left to ssh.
+// Options as OpenSSH 9.2 declares them to getopt(3). A command line with any other option is left to ssh.
 #define FLAGS "1246afgkntqsvxACKMNTVXYyG"
 #define WITH_VALUE "bceiIlmopBDEFJLOPQRSWw"
 
 enum order {
-  FIRST_COUNTS, // ssh keeps the first value that it meets, of -o or of another option
-  LAST_COUNTS,  // the option replaces any value before it
+  FIRST_COUNTS, // ssh keeps the first value that it reads, of -o or of the equivalent option
+  LAST_COUNTS,  // the option overrides any previous value
 };
 
-// Options that are an -o under another name.
+// Options that are equivalent to an -o.
 static const struct {
   char letter;
   enum order order;
-  const char *keyword; // up to its value, or with it for an option without one
+  const char *keyword; // up to its value; for an option without a value, including it
 } equivalents[] = {
     {'p', FIRST_COUNTS, "Port="},
     {'l', FIRST_COUNTS, "User="},
@@ -49,7 +49,7 @@ struct parser {
   char **words;
   int count, next; // words[next] is parsed next
   struct rd_ssh_words last_counts;
-  unsigned terminal; // -t; 0 after -T
+  unsigned terminal; // number of -t; 0 after -T
   bool no_command, jumps, is_terminal;
 };
 
@@ -86,7 +86,7 @@ void rd_ssh_command_line_destroy(struct rd_ssh_command_line *line) {
   *line = (struct rd_ssh_command_line){0};
 }
 
-// Options may stand before the host and behind it, until -- or the command.
+// Options may be given before and after the host, until -- or the command.
 static bool parse_words(struct parser *parser) {
   bool terminated = false;
   if (!parse_options(parser, &terminated)) return false;
@@ -127,7 +127,7 @@ static bool parse_cluster(struct parser *parser, const char *word) {
   return true;
 }
 
-// ssh knows no such words. Behind the host they would be a mistake, which ssh reports.
+// ssh has no such options. After the host they would be an error, which ssh reports.
 static bool take_own(struct parser *parser, const char *word) {
   static const char program[] = "--ssh-program=";
   if (parser->line->host != NULL) return false;
@@ -212,7 +212,7 @@ static bool take_equivalent(struct parser *parser, char letter, const char *valu
   return is_known;
 }
 
-// `-R [BIND:]PORT` alone is a SOCKS proxy, which ssh has.
+// `-R [BIND:]PORT` without a target is a SOCKS proxy, which only ssh supports.
 static bool take_forward(struct parser *parser, char letter, const char *spec) {
   const char *address_end = *spec == '[' ? strchr(spec, ']') : spec;
   if (address_end == NULL) return false;
@@ -224,7 +224,7 @@ static bool take_forward(struct parser *parser, char letter, const char *spec) {
   return true;
 }
 
-// `[user@]host`, or a URI. A user or port that was given before it counts, as with ssh.
+// `[user@]host`, or a URI. As in ssh, a user or port that was given before takes precedence.
 static bool takes_host(struct parser *parser, const char *word) {
   static const char scheme[] = "ssh://";
   if (strncmp(word, scheme, sizeof scheme - 1) == 0) return take_uri(parser, word + sizeof scheme - 1);
@@ -235,7 +235,7 @@ static bool takes_host(struct parser *parser, const char *word) {
   return *parser->line->host != '\0' && *parser->line->host != '-';
 }
 
-// `[user@]host[:port]`, an IPv6 address in brackets. Others (%-escapes, a path) are left to ssh.
+// `[user@]host[:port]`, an IPv6 address in brackets. Other forms (%-escapes, a path) are left to ssh.
 static bool take_uri(struct parser *parser, const char *rest) {
   if (strpbrk(rest, "%/?#") != NULL) return false;
   const char *at = strrchr(rest, '@');
@@ -264,7 +264,7 @@ static enum rd_ssh_use use_of(const struct parser *parser) {
   return RD_SSH_COMMAND;
 }
 
-// Of options that replace others the last one comes first.
+// The last of the options that override previous values comes first.
 static void settle_options(struct parser *parser) {
   struct rd_ssh_words ordered = {0};
   for (size_t i = parser->last_counts.count; i > 0; i--) append(&ordered, parser->last_counts.items[i - 1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command line of ssh, parsed as ssh(1) parses it, and whether rdssh can run it or ssh itself must.
+// A command line of ssh, parsed as ssh(1) does; decides whether rdssh can run it or ssh itself must.
 #ifndef RD_SSH_COMMAND_LINE_H
 #define RD_SSH_COMMAND_LINE_H
 
@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 enum rd_ssh_use {
-  RD_SSH_ITSELF,   // what is no plain command: a terminal, a login shell, a tunnel, a mistake
+  RD_SSH_ITSELF,   // not a plain command: a terminal, a login shell, a tunnel, a mistake
   RD_SSH_COMMAND,  // a command, or the sftp subsystem, with plain input and output
-  RD_SSH_FORWARDS, // -N with nothing but -L and -R
-  RD_SSH_HELP,     // --help or --version, which ssh does not have
+  RD_SSH_FORWARDS, // -N with only -L and -R
+  RD_SSH_HELP,     // --help or --version, which ssh does not support
 };
 
 struct rd_ssh_words {
@@ -20,8 +20,8 @@ struct rd_ssh_words {
 
 struct rd_ssh_command_line {
   enum rd_ssh_use use;
-  struct rd_ssh_words options;  // values of -o that mean the same as the options given, the deciding one first
-  struct rd_ssh_words own;      // options of rdpipe's: --NAME or --NAME=VALUE, before the host
+  struct rd_ssh_words options;  // values of -o equivalent to the options given, the one that takes effect first
+  struct rd_ssh_words own;      // rdpipe's options: --NAME or --NAME=VALUE, before the host
   struct rd_ssh_words forwards; // -L SPEC and -R SPEC, two words each, in order
   struct rd_ssh_words command;  // words of the command, or the name of the subsystem
   struct rd_ssh_words texts;    // owned strings
@@ -33,8 +33,8 @@ struct rd_ssh_command_line {
   bool quiet, no_input, subsystem, background, compress, gateway_ports;
 };
 
-// Parses argv[1..]. A first -t is no reason for ssh itself where standard input is not a terminal: ssh allocates none
-// then. The texts of argv stay borrowed. Destroy it in any case.
+// Parses argv[1..]. A single -t does not require ssh itself if standard input is not a terminal, because ssh allocates
+// no terminal then. Borrows the texts of argv. Destroy the result in any case.
 void rd_ssh_command_line_parse(struct rd_ssh_command_line *line, int argc, char **argv, bool is_terminal);
 void rd_ssh_command_line_destroy(struct rd_ssh_command_line *line); // NULL-safe
 

@@ -33,7 +33,7 @@ static bool is_other_program(const char *path, const char *own_directory) {
   return directory_of(path, directory) && strcmp(directory, own_directory) != 0;
 }
 
-// Of the file itself, links followed.
+// Stores the directory of the file itself; follows links.
 static bool directory_of(const char *path, char directory[static PATH_MAX]) {
   if (realpath(path, directory) == NULL) return false;
   char *slash = strrchr(directory, '/');

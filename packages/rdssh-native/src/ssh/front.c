@@ -18,7 +18,7 @@
 
 #define OWN_PROGRAM "/proc/self/exe"
 
-// A command line in the making.
+// A command line under construction.
 struct words {
   char **items;
   size_t count;
@@ -47,7 +47,7 @@ int rd_ssh_main(int argc, char **argv) {
   return 255;
 }
 
-// It returns only where it could not.
+// Returns only on failure.
 static bool become(int argc, char **argv, struct rd_error *error) {
   if (argc > 2 && strcmp(argv[1], "--die-with-parent") == 0) return become_child(argv + 2, error);
   if (argc < 2) {
@@ -65,7 +65,7 @@ static bool become(int argc, char **argv, struct rd_error *error) {
   return became;
 }
 
-// rdpipe starts ssh by this where a host is for ssh itself.
+// rdpipe starts ssh with this if a host needs ssh itself.
 static bool become_child(char **command, struct rd_error *error) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   execv(command[0], command);
@@ -73,7 +73,7 @@ static bool become_child(char **command, struct rd_error *error) {
   return false;
 }
 
-// It gets the user's words as they are.
+// Passes the user's words to ssh unchanged.
 static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, int argc, char **argv,
                        struct rd_error *error) {
   struct words words = {0};
@@ -87,7 +87,7 @@ static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, 
   return execute(&words, ssh, error);
 }
 
-// rdpipe, or rdforward, which starts rdpipe.
+// Becomes rdpipe, or rdforward, which starts rdpipe.
 static bool become_ours(const struct rd_ssh_command_line *line, const char *rdpipe, const char *ssh,
                         struct rd_error *error) {
   struct words words = {0};
@@ -168,5 +168,5 @@ static void add_pair(struct words *words, const char *option, const char *value)
 
 static void add(struct words *words, const char *word) {
   words->items = rd_memory_resize(words->items, words->count + 1, sizeof *words->items);
-  words->items[words->count++] = (char *)(size_t)word; // execv() changes none
+  words->items[words->count++] = (char *)(size_t)word; // execv() does not change them
 }

@@ -29,7 +29,7 @@ bool rd_terminal_input_start(struct rd_error *error) {
   return started;
 }
 
-// It keeps nothing else open: a reader of our output waits for its last writer.
+// Keeps no other descriptor open: a reader of this program's output waits for the last writer.
 _Noreturn static void pass_on(int out_fd, pid_t parent) {
   char bytes[4096];
   prctl(PR_SET_PDEATHSIG, SIGKILL);

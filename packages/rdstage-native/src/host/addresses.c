@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 
 #define ADDRESSES_MAX 256
-#define LOWER_UP 0x10000u // IFF_LOWER_UP of linux/if.h, which cannot be included beside net/if.h
+#define LOWER_UP 0x10000u // IFF_LOWER_UP of linux/if.h, which cannot be included together with net/if.h
 
 static void append(json_t *list, const struct ifaddrs *first, bool up);
 static const void *usable(const struct ifaddrs *entry);
@@ -44,7 +44,7 @@ static void append(json_t *list, const struct ifaddrs *first, bool up) {
   }
 }
 
-// Its address for inet_ntop(). NULL: not an Internet address, or a link-local one.
+// Returns the address for inet_ntop(), or NULL if it is not an Internet address or is link-local.
 static const void *usable(const struct ifaddrs *entry) {
   if (entry->ifa_addr == NULL || entry->ifa_netmask == NULL) return NULL;
   if (entry->ifa_addr->sa_family == AF_INET) {
@@ -59,7 +59,7 @@ static const void *usable(const struct ifaddrs *entry) {
   return NULL;
 }
 
-// IFF_RUNNING changes up to a second later.
+// Does not use IFF_RUNNING, which changes up to a second later.
 static bool is_up(const struct ifaddrs *entry) {
   return (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & LOWER_UP);
 }
@@ -74,7 +74,7 @@ static json_t *describe(const struct ifaddrs *entry, const void *address) {
                                 kind_of(entry, interface), "mtu", mtu_of(interface)));
 }
 
-// Without the label that an address may have: `eth0:1`.
+// Copies the name without the label that an address may have: `eth0:1`.
 static void interface_name(const struct ifaddrs *entry, char name[IF_NAMESIZE]) {
   snprintf(name, IF_NAMESIZE, "%.*s", (int)strcspn(entry->ifa_name, ":"), entry->ifa_name);
 }

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-// `addresses` of the hello (docs/protocol.md, section 2): at most 256, those of interfaces that are up first. Empty
-// when the kernel does not list them. The caller gets the reference.
+// `addresses` of the hello (docs/protocol/agent.md, section 2): at most 256, first those of interfaces that are up.
+// Empty if the kernel does not list them. The caller owns the reference.
 json_t *rd_addresses_json(void);
 
 #endif

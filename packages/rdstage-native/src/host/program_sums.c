@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of SHA-256 alone, without OpenSSL's providers: those take longer to set up than the digests.
+// Uses the SHA-256 functions directly: setting up OpenSSL's providers takes longer than the digests.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "host/program_sums.h"
 
@@ -43,7 +43,7 @@ static bool is_right(int directory_fd, const char *sums, const char *prefix, con
   return fd >= 0 && digest(fd, sum) && strncmp(sum, wanted, SUM_CHARACTERS) == 0;
 }
 
-// The text after `name=` in the list; it may be shorter than a digest. NULL when the name is not in it.
+// Returns the text after `name=` in the list, which may be shorter than a digest; NULL if the name is not in the list.
 static const char *sum_of(const char *sums, const char *name) {
   size_t length = strlen(name);
   for (const char *at = sums; at != NULL; at = strchr(at, ',')) {

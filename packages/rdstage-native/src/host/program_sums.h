@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check that the programs beside this one are those that rdpipe copied here.
+// Checks that the programs in this program's directory are the ones that rdpipe copied there.
 #ifndef RD_STAGE_PROGRAM_SUMS_H
 #define RD_STAGE_PROGRAM_SUMS_H
 
 #include <stdbool.h>
 
 // `sums`: NAME=SHA256 of each program, separated by commas; names are below `directory` (`rdhop`, `dynamic/rdtree`),
-// digests 64 lower-case hexadecimal digits. True when each program that would be started is in the list, is an
-// executable file and no link, and has that digest. Where there is a directory `dynamic`, its programs would be
+// digests have 64 lower-case hexadecimal digits. Returns true if each program that would be started is in the list, is
+// an executable file and not a link, and has that digest. If there is a directory `dynamic`, its programs would be
 // started, not the others.
 bool rd_program_sums_hold(const char *directory, const char *sums);
 

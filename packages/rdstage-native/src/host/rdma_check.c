@@ -52,7 +52,7 @@ static pid_t start(const char *program, int null_fd, int answer_fd, struct rd_er
   return rd_spawn(&spawning, error);
 }
 
-// False: it took too long and was killed.
+// Returns false if the program took too long and was killed.
 static bool wait_for(pid_t pid, int64_t limit_ms, int *status) {
   sigset_t child;
   sigemptyset(&child);
@@ -69,7 +69,7 @@ static bool wait_for(pid_t pid, int64_t limit_ms, int *status) {
   return true;
 }
 
-// The program has ended: as much of its output as fits is in the pipe.
+// The program has ended: the pipe holds as much of its output as fits.
 static void read_answer(int fd, char *answer, size_t answer_bytes) {
   rd_set_nonblocking(fd);
   ssize_t bytes = rd_read_some(fd, answer, answer_bytes - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check that rdsend and rdrecv can use RDMA here; only they open its libraries.
+// Checks that rdsend and rdrecv can use RDMA here; only these programs open its libraries.
 #ifndef RD_STAGE_RDMA_CHECK_H
 #define RD_STAGE_RDMA_CHECK_H
 
@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-// Runs `program`, an rdrecv, for at most `limit_ms`. False: *why has what is missing. SIGCHLD must be blocked, and this
-// consumes it: call it before any other child is started.
+// Runs `program`, an rdrecv, for at most `limit_ms`. Returns false if something is missing, and *why names it. SIGCHLD
+// must be blocked, and this function consumes it: call it before any other child is started.
 bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_error *why);
 
 #endif

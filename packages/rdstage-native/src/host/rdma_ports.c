@@ -17,14 +17,14 @@
 #define PORTS_OF_A_DEVICE_MAX 255u
 #define RATE_MAX_GBPS 1e6
 
-// The most that RoCE adds to a packet, as the kernel counts it: GRH, UDP, BTH, XRC, atomic header, ICRC.
+// The maximum that RoCE adds to a packet, as the kernel counts it: GRH, UDP, BTH, XRC, atomic header, ICRC.
 #define ROCE_HEADERS_BYTES (40 + 8 + 12 + 4 + 28 + 4)
 
 #define GIDS_READ 256u // a device may have thousands; the kernel fills the first ones first
 #define NAMES_MAX 16u
 #define NAME_BYTES 32u
 
-// A few names, each once, in the order in which they were added.
+// A few distinct names, in the order in which they were added.
 struct name_set {
   char names[NAMES_MAX][NAME_BYTES];
   size_t count;
@@ -33,7 +33,7 @@ struct name_set {
 // The table of a port's own addresses (GIDs).
 struct gids {
   struct name_set kinds;      // kinds of the entries that are set, as the kernel names them: "RoCE v2"
-  struct name_set interfaces; // network interfaces whose addresses the GIDs were made from
+  struct name_set interfaces; // network interfaces whose addresses the GIDs were derived from
   struct name_set own;        // network interfaces of the link-local GIDs, which every port has
 };
 
@@ -86,7 +86,7 @@ static void append_device(json_t *active, json_t *others, const char *sys, const
   }
 }
 
-// False: there is no such port.
+// Returns false if there is no such port.
 static bool open_port(struct port *port, const char *sys, const char *device, unsigned number) {
   char node_type[32];
   *port = (struct port){.sys = sys, .device = device, .number = number};
@@ -99,7 +99,7 @@ static bool open_port(struct port *port, const char *sys, const char *device, un
   return true;
 }
 
-// NULL: neither Ethernet nor InfiniBand.
+// Returns NULL if the port's network is neither Ethernet nor InfiniBand.
 static const char *link_layer_of(const struct port *port) {
   char text[32];
   rd_sysfs_line(text, sizeof text, "%s/link_layer", port->directory);
@@ -107,7 +107,7 @@ static const char *link_layer_of(const struct port *port) {
   return strcmp(text, "InfiniBand") == 0 ? "infiniband" : NULL;
 }
 
-// The file has `4: ACTIVE`.
+// The file contains `4: ACTIVE`.
 static const char *state_of(const struct port *port) {
   static const char *const states[] = {"down", "down", "init", "armed", "active", "active"};
   char text[32];
@@ -116,7 +116,7 @@ static const char *state_of(const struct port *port) {
   return states[number < sizeof states / sizeof *states ? number : 0];
 }
 
-// Once for each network interface whose addresses lead to it.
+// Appends one entry per network interface whose addresses lead to the port, or one without an interface.
 static void append_port(json_t *list, const struct port *port) {
   struct gids gids;
   struct name_set interfaces = {0};
@@ -154,8 +154,8 @@ static void add_name(struct name_set *set, const char *name) {
   set->count++;
 }
 
-// RoCE: the interfaces whose addresses its GIDs are made from, also a VLAN or a bridge above it. Where there are none,
-// or on another kind of network: the interface of the device.
+// RoCE: the interfaces from whose addresses the port's GIDs are derived, which may be a VLAN or a bridge above the
+// device's interface. If there are none, or on another kind of network: the interface of the device.
 static void find_interfaces(const struct port *port, const struct gids *gids, struct name_set *interfaces) {
   char parent[NAME_BYTES];
   *interfaces = gids->interfaces.count ? gids->interfaces : gids->own;
@@ -186,7 +186,7 @@ static json_t *describe(const struct port *port, const char *interface, const st
                                 rd_json_made_text(interface), "numa", numa_node(port), "gids", kinds(port, gids)));
 }
 
-// The file has `2.5 Gb/sec (1X SDR)`.
+// The file contains `2.5 Gb/sec (1X SDR)`.
 static json_int_t rate_mbps(const struct port *port) {
   char text[64];
   rd_sysfs_line(text, sizeof text, "%s/rate", port->directory);
@@ -208,7 +208,7 @@ static json_t *numa_node(const struct port *port) {
   return rd_numa_node_of(port->sys, port->device, &node) ? json_integer(node) : json_null();
 }
 
-// The kinds of an iWARP device's GIDs mean nothing.
+// The kinds of an iWARP device's GIDs have no meaning.
 static json_t *kinds(const struct port *port, const struct gids *gids) {
   json_t *list = rd_json_made(json_array());
   if (port->is_iwarp) rd_json_made_append(list, json_string("iWARP"));

@@ -32,7 +32,7 @@ bool rd_die_with_parent_run(char **command, int *status, struct rd_error *error)
   end_command(pid, signal_fd);
   int ended;
   if (waitpid(pid, &ended, WNOHANG) != pid) ended = SIGKILL; // it cannot be killed, and is not waited for
-  rd_process_tree_end(getpid(), END_WITHIN_MS);              // processes that it left behind
+  rd_process_tree_end(getpid(), END_WITHIN_MS);              // processes that the command left behind
   *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
   return true;
 }
@@ -59,7 +59,7 @@ static void wait_for_end(pid_t pid, int signal_fd) {
   }
 }
 
-// Waits for its death before /proc is searched: mostly it leaves no process behind.
+// Waits for the death of the command before searching /proc: few commands leave other processes running.
 static void end_command(pid_t pid, int signal_fd) {
   struct pollfd polled = {.fd = signal_fd, .events = POLLIN};
   int64_t until_ms = rd_now_ms() + END_WITHIN_MS;
@@ -70,7 +70,7 @@ static void end_command(pid_t pid, int signal_fd) {
   }
 }
 
-// The bytes of the input are dropped.
+// Drops the bytes of the input.
 static bool input_has_ended(void) {
   char dropped[512];
   ssize_t got = rd_read_some(STDIN_FILENO, dropped, sizeof dropped);

@@ -29,7 +29,7 @@ static ssize_t read_file(pid_t pid, const char *name, char *text, size_t text_by
 static int by_pid(const void *left, const void *right);
 static bool belongs(const struct rd_process_list *all, const struct rd_process *process, pid_t root, bool with_group);
 
-// A subreaper without children has no process below it: after a run that ended well /proc need not be searched.
+// A subreaper without children has no descendants: after a run that ended well, /proc need not be searched.
 bool rd_process_list_below(pid_t root, struct rd_process_list *list, struct rd_error *error) {
   *list = (struct rd_process_list){0};
   if (root == getpid() && !has_children()) return true;
@@ -45,8 +45,8 @@ void rd_process_list_clear(struct rd_process_list *list) {
   *list = (struct rd_process_list){0};
 }
 
-// The descriptor refers to the process that has the pid now; its start time shows whether that is the one we mean.
-// Where there is no descriptor (Linux before 5.3, or none is left) a short race remains.
+// pid_fd refers to the process that has the pid now; the start time shows whether this is the listed process. Without a
+// pid_fd (Linux before 5.3, or no descriptor is left) a short race remains.
 int rd_process_signal(const struct rd_process *process, int number) {
   RD_AUTO_CLOSE int pid_fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
   if (pid_fd < 0 && errno == ESRCH) return ESRCH;
@@ -115,11 +115,11 @@ static bool list_all(struct rd_process_list *list, struct rd_error *error) {
   return true;
 }
 
-// False when it has ended meanwhile.
+// Returns false if the process has ended meanwhile.
 static bool read_process(pid_t pid, struct rd_process *process) {
   char text[1024];
   if (read_file(pid, "stat", text, sizeof text) <= 0) return false;
-  const char *after_name = strrchr(text, ')'); // the name may hold anything
+  const char *after_name = strrchr(text, ')'); // the name may contain anything
   process->pid = pid;
   return after_name != NULL &&
          sscanf(after_name + 1, " %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",

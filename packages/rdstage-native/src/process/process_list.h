@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes below another one, read from /proc.
+// The descendants of a process, read from /proc.
 #ifndef RD_STAGE_PROCESS_LIST_H
 #define RD_STAGE_PROCESS_LIST_H
 
@@ -11,27 +11,29 @@
 struct rd_process {
   pid_t pid, parent, group;
   char state;                 // as in /proc/PID/stat: 'Z' is dead, 'T' is stopped
-  unsigned long long started; // clock ticks after the boot; pid and start together identify a process
+  unsigned long long started; // clock ticks since boot; pid and start time together identify a process
 };
 
 struct rd_process_list {
-  struct rd_process *items; // by pid
+  struct rd_process *items; // sorted by pid
   size_t count;
 };
 
-// Every living process below `root`, without it. Free with rd_process_list_clear().
+// Lists every living process below `root`, without `root`. Free with rd_process_list_clear().
 bool rd_process_list_below(pid_t root, struct rd_process_list *list, struct rd_error *error);
-// `leader`, its process group (whose members may have lost their parents), and everything below these.
+// Lists `leader`, its process group (whose members may have lost their parents), and everything below them.
 bool rd_process_list_group(pid_t leader, struct rd_process_list *list, struct rd_error *error);
 void rd_process_list_clear(struct rd_process_list *list);
 
-// Signals this process, and no other that has got its pid since it was listed. 0, or the errno: ESRCH, EPERM.
+// Signals this process, but not another one that has got its pid since it was listed. Returns 0, or the errno: ESRCH,
+// EPERM.
 int rd_process_signal(const struct rd_process *process, int number);
 
-// It runs with another effective user than ours, and we are not root: a sudo forwards TERM, but not KILL.
+// Returns true if the process has another effective user than this process, and this process is not root. sudo is such
+// a process; it forwards TERM, but not KILL.
 bool rd_process_is_foreign(pid_t pid);
 
-// Its command line, arguments joined by spaces, safe to print; its name where that is empty.
+// Stores the command line, arguments joined by spaces, safe to print; if it is empty, the name of the process.
 void rd_process_command(pid_t pid, char *text, size_t text_bytes);
 
 #endif

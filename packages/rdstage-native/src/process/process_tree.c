@@ -86,13 +86,14 @@ static bool is_among(pid_t pid, const pid_t *pids, size_t count) {
   return false;
 }
 
-// How many were running and got the signal. A process that may not be signalled, or is foreign, is not stopped.
+// Returns how many processes were running and got the signal. A process that may not be signalled, or that belongs to
+// another user, is not stopped.
 static size_t stop_running(const struct rd_process_tree_sweep *sweep, const struct rd_process_list *list) {
   size_t stopped = 0;
   for (size_t i = 0; i < list->count; i++) {
     const struct rd_process *process = &list->items[i];
     if (process->state == 'T' || process->state == 't' || rd_process_is_foreign(process->pid)) continue;
-    if (is_among(process->pid, sweep->asked, sweep->asked_count)) continue; // it is at its last work
+    if (is_among(process->pid, sweep->asked, sweep->asked_count)) continue; // it is cleaning up
     if (rd_process_signal(process, SIGSTOP) == 0) stopped++;
   }
   return stopped;

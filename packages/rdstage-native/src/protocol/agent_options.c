@@ -123,7 +123,7 @@ static bool check_served(const struct rd_agent_options *options, struct rd_error
   return true;
 }
 
-// It is printed in the first line, where a space ends it.
+// The nonce is printed in the first line, where a space would end it.
 static bool check_nonce(const char *nonce, struct rd_error *error) {
   if (nonce == NULL || !*nonce || strlen(nonce) > NONCE_MAX_CHARACTERS)
     return usage(error, "--agent needs --nonce NONCE");

@@ -12,14 +12,14 @@ enum rd_agent_options_mode { RD_OPTIONS_AGENT, RD_OPTIONS_DIE_WITH_PARENT, RD_OP
 struct rd_agent_options {
   enum rd_agent_options_mode mode;
   const char *nonce;
-  const char *sums;            // of the programs beside it (program_sums.h); NULL: not given
+  const char *sums;            // of the programs in the same directory (program_sums.h); NULL: not given
   int user_stdin, user_stdout; // -1: not given
   struct rd_stage_limits limits;
   struct rd_served served;
-  char **command; // of RD_OPTIONS_DIE_WITH_PARENT
+  char **command; // for RD_OPTIONS_DIE_WITH_PARENT
 };
 
-// Everything points into `argv`. False (RD_CODE_USAGE) when an option is unknown, missing or invalid.
+// All strings point into `argv`. Returns false (RD_CODE_USAGE) if an option is unknown, missing or invalid.
 bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define IDLE_BYTES (64u << 10)
-// More than the unacknowledged stderr of all stages: an rdpipe that lets so much wait has stopped reading.
+// More than the unacknowledged stderr of all stages: if this much is queued, rdpipe has stopped reading.
 #define QUEUE_MAX_BYTES (96u << 20)
 
 struct rd_control_line {
@@ -21,7 +21,7 @@ struct rd_control_line {
   struct rd_line_reader *reader;
   struct rd_line_writer *writer;
   struct rd_watch *readable, *writable;
-  bool lost; // and the handler was called
+  bool lost; // the handler was called
   bool gone; // nothing can be written any more
 };
 
@@ -80,7 +80,7 @@ void rd_control_line_emit_if_idle(struct rd_control_line *control, json_t *event
 
 void rd_control_line_emit_alive(struct rd_control_line *control) {
   static const char line[] = "{\"event\":\"alive\"}";
-  // Where so much waits that it could not be sent, the last one still waits too.
+  // If so much is queued that the last `alive` could not be sent, that one is still at the front.
   if (control->gone || rd_line_writer_first_is(control->writer, line)) return;
   rd_line_writer_add_first(control->writer, line, sizeof line - 1);
   watch_writing(control);
@@ -134,7 +134,7 @@ static void on_writable(void *context, short ready) {
   if (!rd_line_writer_queued_bytes(control->writer)) rd_watch_change(control->writable, 0);
 }
 
-// After an invalid request events can still be sent; after the end of the connection they cannot.
+// Events can still be sent after an invalid request, but not after the end of the connection.
 static void lose(struct rd_control_line *control, enum rd_code code, const char *reason) {
   rd_watch_change(control->readable, RD_WATCH_NOTHING);
   if (code == RD_CODE_ABORTED) control->gone = true;

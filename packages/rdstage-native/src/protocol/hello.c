@@ -26,7 +26,7 @@
 #include <sys/auxv.h>
 #endif
 
-#define RDMA_CHECK_MS 5000 // it takes a quarter of a second on an emulated host; longer, and it hangs
+#define RDMA_CHECK_MS 5000 // the check takes a quarter of a second on an emulated host; if it takes longer, it hangs
 
 static void add(json_t *facts, json_t *more);
 static json_t *program_facts(pid_t agent);
@@ -90,7 +90,7 @@ static json_t *network_facts(int null_fd) {
                                 rd_addresses_json(), "rdma", ports));
 }
 
-// Only where a port is active: other hosts should not wait for a program.
+// Checks only if a port is active: other hosts should not wait for a program.
 static json_t *rdma_lacks(const json_t *ports, int null_fd) {
   char program[PATH_MAX];
   struct rd_error why;
@@ -111,14 +111,14 @@ static json_int_t network_namespace(void) {
   return stat("/proc/self/ns/net", &status) ? 0 : (json_int_t)status.st_ino;
 }
 
-// Not from the user database, which a static program cannot read everywhere.
+// Does not use the user database, which a static program cannot read everywhere.
 static const char *user_name(void) {
   const char *name = getenv("USER");
   if (name == NULL || !*name) name = getenv("LOGNAME");
   return name != NULL ? name : "";
 }
 
-// True when the CPU has AES instructions; without them another cipher is faster.
+// Returns true if the CPU has AES instructions; without them another cipher is faster.
 static bool has_aes(void) {
 #if defined(__x86_64__) || defined(__i386__)
   return __builtin_cpu_supports("aes");

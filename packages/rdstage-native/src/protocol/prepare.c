@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// With its `op` it must fit into one line for the program.
+// Together with its `op` the object must fit into one line for the program.
 #define OPEN_MAX_BYTES (RD_JSON_LINE_MAX_BYTES / 2)
 #define TIME_MAX_MS (30LL * 24 * 3600 * 1000)
 
@@ -97,7 +97,7 @@ bool rd_prepare_joins(const struct rd_stage_spec *stage, int64_t link, enum rd_h
   return stage->in_count == 0 && stage->in == link;
 }
 
-// Wipes every text in it: one is the hop's key.
+// Wipes every text in the object, because one is the hop's key.
 static void destroy_open(json_t *open) {
   const char *name;
   json_t *value;
@@ -156,7 +156,7 @@ static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_
   return decode_file(object, stage, error);
 }
 
-// Absent: the stage stands on one host.
+// If absent, the stage runs on one host.
 static bool decode_part(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
   const char *host;
   json_int_t rank, width;
@@ -188,7 +188,7 @@ static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct r
   return decode_ok(ok, stage, error);
 }
 
-// rdtree alone reads its settings.
+// Only rdtree decodes its settings.
 static bool decode_tree(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
   json_t *settings = json_object_get(object, "settings");
   stage->kind = RD_STAGE_TREE;
@@ -199,7 +199,7 @@ static bool decode_tree(json_t *object, struct rd_stage_spec *stage, struct rd_e
   return ins == NULL || decode_ins(ins, stage, error);
 }
 
-// Its labels are arguments of rdgather, which are text.
+// The labels become arguments of rdgather, which are text.
 static bool decode_gather(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
   const char *mode;
   json_t *ins, *labels = NULL;
@@ -207,12 +207,12 @@ static bool decode_gather(json_t *object, struct rd_stage_spec *stage, struct rd
   if (json_unpack_ex(object, &why, 0, "{s:s,s:o,s?o}", "mode", &mode, "ins", &ins, "labels", &labels))
     return invalid(error, why.text);
   size_t count = json_array_size(ins);
-  if (labels != NULL && json_array_size(labels) != count) return invalid(error, "labels are not as many as ins");
+  if (labels != NULL && json_array_size(labels) != count) return invalid(error, "labels and ins differ in length");
   stage->kind = RD_STAGE_GATHER;
   stage->ok[0] = true;
   stage->settings = json_incref(object);
   for (size_t i = 0; labels != NULL && i < count; i++)
-    if (!json_is_string(json_array_get(labels, i))) return invalid(error, "labels have something else");
+    if (!json_is_string(json_array_get(labels, i))) return invalid(error, "labels has an item that is not text");
   return decode_ins(ins, stage, error);
 }
 
@@ -223,7 +223,7 @@ static bool decode_ins(const json_t *ins, struct rd_stage_spec *stage, struct rd
   stage->in_count = count;
   for (size_t i = 0; i < count; i++) {
     stage->ins[i] = json_is_integer(json_array_get(ins, i)) ? json_integer_value(json_array_get(ins, i)) : -1;
-    if (stage->ins[i] < 0) return invalid(error, "ins has something else");
+    if (stage->ins[i] < 0) return invalid(error, "ins has an item that is not a number");
   }
   return true;
 }
@@ -325,7 +325,7 @@ static bool decode_relay(const json_t *object, struct rd_link_spec *link, struct
   return (is_right && link->sink != RD_PARTY_RELAY) || invalid(error, "a relay without its link");
 }
 
-// NULL when it is not hexadecimal, or has a NUL, which an argument cannot have.
+// Returns NULL if the text is not hexadecimal, or contains a NUL, which an argument cannot have.
 static char *text_from_hex(const char *digits) {
   size_t count = strlen(digits), bytes;
   char *text = rd_memory_new(count / 2 + 1, 1);
@@ -335,7 +335,7 @@ static char *text_from_hex(const char *digits) {
   return NULL;
 }
 
-// Every stage has its links.
+// Checks that every stage has its links.
 static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error *error) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
     const struct rd_stage_spec *stage = &prepare->stages[i];
@@ -358,7 +358,7 @@ static bool has_inputs(const struct rd_prepare_spec *prepare, const struct rd_st
   return true;
 }
 
-// Every link has its stages, one at each end.
+// Checks that every link has its stages, one at each end.
 static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error) {
   for (size_t i = 0; i < prepare->link_count; i++)
     if (!fits(prepare, &prepare->links[i], RD_SIDE_SEND) || !fits(prepare, &prepare->links[i], RD_SIDE_RECV))
@@ -369,7 +369,7 @@ static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *
   return true;
 }
 
-// One link here receives the stream that it passes on, and no other link passes it on.
+// Returns true if one link here receives the stream that `link` passes on, and no other link passes on that stream.
 static bool is_relayed(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link) {
   size_t receivers = 0, others = 0;
   for (size_t i = 0; i < prepare->link_count; i++) {

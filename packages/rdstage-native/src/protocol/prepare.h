@@ -25,16 +25,16 @@ enum rd_stage_kind {
 struct rd_stage_spec {
   unsigned number;
   enum rd_stage_kind kind;
-  char *text;       // the command, or the file's word; NULL for a program of ours
+  char *text;       // the command, or the file's word; NULL for a program of rdpipe
   char *shell;      // of a command; NULL: the user's login shell
-  bool ok[256];     // of all but files: statuses that count as success
-  bool lenient;     // its reader gets a clean end of file also where it fails
+  bool ok[256];     // of all kinds but files: statuses that count as success
+  bool lenient;     // the reader gets a clean end of file even if the stage fails
   bool append;      // of a sink
-  json_t *settings; // of a tree: the object for rdtree, as it came; of a gathering the whole stage
+  json_t *settings; // of a tree: the object for rdtree, unchanged; of a gathering: the complete stage
   int64_t in, out;  // link numbers; -1: none
-  int64_t *ins;     // of a stage with several inputs, in place of `in`: their links, in order
+  int64_t *ins;     // of a stage with several inputs, instead of `in`: their links, in order
   size_t in_count;
-  char *part_host; // of a stage on several hosts: the name of this one; NULL: it is none
+  char *part_host; // of a stage on several hosts: the name of this host; otherwise NULL
   unsigned part_rank, part_width;
 };
 
@@ -48,8 +48,8 @@ struct rd_link_spec {
   enum rd_link_kind kind;
   enum rd_hop_side side; // of a hop
   enum rd_link_party source, sink;
-  int64_t relay; // with the source RD_PARTY_RELAY: the link whose stream, received here, it passes on
-  json_t *open;  // of a hop or a local link: its settings, an object that only its programs decode
+  int64_t relay; // if the source is RD_PARTY_RELAY: the link that receives, on this host, the stream to pass on
+  json_t *open;  // of a hop or a local link: its settings, an object that only the hop programs decode
 };
 
 struct rd_prepare_spec {
@@ -62,20 +62,20 @@ struct rd_prepare_spec {
   size_t link_count;
 };
 
-// NULL (RD_CODE_USAGE) when a part is missing, of the wrong kind or out of range, or when stages and links do not fit
-// together. Free with rd_prepare_destroy().
+// Returns NULL (RD_CODE_USAGE) if a part is missing, of the wrong type or out of range, or if stages and links do not
+// match. Free with rd_prepare_destroy().
 struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error);
 void rd_prepare_destroy(struct rd_prepare_spec *prepare); // wipes the keys; NULL-safe
 
-// True for a source or a sink: it is opened by an end of a link, and has no process of its own.
+// Returns true for a source or a sink: it is opened by an end of a link and has no process of its own.
 bool rd_prepare_is_file(const struct rd_stage_spec *stage);
 
-// The link that is the stage's input (`side` RD_SIDE_RECV) or output (RD_SIDE_SEND), or NULL.
+// Returns the link that is the stage's input (`side` RD_SIDE_RECV) or output (RD_SIDE_SEND), or NULL.
 const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
                                               enum rd_hop_side side);
-// Whether the stage reads from (`side` RD_SIDE_RECV) or writes to (RD_SIDE_SEND) the link with that number.
+// Returns true if the stage reads from (`side` RD_SIDE_RECV) or writes to (RD_SIDE_SEND) the link with that number.
 bool rd_prepare_joins(const struct rd_stage_spec *stage, int64_t link, enum rd_hop_side side);
-// The stage that reads from (`side` RD_SIDE_RECV) or writes to (RD_SIDE_SEND) that link, or NULL.
+// Returns the stage that reads from (`side` RD_SIDE_RECV) or writes to (RD_SIDE_SEND) that link, or NULL.
 const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *prepare, int64_t link,
                                                 enum rd_hop_side side);
 

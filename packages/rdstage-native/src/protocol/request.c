@@ -90,7 +90,7 @@ static bool decode_dial(json_t *object, struct rd_request *request, struct rd_er
   return decode_end(object, request, error);
 }
 
-// Decodes which end it is for; that end's program decodes the rest.
+// Decodes the link and the side of the end; the program of that end decodes the rest.
 static bool decode_end(json_t *object, struct rd_request *request, struct rd_error *error) {
   json_int_t link;
   const char *end;

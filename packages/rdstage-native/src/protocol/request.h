@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only decoder of rdpipe's requests to the agent (docs/protocol.md, section 2.1).
+// The only decoder of rdpipe's requests to the agent (docs/protocol/agent.md, section 2.1).
 #ifndef RD_STAGE_REQUEST_H
 #define RD_STAGE_REQUEST_H
 
 #include "protocol/prepare.h"
 
-// `prepare` has the settings of every program of a copy, and two or three of these have all of its sources.
+// `prepare` contains the settings of every program of a copy, and two or three of these contain all of its sources.
 #define RD_REQUEST_LINE_MAX_BYTES (16u << 20)
 
 enum rd_request_op {
@@ -36,9 +36,10 @@ struct rd_request {
   char reason[256];                // RD_REQUEST_ABORT
 };
 
-// Decodes one line. False (RD_CODE_USAGE) when it is no request, or its parts do not fit together; *request is cleared
-// then.
+// Decodes one line. Returns false (RD_CODE_USAGE) if the line is not a request or its parts do not match; *request is
+// cleared then.
 bool rd_request_decode(const char *line, size_t bytes, struct rd_request *request, struct rd_error *error);
+// Frees the contents of the request, except for a `prepare` that was taken over.
 void rd_request_clear(struct rd_request *request);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A copy has three stages on a host, and clean; each may have a hop on both sides.
+// A copy has three stages per host, besides `clean`; each may have a hop on both sides.
 #define STAGES_MAX 8u
 #define LINKS_MAX 16u
 #define BUFFER_MAX_BYTES (64 << 20)
@@ -76,7 +76,7 @@ static bool allows_stage(const struct rd_served *served, const struct rd_stage_s
   return refuse(error, "unknown kind of copy");
 }
 
-// rdsend and rdrecv refuse a value of another kind.
+// rdsend and rdrecv refuse a value of another type.
 static void bound_hop(const struct rd_served *served, json_t *open) {
   json_t *buffer = json_object_get(open, "buffer");
   if (json_integer_value(buffer) > BUFFER_MAX_BYTES) json_integer_set(buffer, BUFFER_MAX_BYTES);

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of a session of `rdrecv --serve`: copies below one directory, and nothing else.
+// The limits of a session of `rdrecv --serve`: it may only copy below one directory.
 #ifndef RD_STAGE_SERVED_H
 #define RD_STAGE_SERVED_H
 
 #include "protocol/prepare.h"
 
 struct rd_served {
-  int directory_fd; // 0: no such session, and everything is allowed
+  int directory_fd; // 0: not such a session, and everything is allowed
   bool reads, writes;
   uint16_t low_port, high_port; // on which ends of hops may listen; 0: any
 };
 
+// Returns true in a session of `rdrecv --serve`.
 bool rd_served_is(const struct rd_served *served);
-// "read", "write" or "both".
+// Parses "read", "write" or "both".
 bool rd_served_take_rights(struct rd_served *served, const char *text);
-// "A-B".
+// Parses "A-B".
 bool rd_served_take_ports(struct rd_served *served, const char *text);
 
-// False (RD_CODE_USAGE): a stage is no program of a copy, or needs a right that the client lacks, or there is more than
-// a copy needs. Puts the session's ports and a bound for memory into the settings of its hops.
+// Returns false (RD_CODE_USAGE) if a stage is not a program of a copy or needs a right that the client lacks, or if
+// there is more than a copy needs. Puts the session's ports and a memory limit into the settings of its hops.
 bool rd_served_allows(const struct rd_served *served, struct rd_prepare_spec *prepare, struct rd_error *error);
-// `request`: of listen, dial or show; NULL: another one. False: it names a local socket.
+// `request`: a listen, dial or show request; NULL: another one. Returns false if it names a local socket.
 bool rd_served_allows_connection(const struct rd_served *served, const json_t *request, struct rd_error *error);
 
 #endif

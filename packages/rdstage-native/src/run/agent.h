@@ -14,7 +14,7 @@ struct rd_agent {
   struct rd_loop *loop;
   struct rd_control_line *control;
   int guard_fd;
-  uint32_t last_hold; // the last number that was given to a write end that the guardian holds too
+  uint32_t last_hold; // the last number given to a write end that the guardian also holds
   int null_fd;
   int user_stdin, user_stdout;   // -1: not on this host
   struct rd_stage_limits limits; // of commands

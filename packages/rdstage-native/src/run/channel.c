@@ -13,7 +13,7 @@
 struct rd_channel {
   struct rd_agent *agent;
   int read_fd, write_fd;
-  uint32_t hold; // 0: the guardian does not hold it
+  uint32_t hold; // 0: not held by the guardian
   struct rd_watch *watch;
   rd_channel_function *reader_gone;
   void *context;
@@ -79,7 +79,7 @@ bool rd_channel_is_read(const struct rd_channel *channel) {
 }
 
 void rd_channel_release(struct rd_channel *channel) {
-  struct rd_error ignored; // a guardian that is gone holds nothing, and the loop sees that it is gone
+  struct rd_error ignored; // a guardian that is gone holds nothing, and the loop notices that it is gone
   rd_watch_end(&channel->watch);
   rd_cleanup_fd(&channel->write_fd);
   if (channel->hold) rd_guardian_release(channel->agent->guard_fd, channel->hold, &ignored);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipe between two processes of a segment, of which the supervisor keeps a copy of the write end.
-// The reader sees no end of file before the supervisor allows it, and the supervisor sees when the last reader is gone.
+// A pipe between two processes of a segment. The supervisor keeps a copy of the write end.
+// The reader sees no end of file before the supervisor allows it, and the supervisor notices when the last reader is
+// gone.
 #ifndef RD_STAGE_CHANNEL_H
 #define RD_STAGE_CHANNEL_H
 
@@ -10,21 +11,23 @@
 typedef void rd_channel_function(void *context);
 
 struct rd_channel;
-// `guarded`: the guardian holds the write end as well. NULL (RD_CODE_INTERNAL) on failure.
+// `guarded`: the guardian also holds the write end. Returns NULL (RD_CODE_INTERNAL) on failure.
 struct rd_channel *rd_channel_create(struct rd_agent *agent, bool guarded, struct rd_error *error);
-// Closes the ends that are still open here. While there is a reader, the guardian keeps the write end.
+// Closes the ends that are still open in this process. The guardian keeps the write end while there is a reader.
 void rd_channel_destroy(struct rd_channel *channel); // NULL-safe
-// For when the guardian is gone: moves a guarded write end that is still open to `held`.
+// Call when the guardian is gone: moves a guarded write end that is still open to `held`.
 void rd_channel_hand_over(struct rd_channel *channel, struct rd_held_write_ends *held);
 
 int rd_channel_read_end(const struct rd_channel *channel);  // borrowed; -1 after rd_channel_reader_started()
 int rd_channel_write_end(const struct rd_channel *channel); // borrowed; -1 after rd_channel_release()
-// The reader has its own copy of the read end now: closes ours. `reader_gone` is called once when no reader is left.
+// The reader now has its own copy of the read end: closes the supervisor's copy. `reader_gone` is called once, when no
+// reader is left.
 void rd_channel_reader_started(struct rd_channel *channel, rd_channel_function *reader_gone, void *context);
-// Closes our read end: no further process gets it.
+// Closes the supervisor's read end: no further process gets it.
 void rd_channel_close_read_end(struct rd_channel *channel);
+// Returns true while the pipe has a reader.
 bool rd_channel_is_read(const struct rd_channel *channel);
-// Closes the copies of the write end, here and at the guardian: the reader may see the end of file.
+// Closes the copies of the write end in this process and in the guardian: the reader may see the end of file.
 void rd_channel_release(struct rd_channel *channel);
 
 #endif

@@ -28,7 +28,7 @@ int rd_guardian_run(pid_t supervisor, int guard_fd) {
   return status;
 }
 
-// Returns when the supervisor is gone, or hangs. True when it had finished.
+// Returns when the supervisor is gone or hangs: true if it had finished.
 static bool watch_supervisor(int guard_fd, struct rd_held_write_ends *held) {
   struct rd_guardian_message message;
   bool finished = false;
@@ -43,7 +43,7 @@ static bool watch_supervisor(int guard_fd, struct rd_held_write_ends *held) {
   return finished;
 }
 
-// True when a message or the end of the socket is there.
+// Returns true if a message has arrived or the socket was closed.
 static bool is_readable_within(int guard_fd, int within_ms) {
   struct pollfd polled = {.fd = guard_fd, .events = POLLIN};
   int ready;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// Room for one descriptor, aligned as the kernel wants it.
+// Space for one descriptor, aligned as the kernel requires.
 union fd_space {
   struct cmsghdr align;
   char bytes[CMSG_SPACE(sizeof(int))];

@@ -47,7 +47,8 @@ static void forget(struct rd_held_write_ends *held, size_t index) {
   held->items[index] = held->items[--held->count];
 }
 
-// A reader that is no process of the run, such as a daemon that was handed the pipe, would otherwise wait for ever.
+// Returns false if no process of the run is alive. Another reader, such as a daemon that was handed the pipe, would
+// keep this process waiting for ever.
 static bool run_goes_on(void) {
   struct rd_process_list list;
   struct rd_error ignored;

@@ -101,7 +101,8 @@ void rd_hop_commit(struct rd_hop *hop, int status) {
 
 void rd_hop_abort(struct rd_hop *hop, const char *reason) {
   if (hop->aborted) return;
-  // A program that is dying already fails by itself; its peer may report that before its exit is seen here.
+  // A program that is already dying fails for its own reason; its peer may report the failure before the exit is seen
+  // here.
   hop->aborted = hop->program == NULL || !rd_hop_program_has_left(hop->program);
   rd_path_expansion_destroy(hop->expansion);
   hop->expansion = NULL;
@@ -149,7 +150,7 @@ static enum rd_code file_code(const struct rd_hop *hop) {
   return hop->side == RD_SIDE_SEND ? RD_CODE_SOURCE_UNREADABLE : RD_CODE_SINK_UNWRITABLE;
 }
 
-// Its output is on a terminal, where rdpipe may show its progress.
+// Returns true if the output is on a terminal, where rdpipe may show its progress.
 static bool shows_output(const struct rd_hop *hop) {
   return hop->side == RD_SIDE_RECV && hop->link->sink == RD_PARTY_USER && isatty(hop->data_fd);
 }
@@ -183,7 +184,7 @@ static bool start(struct rd_hop *hop, struct rd_error *error) {
   return true;
 }
 
-// The settings are passed on as they came. Those of a local link are for both ends: each gets its own key of a chain.
+// Passes on the settings unchanged. Those of a local link are for both ends: each end gets only its own key of a chain.
 static void emit_open(struct rd_hop *hop) {
   json_t *message = rd_json_made(json_copy(hop->link->open));
   json_object_del(message, hop->side == RD_SIDE_SEND ? "verify" : "sign");
@@ -207,7 +208,7 @@ static void emit_early(struct rd_hop *hop) {
   hop->early = NULL;
 }
 
-// Its program could not be started.
+// The program could not be started.
 static void fail(struct rd_hop *hop, const struct rd_error *error) {
   hop->over = true;
   rd_control_line_emit(hop->agent->control,
@@ -241,7 +242,7 @@ static void pass_on(struct rd_hop *hop, json_t *event, bool droppable) {
     rd_control_line_emit(hop->agent->control, json_incref(event));
 }
 
-// An end that adopts a socket is ready only when it is connected to the other end.
+// An end that adopts a socket is ready only after it is connected to the other end.
 static void on_ready(struct rd_hop *hop) {
   if (hop->adopt_fd < 0)
     become_ready(hop);
@@ -250,7 +251,7 @@ static void on_ready(struct rd_hop *hop) {
                                                 hop->side == RD_SIDE_SEND));
 }
 
-// The hosts behind in a chain may still lack what is written here: rdpipe has to know both.
+// Later hosts of a chain may still lack the data that is written here, so rdpipe needs to know both.
 static void on_end(struct rd_hop *hop, json_t *event) {
   hop->handler.end(hop->handler.context);
   if (!json_is_true(json_object_get(hop->link->open, "chain"))) return;
@@ -263,7 +264,7 @@ static void become_ready(struct rd_hop *hop) {
   hop->handler.changed(hop->handler.context);
 }
 
-// There is no other way to connect the ends of a local link.
+// There is no other method to connect the ends of a local link.
 static void on_not_joined(struct rd_hop *hop, json_t *event) {
   const char *message = json_string_value(json_object_get(event, "message"));
   if (!hop->aborted)
@@ -279,7 +280,7 @@ static void on_finished(struct rd_hop *hop, json_t *event) {
   if (json_unpack(event, "{s:s,s:i,s:s,s:s,s:I,s:I,s:I,s:I,s:I}", "result", &result, "status", &status, "code", &code,
                   "message", &message, "bytes", &bytes, "wire_bytes", &wire_bytes, "user_ms", &user_ms, "system_ms",
                   &system_ms, "max_rss_kib", &max_rss_kib))
-    return; // our own program is broken: its exit without a result is reported
+    return; // the program is broken: its exit without a result is reported
   struct rd_link_end_event ended = {.result = result,
                                     .code = code,
                                     .message = message,
@@ -299,8 +300,9 @@ static void finish(struct rd_hop *hop, const struct rd_link_end_event *ended) {
   hop->handler.finished(hop->handler.context, well);
 }
 
-// It exited without reporting a result. After our abort that is no failure of its own, but death by a signal that we
-// did not send is: the peer may report the loss, and rdpipe may send abort, before the exit is seen here.
+// The program exited without reporting a result. After an abort this is not a failure of its own, except for death by a
+// signal that the supervisor did not send: the peer may report the loss, and rdpipe may send abort, before the exit is
+// seen here.
 static void die(struct rd_hop *hop, int status, const struct rd_usage *usage) {
   const char *name = rd_hop_program_name(hop->side);
   struct rd_error error;

@@ -10,11 +10,11 @@
 
 struct rd_hop;
 
-// Callbacks to its link.
+// Callbacks to the link that owns this end.
 struct rd_hop_handler {
-  void (*changed)(void *context); // it is ready, or over
-  void (*end)(void *context);     // rdrecv: everything is written, the consumer may see the end of file
-  // Its program has reported its result, or died. `well`: delivered, or the reader closed early.
+  void (*changed)(void *context); // the end is ready, or over
+  void (*end)(void *context);     // rdrecv: everything is written; the consumer may see the end of file
+  // The program has reported its result, or died. `well`: delivered, or the reader closed early.
   void (*finished)(void *context, bool well);
   void *context;
 };
@@ -23,43 +23,45 @@ struct rd_hop {
   struct rd_agent *agent;
   const struct rd_prepare_spec *prepare;
   const struct rd_link_spec *link;
-  const struct rd_stage_spec *file; // NULL: its input or output is a descriptor
+  const struct rd_stage_spec *file; // NULL: the input or output is a descriptor
   enum rd_hop_side side;
   struct rd_hop_handler handler;
   int data_fd, adopt_fd;     // until the program runs; borrowed
-  struct rd_relay_fds relay; // likewise
+  struct rd_relay_fds relay; // the same
   struct rd_path_expansion *expansion;
   struct rd_hop_program *program;
-  json_t *early;      // commands to connect that came before it was started; NULL: none
-  bool ready;         // its input or output is open; of a local link: it is joined to its other end
-  bool aborted;       // by us: its failure after that is not its own
-  bool exit_expected; // its death by a signal is not a failure of its own either
-  bool finished;      // its result was reported
-  bool over;          // its program was reaped, or never started
+  json_t *early;      // requests to connect that arrived before the program was started; NULL: none
+  bool ready;         // the input or output is open; an end of a local link: joined to the other end
+  bool aborted;       // the supervisor aborted it: later failures are a consequence, not a cause
+  bool exit_expected; // likewise, death by a signal is not counted as its own failure
+  bool finished;      // the result was reported
+  bool over;          // the program was reaped, or never started
 };
 
+// Borrows all arguments but `handler`, which is copied. Never NULL.
 struct rd_hop *rd_hop_create(struct rd_agent *agent, const struct rd_prepare_spec *prepare,
                              const struct rd_link_spec *link, enum rd_hop_side side,
                              const struct rd_hop_handler *handler);
 void rd_hop_destroy(struct rd_hop *hop); // NULL-safe
 
-// Begins to make it ready; a failure is emitted, and it is over. The descriptors are borrowed until it is ready or
-// over. `adopt_fd`: a connected socket to the other end; -1: it will listen or dial.
+// Begins to make the end ready. A failure is emitted, and the end is then over. The descriptors are borrowed until the
+// end is ready or over. `adopt_fd`: a connected socket to the other end; -1: the end will listen or dial.
 void rd_hop_open(struct rd_hop *hop, int data_fd, int adopt_fd);
-// Before rd_hop_open(): the other end of the relay is the other hop program of this chain here.
+// Call before rd_hop_open(). The other end of the relay is the other hop program of this chain on this host.
 void rd_hop_set_relay(struct rd_hop *hop, struct rd_relay_fds relay);
-// Passes a request on: listen, dial, show or last; borrowed. Also before it is ready.
+// Passes on a request (listen, dial, show or last; borrowed). May be called before the end is ready.
 void rd_hop_connect(struct rd_hop *hop, json_t *request);
-void rd_hop_rejoin(struct rd_hop *hop, const json_t *request); // another peer takes the place of a lost one
-void rd_hop_consumer(struct rd_hop *hop, pid_t pid);           // the process group that reads rdrecv's output
-void rd_hop_commit(struct rd_hop *hop, int status);            // the producer ended well
+void rd_hop_rejoin(struct rd_hop *hop, const json_t *request); // a new peer replaces a lost one
+void rd_hop_consumer(struct rd_hop *hop, pid_t pid);           // sets the process group that reads rdrecv's output
+void rd_hop_commit(struct rd_hop *hop, int status);            // the producer ended well, with this status
 void rd_hop_abort(struct rd_hop *hop, const char *reason);     // idempotent
-void rd_hop_expect_exit(struct rd_hop *hop);                   // its program may be killed from now on
+void rd_hop_expect_exit(struct rd_hop *hop);                   // the program may be killed from now on
 void rd_hop_release(struct rd_hop *hop);                       // rdrecv's output has no reader any more
 
-pid_t rd_hop_pid(const struct rd_hop *hop); // of the program; -1: none runs
+pid_t rd_hop_pid(const struct rd_hop *hop); // pid of the program; -1: none is running
+// Handles every message that has arrived from the program.
 void rd_hop_drain(struct rd_hop *hop);
-// True when that child was one of its processes.
+// Returns true if the child was a process of this end.
 bool rd_hop_child_ended(struct rd_hop *hop, pid_t pid, int status, const struct rd_usage *usage);
 
 #endif

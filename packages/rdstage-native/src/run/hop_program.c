@@ -19,9 +19,9 @@
 #define AGENT_FD 3
 
 struct rd_hop_program {
-  pid_t pid; // -1: it was waited for, and another process may have its pid
+  pid_t pid; // -1: reaped; another process may have the pid
   struct rd_json_lines *lines;
-  struct rd_watch *watch; // NULL: nothing more is read from it
+  struct rd_watch *watch; // NULL: nothing more is read from the program
   rd_hop_program_function *function;
   void *context;
 };
@@ -45,7 +45,7 @@ struct rd_hop_program *rd_hop_program_start(struct rd_agent *agent, const struct
   pid_t pid = execute(agent, setup, its, error);
   if (pid < 0) return NULL;
   struct rd_json_lines *lines = rd_json_lines_create(rd_take_fd(&ours), error);
-  if (lines == NULL) return NULL; // the program sees its socket closed, and ends
+  if (lines == NULL) return NULL; // the program notices that its socket is closed, and ends
   struct rd_hop_program *program = rd_memory_new(1, sizeof *program);
   *program =
       (struct rd_hop_program){.pid = pid, .lines = lines, .function = setup->function, .context = setup->context};
@@ -99,7 +99,7 @@ static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *
   char path[PATH_MAX], number[8];
   if (!rd_program_paths_find("rdhop", path, sizeof path, error)) return -1;
   snprintf(number, sizeof number, "%d", AGENT_FD);
-  // An emulator of another CPU may put the file's path in place of the first word.
+  // An emulator of another CPU may replace the first word by the file's path.
   char file[] = "rdhop", name[8], option[] = "--agent-fd";
   snprintf(name, sizeof name, "%s", rd_hop_program_name(setup->side));
   char *arguments[] = {file, name, option, number, NULL};
@@ -129,7 +129,7 @@ static void hand_over(struct rd_hop_program *program, json_t *event) {
   json_decref(event);
 }
 
-// Its exit reports the failure. A program of ours that sends an invalid message is broken: it is killed.
+// The program's exit reports the failure. A program that sends an invalid message is broken and is killed.
 static void stop_reading(struct rd_hop_program *program, bool broken) {
   if (broken && program->pid > 0) kill(program->pid, SIGKILL);
   rd_watch_end(&program->watch);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A running rdsend or rdrecv and the socket between it and us (docs/protocol.md, section 3).
+// A running rdsend or rdrecv, and its socket to the supervisor (docs/protocol/hop-agent.md, section 3).
 #ifndef RD_STAGE_HOP_PROGRAM_H
 #define RD_STAGE_HOP_PROGRAM_H
 
@@ -7,43 +7,44 @@
 
 #include <sys/types.h>
 
-// Called with every object that the program sends; borrowed.
+// Called with every object that the program sends (borrowed).
 typedef void rd_hop_program_function(void *context, json_t *event);
 
-// The two programs of a relay share memory, and each has its end of a socket pair. -1: it is none.
+// The two programs of a relay share memory, and each has one end of a socket pair. -1: no relay.
 struct rd_relay_fds {
   int memory, bell;
 };
 #define RD_NO_RELAY ((struct rd_relay_fds){.memory = -1, .bell = -1})
 
 struct rd_hop_program_setup {
-  enum rd_hop_side side;     // which program
+  enum rd_hop_side side;     // selects the program
   int data_fd;               // its input or output; borrowed
-  int adopt_fd;              // a connected socket for it, which it gets as RD_HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
-  struct rd_relay_fds relay; // of a host in a chain; borrowed
+  int adopt_fd;              // a connected socket, passed on as RD_HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
+  struct rd_relay_fds relay; // on a host in a chain; borrowed
   rd_hop_program_function *function;
   void *context;
 };
 
-// The program gets these descriptors, where there are such.
+// Numbers of the descriptors that are passed to the program if they exist.
 #define RD_HOP_PROGRAM_ADOPT_FD 4
 #define RD_HOP_PROGRAM_MEMORY_FD 5
 #define RD_HOP_PROGRAM_BELL_FD 6
 
 struct rd_hop_program;
-// NULL (RD_CODE_INTERNAL) when it cannot be started.
+// Returns NULL (RD_CODE_INTERNAL) if the program cannot be started.
 struct rd_hop_program *rd_hop_program_start(struct rd_agent *agent, const struct rd_hop_program_setup *setup,
                                             struct rd_error *error);
-// Closes the socket; a program that is still running ends then. NULL-safe.
+// Closes the socket, which ends a program that is still running. NULL-safe.
 void rd_hop_program_destroy(struct rd_hop_program *program);
 
+// Returns -1 after the program was reaped.
 pid_t rd_hop_program_pid(const struct rd_hop_program *program);
 const char *rd_hop_program_name(enum rd_hop_side side);
 // Queues one object and gives up the reference.
 void rd_hop_program_send(struct rd_hop_program *program, json_t *message);
-// True when the program has closed its socket, which happens first when it dies.
+// Returns true if the program has closed its socket, which happens first when the program dies.
 bool rd_hop_program_has_left(const struct rd_hop_program *program);
-// The program was waited for: it is not signalled again. Handles its last messages.
+// The program was reaped and is not signalled again. Handles its last messages.
 void rd_hop_program_ended(struct rd_hop_program *program);
 // Handles every message that has arrived.
 void rd_hop_program_drain(struct rd_hop_program *program);

@@ -4,7 +4,7 @@
 #include "run/guardian_messages.h"
 
 #define HEARTBEAT_MAX_MS 5000
-#define GUARDIAN_GRACE_MS 1000 // time for rdpipe, whose lease has ended too, to report it first
+#define GUARDIAN_GRACE_MS 1000 // time for rdpipe to report first that the lease has ended; it ended there as well
 
 static void on_expiry(void *context);
 static void on_heartbeat(void *context);
@@ -18,7 +18,7 @@ void rd_lease_start(struct rd_lease *lease, struct rd_agent *agent, void (*expir
 
 void rd_lease_set(struct rd_lease *lease, int64_t lease_ms) {
   lease->lease_ms = lease_ms;
-  emit_guardian(lease); // at once: else the guardian would go on waiting for the lease before
+  emit_guardian(lease); // now: otherwise the guardian would keep waiting for the previous lease
   rd_lease_renew(lease);
   rd_loop_timer(lease->agent->loop, &lease->heartbeat, heartbeat_ms(lease), on_heartbeat, lease);
 }
@@ -49,11 +49,11 @@ static void on_heartbeat(void *context) {
 }
 
 static void emit_guardian(const struct rd_lease *lease) {
-  struct rd_error ignored; // the loop sees by the socket that the guardian is gone
+  struct rd_error ignored; // the loop learns from the socket that the guardian is gone
   rd_guardian_alive(lease->agent->guard_fd, (uint32_t)lease->lease_ms + GUARDIAN_GRACE_MS, &ignored);
 }
 
-// Earlier than a quarter of the lease, by when it must have arrived.
+// Returns less than a quarter of the lease: the heartbeat must have arrived by then.
 static int64_t heartbeat_ms(const struct rd_lease *lease) {
   int64_t after_ms = lease->lease_ms / 5;
   if (after_ms < 1) after_ms = 1;

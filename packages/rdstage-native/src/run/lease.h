@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keepalives in both directions, and the end of the run when rdpipe is silent for too long.
+// Keepalives in both directions; ends the run if rdpipe is silent for too long.
 #ifndef RD_STAGE_LEASE_H
 #define RD_STAGE_LEASE_H
 
 #include "run/agent.h"
 
-// Before the first segment rdpipe may wait for the user.
+// Lease until the first segment, because rdpipe may wait for the user.
 #define RD_LEASE_AT_FIRST_MS (600 * 1000)
 
 struct rd_lease {
@@ -16,11 +16,13 @@ struct rd_lease {
   void *context;
 };
 
-// Starts with RD_LEASE_AT_FIRST_MS and a heartbeat.
+// Starts the heartbeat and a lease of RD_LEASE_AT_FIRST_MS.
 void rd_lease_start(struct rd_lease *lease, struct rd_agent *agent, void (*expired)(void *context), void *context);
+// Changes the length of the lease, and renews it.
 void rd_lease_set(struct rd_lease *lease, int64_t lease_ms);
-// A request arrived. Does nothing while the agent is suspended: that time does not count.
+// A request arrived. Does nothing while the agent is suspended, because that time does not count.
 void rd_lease_renew(struct rd_lease *lease);
+// Stops only the expiry; heartbeats continue.
 void rd_lease_suspend(struct rd_lease *lease);
 void rd_lease_stop(struct rd_lease *lease);
 

@@ -20,14 +20,14 @@ struct rd_link {
   const struct rd_link_spec *spec;
   struct rd_link_handler handler;
   struct rd_stage *producer, *consumer;
-  struct rd_channel *feed;  // from the producer; of a pipe the same as `drain`
+  struct rd_channel *feed;  // from the producer; in a pipe link the same as `drain`
   struct rd_channel *drain; // to the consumer
   struct rd_hop *send, *recv;
-  struct rd_relay_fds passes;  // to the link that passes on what this one receives
+  struct rd_relay_fds passes;  // to the link that passes on the stream received here
   struct rd_relay_fds takes;   // from the link whose stream this one passes on
   int pair[2];                 // joins both ends of a local link; -1
-  struct rd_watch *user_watch; // on the user's standard output
-  bool release_wanted;         // rdrecv waits for its consumer's death
+  struct rd_watch *user_watch; // watches the user's standard output
+  bool release_wanted;         // rdrecv waits until its consumer is dead
 };
 
 static bool is_read(void *context);
@@ -131,7 +131,7 @@ void rd_link_go(struct rd_link *link) {
   if (link->consumer != NULL && link->consumer->state == RD_STAGE_RUNNING && link->recv != NULL)
     rd_hop_consumer(link->recv, link->consumer->pid);
   if (link->drain != NULL) rd_channel_reader_started(link->drain, on_reader_gone, link);
-  // Not before: when a reader exits while other commands start, the producer's output must still be open.
+  // Not earlier: if a reader exits while other commands start, the producer's output must still be open.
   if (link->feed != NULL && link->feed != link->drain) rd_channel_reader_started(link->feed, on_reader_gone, link);
   if (link->send != NULL && link->producer == NULL)
     rd_hop_commit(link->send, 0); // a file or the user has no exit status
@@ -224,13 +224,13 @@ static bool open_local(struct rd_link *link, struct rd_error *error) {
   return open_send(link, error) && open_recv(link, error);
 }
 
-// Once both programs run, only they may have it: each must see when the other dies.
+// Once both programs run, only they may hold the pair: each must notice when the other dies.
 static void close_pair(struct rd_link *link) {
   rd_cleanup_fd(&link->pair[0]);
   rd_cleanup_fd(&link->pair[1]);
 }
 
-// Likewise.
+// The same for the descriptors of relays.
 static void close_relays(struct rd_link *link) {
   rd_cleanup_fd(&link->passes.memory);
   rd_cleanup_fd(&link->passes.bell);
@@ -276,7 +276,7 @@ static void on_recv_finished(void *context, bool well) {
   if (!rd_channel_is_read(link->drain)) on_reader_gone(link);
 }
 
-// The last reader of a pipe has gone: of the producer's output, or of the consumer's input, or of both in one.
+// The last reader of a pipe has gone: of the producer's output, the consumer's input, or the one pipe that is both.
 static void on_reader_gone(void *context) {
   struct rd_link *link = context;
   if (link->drain != NULL && !rd_channel_is_read(link->drain)) {

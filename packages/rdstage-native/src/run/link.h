@@ -15,33 +15,37 @@ struct rd_link_handler {
   void *context;
 };
 
+// Borrows all arguments but `handler`, which is copied. Never NULL.
 struct rd_link *rd_link_create(struct rd_agent *agent, const struct rd_prepare_spec *prepare,
                                const struct rd_link_spec *spec, const struct rd_link_handler *handler);
 void rd_link_destroy(struct rd_link *link); // NULL-safe
 const struct rd_link_spec *rd_link_spec(const struct rd_link *link);
-// The commands at its ends, before rd_link_open(). Borrowed. The link becomes the producer's output.
+// Set the commands at the ends (borrowed). Call before rd_link_open(). The link becomes the producer's output.
 void rd_link_set_producer(struct rd_link *link, struct rd_stage *producer);
 void rd_link_set_consumer(struct rd_link *link, struct rd_stage *consumer);
 
-// Before rd_link_open(): `to` passes on what this link receives. False (RD_CODE_INTERNAL): it could not be joined.
+// Call before rd_link_open(). `to` passes on the stream that this link receives. Returns false (RD_CODE_INTERNAL) if
+// the two could not be joined.
 bool rd_link_join_relay(struct rd_link *link, struct rd_link *to, struct rd_error *error);
 
-// Creates the pipes and begins to make the ends ready. False when a pipe cannot be created.
+// Creates the pipes and begins to make the ends ready. Returns false if a pipe cannot be created.
 bool rd_link_open(struct rd_link *link, struct rd_error *error);
+// Returns true if every end of the link on this host is ready.
 bool rd_link_is_ready(const struct rd_link *link);
-// The end on that side, or NULL.
+// Returns the end on that side, or NULL.
 struct rd_hop *rd_link_hop(const struct rd_link *link, enum rd_hop_side side);
 
-// The descriptors that commands read from and write to; borrowed.
+// Descriptors that the commands read from and write to; borrowed.
 int rd_link_input_fd(const struct rd_link *link);
 int rd_link_output_fd(const struct rd_link *link);
-// Every command that could be started runs and has its own descriptors: closes ours, and lets data come to its end.
+// Call when every command that could be started runs and has its own descriptors: closes this process's copies, so that
+// the data can end.
 void rd_link_go(struct rd_link *link);
 
-// The run fails: aborts both ends. Idempotent.
+// The run has failed: aborts both ends. Idempotent.
 void rd_link_abort(struct rd_link *link, const char *reason);
 void rd_link_expect_exit(struct rd_link *link);
-// Every consumer is dead: ends may be closed.
+// Every consumer is dead: the ends may be closed.
 void rd_link_release(struct rd_link *link);
 // See rd_channel_hand_over().
 void rd_link_hand_over(struct rd_link *link, struct rd_held_write_ends *held);

@@ -5,8 +5,8 @@
 
 #include "protocol/prepare.h"
 
-// For the next process that is started: the agent has one thread, and its own environment is theirs. Of an ordinary
-// stage the variables are as the agent got them.
+// Sets the variables in the agent's own environment, for the next process that is started; the agent has one thread.
+// For an ordinary stage the variables are as the agent inherited them.
 void rd_part_environment_set(const struct rd_stage_spec *stage);
 
 #endif

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-// One of the shell's outputs, as far as it fits.
+// One of the shell's outputs, truncated to the buffer.
 struct output {
   struct rd_path_expansion *expansion;
   int fd;
@@ -96,7 +96,7 @@ static bool open_output(struct output *output, struct rd_path_expansion *expansi
   return true;
 }
 
-// A newline ends the assignment, whatever the word is: in `f=a#b;` a comment could swallow the rest.
+// A newline ends the assignment, whatever the word contains: after `f=a #b;` the rest would be part of a comment.
 static pid_t start_shell(struct rd_agent *agent, const char *text, int out_fd, int error_fd, struct rd_error *error) {
   static const char before[] = "f=", after[] = "\nprintf '%s\\0' \"$f\"";
   size_t script_bytes = sizeof before + strlen(text) + sizeof after;
@@ -121,14 +121,14 @@ static void on_output(void *context, short ready) {
   take_output(context);
 }
 
-// Bytes that do not fit are read and dropped; a path that is too long is refused later.
+// Reads and drops the bytes that do not fit; a path that is too long is refused later.
 static void take_output(struct output *output) {
   char dropped[512];
   while (output->watch != NULL) {
     size_t room = sizeof output->text - 1 - output->bytes;
     ssize_t got = room ? rd_read_some(output->fd, output->text + output->bytes, room)
                        : rd_read_some(output->fd, dropped, sizeof dropped);
-    if (got < 0) return; // nothing now
+    if (got < 0) return; // nothing available
     if (got == 0) rd_watch_end(&output->watch);
     if (room) output->bytes += (size_t)got;
   }
@@ -151,7 +151,7 @@ static void finish(struct rd_path_expansion *expansion, bool in_time) {
   function(expansion->context, reason != NULL ? NULL : expansion->path.text, reason != NULL ? &why : NULL);
 }
 
-// NULL when all is well.
+// Returns NULL on success.
 static const char *failure(struct rd_path_expansion *expansion, bool in_time) {
   if (!in_time) return "the shell took too long";
   char *complaint = expansion->complaint.text;

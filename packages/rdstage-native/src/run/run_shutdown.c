@@ -9,8 +9,8 @@
 
 #define RETRY_MS 20
 #define SENDERS_WITHIN_MS 1000
-#define SENDERS_DEAD_WITHIN_MS 2000 // also one that the kernel cannot end yet: it does nothing more
-#define COMMANDS_WITHIN_MS 6000     // of the whole
+#define SENDERS_DEAD_WITHIN_MS 2000 // this includes a sender that the kernel cannot kill yet: it does nothing any more
+#define COMMANDS_WITHIN_MS 6000     // since the shutdown began
 #define RECEIVERS_WITHIN_MS 1000
 #define ALL_WITHIN_MS 8000
 
@@ -34,7 +34,7 @@ void rd_run_shutdown_begin(struct rd_run_shutdown *shutdown_state, struct rd_age
   sweep->root = getpid();
   if (segment != NULL) sweep->cleaner_count = rd_segment_trees(segment, sweep->cleaners, RD_TREE_CLEANERS_MAX);
   enter(shutdown_state, RD_SHUTDOWN_SENDERS);
-  struct rd_error ignored; // where /proc cannot be read, the programs and the guardian still end what they can
+  struct rd_error ignored; // if /proc cannot be read, the programs and the guardian still end all that they can
   if (segment != NULL) rd_segment_abort(segment, reason);
   exclude_programs(shutdown_state);
   rd_process_tree_freeze(&shutdown_state->sweep, &ignored);
@@ -50,7 +50,7 @@ void rd_run_shutdown_proceed(struct rd_run_shutdown *shutdown_state) {
   while (step(shutdown_state)) continue;
 }
 
-// True when a new phase began.
+// Returns true if a new phase began.
 static bool step(struct rd_run_shutdown *shutdown_state) {
   switch (shutdown_state->phase) {
   case RD_SHUTDOWN_SENDERS:
@@ -128,7 +128,7 @@ static void signal_programs(const struct rd_run_shutdown *shutdown_state, enum r
   size_t count = shutdown_state->segment != NULL
                      ? rd_segment_programs(shutdown_state->segment, side, pids, RD_TREE_EXCLUDED_MAX)
                      : 0;
-  for (size_t i = 0; i < count; i++) kill(pids[i], number); // children of ours, not waited for yet
+  for (size_t i = 0; i < count; i++) kill(pids[i], number); // child processes that were not reaped yet
 }
 
 static void emit_left_behind(const struct rd_run_shutdown *shutdown_state) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shutdown of a run that has not ended by itself, in phases.
-// Everything is stopped, rdsends send ABORT, commands are killed while their inputs are open, rdrecvs close, and what
-// is
-// left is killed too.
+// The shutdown, in phases, of a run that has not ended on its own.
+// Everything is stopped, every rdsend sends ABORT, commands are killed while their inputs are open, every rdrecv
+// closes, and the remaining processes are killed.
 #ifndef RD_STAGE_RUN_SHUTDOWN_H
 #define RD_STAGE_RUN_SHUTDOWN_H
 
@@ -29,8 +28,8 @@ struct rd_run_shutdown {
   void *context;
 };
 
-// `shutdown_state` is zero at first. `segment` is borrowed until `done`, which is called once, after 8 s at the latest;
-// processes that are still alive then were reported by `left_behind`. A second call does nothing.
+// `shutdown_state` must be zeroed. `segment` is borrowed until `done`, which is called once, within 8 s; processes that
+// are still alive then were reported by `left_behind`. A second call does nothing.
 void rd_run_shutdown_begin(struct rd_run_shutdown *shutdown_state, struct rd_agent *agent, struct rd_segment *segment,
                            const char *reason, void (*done)(void *context), void *context);
 // A process has ended: the current phase may be over.

@@ -10,14 +10,14 @@
 
 #include <stdlib.h>
 
-// After everything else has ended; a process that still holds a standard error then is left alone.
+// Counted after everything else has ended; a process that still holds a standard error then is left running.
 #define STDERR_GRACE_MS 1000
 
 struct rd_segment {
   struct rd_agent *agent;
   struct rd_prepare_spec *prepare;
   enum { SEGMENT_OPENING, SEGMENT_PREPARED, SEGMENT_RUNNING, SEGMENT_ENDED } state;
-  struct rd_stage **stages; // those that have a process
+  struct rd_stage **stages; // stages that have a process
   size_t stage_count;
   struct rd_link **links;
   size_t link_count;
@@ -72,7 +72,7 @@ bool rd_segment_connect(struct rd_segment *segment, const struct rd_request *req
   return true;
 }
 
-// Consumers first: a producer must have its reader.
+// Starts consumers first: a producer must have its reader.
 bool rd_segment_go(struct rd_segment *segment, unsigned number, struct rd_error *error) {
   if (segment->state != SEGMENT_PREPARED || number != segment->prepare->segment) {
     rd_error_set(error, RD_CODE_USAGE, "rdpipe sent go before the segment was ready");
@@ -193,7 +193,7 @@ static void make_links(struct rd_segment *segment) {
   }
 }
 
-// A stage with several inputs has one for each of its links, in their order.
+// Passes a stage with several inputs one descriptor per link, in the order of its links.
 static void start_stage(const struct rd_segment *segment, struct rd_stage *stage) {
   int in_fd = rd_link_input_fd(link_of(segment, stage, RD_SIDE_RECV));
   int out_fd = rd_link_output_fd(link_of(segment, stage, RD_SIDE_SEND));
@@ -212,7 +212,7 @@ static bool reads(const struct rd_stage *stage, const struct rd_link *link) {
   return !is_sender && rd_prepare_joins(stage->spec, spec->number, RD_SIDE_RECV);
 }
 
-// Never NULL: rd_prepare_decode() has checked it.
+// Never returns NULL: rd_prepare_decode() has checked the stage.
 static struct rd_link *link_of(const struct rd_segment *segment, const struct rd_stage *stage, enum rd_hop_side side) {
   const struct rd_link_spec *spec = rd_prepare_link_of(segment->prepare, stage->spec, side);
   return segment->links[spec - segment->prepare->links];
@@ -228,7 +228,7 @@ static void open_links(struct rd_segment *segment) {
       rd_control_line_emit(segment->agent->control, rd_event_failed(0, error.code, error.message));
 }
 
-// Gives a link that passes on a stream the one that receives it here.
+// Joins a link that passes on a stream to the link that receives the stream here.
 static bool join_relay(const struct rd_segment *segment, struct rd_link *link, struct rd_error *error) {
   int64_t relay = rd_link_spec(link)->relay;
   for (size_t i = 0; i < segment->link_count && relay >= 0; i++) {
@@ -281,7 +281,7 @@ static bool stderrs_are_over(const struct rd_segment *segment) {
   return true;
 }
 
-// A process that was left in the background may hold a standard error for ever. Its output so far is passed on.
+// A background process may hold a standard error open for ever. Its output so far is passed on.
 static void on_stderr_grace(void *context) {
   struct rd_segment *segment = context;
   for (size_t i = 0; i < segment->stage_count; i++) {

@@ -21,7 +21,7 @@
 
 #define KILL_AGAIN_MS 50
 
-// SIGPIPE first, as a write would give it; an idle producer never writes.
+// SIGPIPE comes first, as from a write; an idle producer never writes.
 static const struct {
   int64_t after_ms;
   int signal;
@@ -92,9 +92,9 @@ void rd_stage_reaped(struct rd_stage *stage, int status, const struct rd_usage *
                                  .stopped = stage->stopped,
                                  .consumer_closed = stage->consumer_closed,
                                  .usage = *usage};
-  rd_stderr_relay_take(stage->relay); // its output comes before its end
+  rd_stderr_relay_take(stage->relay); // its output goes before its exit
   rd_control_line_emit(stage->agent->control, rd_event_exited(&exited));
-  // Without a reader it makes no difference how it ended.
+  // Without a reader its exit status makes no difference.
   if (!stage->consumer_closed) emit_output(stage, ended_well(stage, status), shell_status(status));
   stage->handler.changed(stage->handler.context);
 }
@@ -105,7 +105,7 @@ void rd_stage_consumer_gone(struct rd_stage *stage) {
   if (!is_as_by_ssh(stage->spec)) schedule_nudge(stage);
 }
 
-// sshd sends no signal to a command whose output has no reader: it ends by writing, or does its work in silence.
+// sshd sends no signal to a command whose output has no reader: the command ends when it writes, or completes silently.
 static bool is_as_by_ssh(const struct rd_stage_spec *spec) {
   return spec->kind == RD_STAGE_COMMAND && spec->shell == NULL;
 }
@@ -121,7 +121,7 @@ void rd_stage_stop(struct rd_stage *stage) {
 
 void rd_stage_kill_remaining(const struct rd_stage *stage) {
   struct rd_process_list list;
-  struct rd_error ignored; // where /proc cannot be read, they cannot be found
+  struct rd_error ignored; // if /proc cannot be read, they cannot be found
   if (stage->nudges == 0 || !rd_process_list_below(getpid(), &list, &ignored)) return;
   for (size_t i = 0; i < list.count; i++) {
     pid_t pid = list.items[i].pid;
@@ -162,7 +162,8 @@ static pid_t start_command(const struct rd_stage_spec *spec, struct rd_spawning 
   return rd_spawn(spawning, error);
 }
 
-// As sshd does: the command unchanged, the shell under the name of its file. sshd put its path into the environment.
+// Does as sshd does: the command unchanged, the shell under the name of its file. sshd put its path into the
+// environment.
 static pid_t start_in_login_shell(const struct rd_stage_spec *spec, struct rd_spawning *spawning,
                                   struct rd_error *error) {
   char *shell = getenv("SHELL"), plain[] = "/bin/sh", option[] = "-c";
@@ -173,7 +174,7 @@ static pid_t start_in_login_shell(const struct rd_stage_spec *spec, struct rd_sp
   return rd_spawn(spawning, error);
 }
 
-// It keeps our limits: those of the user's commands are not for a program of ours, which opens many files at a time.
+// Keeps the agent's limits: those of the user's commands do not suit rdtree, which opens many files at a time.
 static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, const int *inputs,
                         struct rd_error *error) {
   const struct rd_served *served = &stage->agent->served;
@@ -186,12 +187,12 @@ static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawni
   spawning->arguments = arguments;
   spawning->fds[spawning->fd_count++] = settings_fd;                                    // 3
   if (rd_served_is(served)) spawning->fds[spawning->fd_count++] = served->directory_fd; // 4
-  spawning->more_fds = inputs; // from 4: a server has no such stage
+  spawning->more_fds = inputs; // from 4: a served session has no such stage
   spawning->more_count = stage->spec->in_count;
   return rd_spawn(spawning, error);
 }
 
-// Likewise: a connection is a descriptor.
+// Keeps the agent's limits as well: every connection takes a descriptor.
 static pid_t start_forward(struct rd_spawning *spawning, struct rd_error *error) {
   char program[PATH_MAX], role[] = "rdforward", option[] = "--far";
   char *arguments[] = {program, role, option, NULL};
@@ -278,7 +279,7 @@ static void on_nudge(void *context) {
   schedule_nudge(stage);
 }
 
-// Repeats itself: its processes may start more, and foreign ones get TERM first.
+// Repeats itself: the processes may start more, and other users' processes get TERM first.
 static void kill_all(void *context) {
   struct rd_stage *stage = context;
   if (stage->state != RD_STAGE_RUNNING) return;
@@ -288,7 +289,7 @@ static void kill_all(void *context) {
   if (left != 0) rd_loop_timer(stage->agent->loop, &stage->kill_again, KILL_AGAIN_MS, kill_all, stage);
 }
 
-// In this state the leader may be dead, but was not waited for: until then no other group has its number.
+// In this state the leader may be dead but not reaped yet: until it is reaped, no other group has its number.
 static void signal_group(const struct rd_stage *stage, int number) {
   if (stage->state == RD_STAGE_RUNNING) kill(-stage->pid, number);
 }

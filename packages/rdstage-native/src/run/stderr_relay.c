@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #define CHUNK_BYTES (32u << 10)
-// The pause between two messages of a stage, so that a stage that writes line by line does not cause a message a line:
-// each costs rdpipe as much as a hundred lines. It is too short to be noticed.
+// Pause between two messages of a stage, so that a stage that writes line by line does not cause one message per line:
+// each message costs rdpipe as much as a hundred lines. The pause is too short to be noticed.
 #define PAUSE_MS 4
 
 struct rd_stderr_relay {
@@ -42,7 +42,7 @@ struct rd_stderr_relay *rd_stderr_relay_create(struct rd_agent *agent, unsigned 
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create a pipe");
     return NULL;
   }
-  // The stage can go on writing during a pause; where the kernel refuses the size, it waits.
+  // The stage can continue to write during a pause; if the kernel refuses the size, the stage waits.
   (void)fcntl(ends[0], F_SETPIPE_SZ, (int)RD_STDERR_UNACKNOWLEDGED_MAX_BYTES);
   struct rd_stderr_relay *relay = rd_memory_new(1, sizeof *relay);
   *relay = (struct rd_stderr_relay){.agent = agent, .stage = stage, .fd = ends[0], .ended = ended, .context = context};
@@ -109,7 +109,7 @@ static void on_pause_over(void *context) {
   read_on(context);
 }
 
-// Reads on, unless bytes have to be acknowledged first, or it pauses.
+// Resumes reading, unless bytes have to be acknowledged first or the relay pauses.
 static void read_on(struct rd_stderr_relay *relay) {
   if (relay->watch != NULL && relay->pause.function == NULL && allowance(relay)) rd_watch_change(relay->watch, POLLIN);
 }

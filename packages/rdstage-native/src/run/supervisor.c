@@ -89,7 +89,7 @@ static bool set_up(struct supervisor *supervisor, const struct rd_agent_options 
   agent->served = options->served;
   agent->user_stdout = options->user_stdout;
   agent->loop = rd_loop_create();
-  // First: our input may be closed when the guardian has ended, and the cause must be reported.
+  // First: standard input may be closed once the guardian has ended, and the cause must be reported.
   supervisor->guardian_watch = rd_loop_watch(agent->loop, guard_fd, POLLIN, on_guardian_gone, supervisor);
   struct rd_control_line_handler handler = {.request = on_request, .lost = on_lost, .context = supervisor};
   agent->control = rd_control_line_create(agent->loop, STDIN_FILENO, STDOUT_FILENO, &handler);
@@ -112,7 +112,7 @@ static bool run(struct supervisor *supervisor, struct rd_error *error) {
   return true;
 }
 
-// The programs' messages are handled first: they explain why a stage ended.
+// Handles the programs' messages first: they explain why a stage ended.
 static void reap(struct supervisor *supervisor) {
   supervisor->children_changed = false;
   if (supervisor->segment != NULL) rd_segment_drain(supervisor->segment);
@@ -244,7 +244,7 @@ static void suspend(struct supervisor *supervisor) {
   supervisor->agent.suspended = true;
   rd_lease_suspend(&supervisor->lease);
   struct rd_process_tree_sweep everything = {.root = getpid()};
-  struct rd_error ignored; // where /proc cannot be read the processes go on running
+  struct rd_error ignored; // if /proc cannot be read, the processes keep running
   rd_process_tree_freeze(&everything, &ignored);
 }
 
@@ -264,7 +264,7 @@ static void on_lease_expired(void *context) {
   give_up(context, RD_CODE_PEER_STALLED, "received nothing from rdpipe within the lease");
 }
 
-// The guardian never writes to the socket: it is readable when it is closed.
+// The guardian never writes to the socket: it becomes readable when the guardian is gone.
 static void on_guardian_gone(void *context, short ready) {
   (void)ready;
   struct supervisor *supervisor = context;
@@ -287,7 +287,7 @@ static void on_signal(void *context, short ready) {
   }
 }
 
-// Ends the run for a reason that rdpipe did not ask for.
+// Ends the run for a reason other than a request of rdpipe.
 static void give_up(struct supervisor *supervisor, enum rd_code code, const char *reason) {
   if (supervisor->over || supervisor->shutdown_state.phase != RD_SHUTDOWN_NOT) return;
   rd_control_line_emit(supervisor->agent.control, rd_event_failed(0, code, reason));
@@ -301,7 +301,7 @@ static void end(struct supervisor *supervisor, const char *reason) {
 
 static void on_ended(void *context) {
   struct supervisor *supervisor = context;
-  reap(supervisor); // the last processes may have died since: `exited` comes before `ended`
+  reap(supervisor); // the last processes may have died meanwhile: `exited` comes before `ended`
   rd_control_line_emit(supervisor->agent.control, rd_event_plain("ended"));
   supervisor->over = true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lower of the agent's two processes: it handles requests, runs segments, and reaps processes.
+// The supervisor, child of the agent's two processes: handles requests, runs segments, reaps processes.
 #ifndef RD_STAGE_SUPERVISOR_H
 #define RD_STAGE_SUPERVISOR_H
 
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 // Runs until rdpipe sends `finish`, or until everything was ended. `guardian` is the parent, `guard_fd` this process's
-// end of the socket between both. Returns the exit status of the agent: 0 after `finish`.
+// end of the socket between the two. Returns the exit status of the agent: 0 after `finish`.
 int rd_supervisor_run(const struct rd_agent_options *options, pid_t guardian, int guard_fd);
 
 #endif

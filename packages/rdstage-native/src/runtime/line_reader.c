@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a descriptor has ready, and splits it into lines of a limited length.
+// Reads the available bytes of a descriptor and splits them into lines of a limited length.
 #include "base/io.h"
 #include "base/memory.h"
 #include "runtime/lines.h"
@@ -46,7 +46,7 @@ enum rd_lines_state rd_line_reader_take(struct rd_line_reader *reader, rd_line_f
   return hand_over(reader, searched, function, context, error);
 }
 
-// Wipes the old buffer. Doubled, so that a long line is not copied once a piece.
+// Doubles the buffer, so that a long line is not copied once per piece, and wipes the old one.
 static void make_room(struct rd_line_reader *reader) {
   size_t capacity_bytes = 2 * reader->held_bytes + READ_BYTES;
   char *held = rd_memory_new(capacity_bytes, 1);

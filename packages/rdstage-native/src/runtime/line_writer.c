@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues lines, and writes as much of them as goes without waiting.
+// Queues lines and writes as many bytes as possible without blocking.
 #include "base/io.h"
 #include "base/memory.h"
 #include "runtime/lines.h"
@@ -82,7 +82,7 @@ bool rd_line_writer_flush(struct rd_line_writer *writer) {
     writer->written_bytes += (size_t)wrote;
     writer->queued_bytes -= (size_t)wrote;
     if (writer->written_bytes == line->bytes) drop_first(writer);
-    if (!writer->is_socket) return true; // only the next poll() knows whether there is room for more
+    if (!writer->is_socket) return true; // only the next poll() shows whether the pipe can take more
   }
   return true;
 }
@@ -96,7 +96,7 @@ static struct queued_line *make_line(struct rd_line_writer *writer, const char *
   return added;
 }
 
-// An inherited pipe stays blocking; one that poll() calls writable takes PIPE_BUF bytes without waiting.
+// An inherited pipe stays blocking; if poll() reports it as writable, it takes PIPE_BUF bytes without waiting.
 static ssize_t write_some(const struct rd_line_writer *writer, const char *bytes, size_t count) {
   if (!writer->is_socket) return rd_write_some(writer->fd, bytes, count < PIPE_BUF ? count : PIPE_BUF);
   ssize_t sent;
@@ -111,6 +111,6 @@ static void drop_first(struct rd_line_writer *writer) {
   if (writer->first == NULL) writer->last = NULL;
   writer->queued_bytes -= line->bytes > writer->written_bytes ? line->bytes - writer->written_bytes : 0;
   writer->written_bytes = 0;
-  explicit_bzero(line->text, line->bytes); // lines may have keys
+  explicit_bzero(line->text, line->bytes); // lines may contain keys
   free(line);
 }

@@ -91,7 +91,7 @@ bool rd_loop_turn(struct rd_loop *loop, struct rd_error *error) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot wait for events");
     return false;
   }
-  // Callbacks may add watches, which moves the arrays; the first `count` entries stay the ones that were polled.
+  // Callbacks may add watches, which moves the arrays; the first `count` entries remain the ones that were polled.
   call_watches(loop, count);
   call_timers(loop);
   return true;

@@ -5,8 +5,8 @@
 
 #include "setup/settings.h"
 
-// Reads RESULTS. A file that changed since it was read is not removed, and an event. False: the copy cannot go on; also
-// where the target names what no copy of these sources has.
+// Reads RESULTS. A file that changed since it was read is kept, with an event. Returns false if the copy cannot
+// continue, also if the target names an entry that no copy of these sources has.
 bool rd_tree_clean(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error);
 
 #endif

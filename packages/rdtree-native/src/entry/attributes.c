@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD_BYTES 8u // the lengths of name and value
+#define HEAD_BYTES 8u // lengths of name and value
 
 static bool is_same(struct rd_bytes one, struct rd_bytes other);
 

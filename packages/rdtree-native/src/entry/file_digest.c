@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define BUFFER_BYTES (256u << 10) // stays in the processor's cache
+#define BUFFER_BYTES (256u << 10) // fits in the processor's cache
 
 static bool digest_range(int fd, uint64_t offset, uint64_t bytes, struct rd_digest *digest);
 

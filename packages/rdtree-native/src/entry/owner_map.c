@@ -13,13 +13,13 @@ struct number {
   uint32_t theirs, ours;
 };
 
-// Sorted by the source's number; only those whose number here is another.
+// Sorted by the source's number; only numbers that differ on this host.
 struct numbers {
   struct number *at;
   size_t count, room;
 };
 
-// Of a name here.
+// A search for a name on this host.
 struct search {
   const char *name;
   bool is_found;
@@ -84,7 +84,7 @@ bool rd_owner_map_sets_users(const struct rd_owner_map *map) {
 }
 
 bool rd_owner_map_sets_group(const struct rd_owner_map *map, uint32_t gid) {
-  if (map->is_root || rd_root_is_set()) return map->is_root; // a server's files keep its groups
+  if (map->is_root || rd_root_is_set()) return map->is_root; // files in a served directory keep their groups
   for (size_t i = 0; i < map->own_group_count; i++)
     if (map->own_groups[i] == gid) return true;
   return false;
@@ -105,7 +105,7 @@ static bool take_id(void *context, uint32_t id, const char *name) {
   return !search->is_found;
 }
 
-// Where it is, or would be.
+// Returns the index of `theirs`, or the index at which to insert it.
 static size_t place_of(const struct numbers *numbers, uint32_t theirs) {
   size_t from = 0, to = numbers->count;
   while (from < to) {

@@ -14,7 +14,7 @@ struct name {
   char *text;
 };
 
-// Users or groups, sorted by number; of several with one number the first one of the file.
+// Users or groups, sorted by number; if several have one number, the first of them in the file.
 struct names {
   struct name *at;
   size_t count, room;
@@ -23,7 +23,7 @@ struct names {
 struct rd_owner_names {
   struct names users, groups;
   bool has_last;
-  uint32_t last_uid, last_gid; // most entries have the owner of the one before
+  uint32_t last_uid, last_gid; // most entries have the same owner as the entry before
 };
 
 static bool add(void *context, uint32_t id, const char *text);
@@ -95,7 +95,7 @@ static void free_names(struct names *names) {
   free(names->at);
 }
 
-// Numbers without a name cost a search each time that the owner changes, and no memory.
+// A number without a name is not remembered: it costs a search at each change of owner, but no memory.
 static bool put(struct names *names, bool is_group, uint32_t id, struct rd_stream_writer *writer,
                 struct rd_error *error) {
   size_t from = 0, to = names->count;

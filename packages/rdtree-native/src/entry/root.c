@@ -56,7 +56,7 @@ bool rd_root_mkdir(const char *path, mode_t mode) {
   return fd >= 0 && mkdirat(fd, slash + 1, mode) == 0;
 }
 
-// The home of a client is the served directory itself.
+// `~` is the served directory itself.
 static const char *below(const char *path) {
   if (path[0] == '~' && (path[1] == '/' || path[1] == '\0')) path++;
   path += strspn(path, "/");

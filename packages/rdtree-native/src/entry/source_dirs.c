@@ -14,10 +14,10 @@
 
 struct rd_source_dir {
   struct rd_source_dir *above;
-  int fd;             // -1: not opened so far, or not to be opened
-  int number;         // errno of opening it
-  atomic_uint users;  // the stack, those below it, and others
-  size_t shown_count; // bytes of `shown` that name it
+  int fd;             // -1: not opened yet, or could not be opened
+  int number;         // errno if it could not be opened
+  atomic_uint users;  // references: of the stack, of directories below it, and of others
+  size_t shown_count; // length of its path in `shown`
   char name[];
 };
 
@@ -26,9 +26,9 @@ struct rd_source_dirs {
   struct rd_source_dir *top;
   unsigned depth;
   struct rd_source_path source;
-  char *shown; // the path of `top`, as people know it, and room for a name
+  char *shown; // the path of `top` for messages, with memory for a name
   size_t shown_count, shown_room;
-  size_t source_count; // bytes of `shown` that are the source's
+  size_t source_count; // length of the source's path in `shown`
 };
 
 static void leave_all(struct rd_source_dirs *directories);
@@ -104,7 +104,7 @@ const char *rd_source_dirs_shown(struct rd_source_dirs *directories, struct rd_b
   }
   directories->shown[directories->shown_count] = '\0';
   directories->shown_count = count;
-  // Of "/" nothing is left, to which "/name" could be added.
+  // The path "/" is kept as "", to which "/name" can be appended.
   return *directories->shown == '\0' ? "/" : directories->shown;
 }
 
@@ -140,7 +140,7 @@ static void leave_all(struct rd_source_dirs *directories) {
   directories->depth = 0;
 }
 
-// The stack uses the topmost one only, which uses the one above it.
+// The stack has a reference to the innermost directory only; each directory has one to its parent.
 static void push(struct rd_source_dirs *directories, const char *name, size_t count) {
   struct rd_source_dir *directory = rd_memory_new(1, sizeof *directory + count + 1);
   memcpy(directory->name, name, count);
@@ -151,8 +151,8 @@ static void push(struct rd_source_dirs *directories, const char *name, size_t co
   directories->top = directory;
 }
 
-// Opens those above it first. A name of one directory needs no openat2(): it has no slash and is not "..", so
-// O_NOFOLLOW alone keeps it beneath.
+// Opens the directories above it first. A single name needs no openat2(): it has no slash and is not "..", so with
+// O_NOFOLLOW it cannot lead out.
 static int open_directory(struct rd_source_dir *directory, int access) {
   if (directory->fd >= 0) return directory->fd;
   if (directory->number == 0) {

@@ -43,13 +43,13 @@ void rd_target_close(struct rd_target *target) {
   target->name = NULL;
 }
 
-// The length of a path without the slashes at its end, of which "/" keeps one.
+// Returns the length of a path without the slashes at its end; "/" keeps its slash.
 static size_t without_slashes(const char *path, size_t count) {
   while (count > 1 && path[count - 1] == '/') count--;
   return count;
 }
 
-// By its spelling: `~`, or a last component that is empty, . or ..
+// Returns true if the path is written as that of a directory: `~`, or with a last component that is empty, `.` or `..`.
 static bool names_a_directory(const char *path) {
   const char *slash = strrchr(path, '/'), *last = slash == NULL ? path : slash + 1;
   return strcmp(last, "") == 0 || strcmp(last, ".") == 0 || strcmp(last, "..") == 0 || strcmp(path, "~") == 0;
@@ -59,7 +59,7 @@ static bool open_into(struct rd_target *target, bool make_parents, struct rd_err
   struct stat status;
   target->directory_fd = rd_root_open(target->path, O_PATH | O_DIRECTORY);
   if (target->directory_fd >= 0) return true;
-  // A name that is there, but leads to nothing, cannot become a directory.
+  // A dangling symbolic link cannot become a directory.
   if (errno != ENOENT || is_there(target->path)) return unusable(target->path, error);
   RD_AUTO_FREE char *parent = parent_of(target->path);
   if (rd_root_stat(parent, &status)) {
@@ -85,7 +85,7 @@ static bool open_as(struct rd_target *target, bool make_parents, struct rd_error
   return make_parents || missing(parent, error);
 }
 
-// "." for a path of one component. The caller frees it.
+// Returns "." for a path of one component. The caller frees it.
 static char *parent_of(const char *path) {
   const char *slash = strrchr(path, '/');
   if (slash == NULL) return rd_memory_copy(".", 1);

@@ -7,18 +7,18 @@
 
 struct rd_target {
   enum rd_target_mode place;
-  char *path;       // a leading ~ replaced, without slashes at its end (but "/")
-  int directory_fd; // INTO: the target directory; AS: the one that `name` is in; O_PATH, for *at() calls; -1: missing
+  char *path;       // a leading ~ replaced, without trailing slashes (except "/")
+  int directory_fd; // INTO: the target directory; AS: the directory of `name`; O_PATH, for *at() calls; -1: missing
   const char *name; // AS: the last component of `path`; INTO: NULL
 };
 
-// Where entries go, by the target alone and what is copied: see rd_target_mode. `is_only_file`: exactly one source, and
-// no directory.
+// Returns where entries go, which depends on the target and on what is copied: see rd_target_mode. `is_only_file`:
+// there is exactly one source, and it is not a directory.
 enum rd_target_mode rd_target_place(const char *path, bool is_only_file);
 
-// Opens the directory, through symbolic links in the path; creates nothing. A missing directory (of INTO, or that of AS
-// with `make_parents`) has directory_fd -1. False (RD_CODE_SINK_UNWRITABLE): it is no directory, cannot be opened, or
-// its parent is missing without `make_parents`; nothing is to be closed then.
+// Opens the directory, following symbolic links in the path; creates nothing. directory_fd is -1 if the directory is
+// missing and may be created. Returns false (RD_CODE_SINK_UNWRITABLE) if it is not a directory, cannot be opened, or a
+// directory above the target is missing without `make_parents`; then there is nothing to close.
 bool rd_target_open(struct rd_target *target, const char *path, enum rd_target_mode place, bool make_parents,
                     struct rd_error *error);
 void rd_target_close(struct rd_target *target); // NULL-safe

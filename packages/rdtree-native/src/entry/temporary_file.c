@@ -14,7 +14,7 @@ int rd_temporary_file(void) {
   if (directory == NULL || *directory == '\0') directory = "/tmp";
   int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0) return fd;
-  // Some file systems have only files with names.
+  // Some file systems do not support O_TMPFILE.
   snprintf(path, sizeof path, "%s/rdtree-XXXXXX", directory);
   fd = mkostemp(path, O_CLOEXEC);
   if (fd < 0) return memfd_create("rdtree", MFD_CLOEXEC);

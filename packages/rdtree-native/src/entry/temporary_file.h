@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A temporary file without a name, for what would not fit into memory.
+// An unnamed temporary file for data that would not fit in memory.
 #ifndef RD_TREE_TEMPORARY_FILE_H
 #define RD_TREE_TEMPORARY_FILE_H
 
-// In $TMPDIR or /tmp; where none can be made there, memory that may be swapped out. -1: errno.
+// Creates the file in $TMPDIR or /tmp; if that fails, in memory, which may be swapped out. Returns -1 with errno.
 int rd_temporary_file(void);
 
 #endif

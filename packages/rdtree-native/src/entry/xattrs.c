@@ -16,9 +16,9 @@
 
 struct rd_xattrs {
   bool wants_acls, wants_others, is_root;
-  char *names;          // as the system lists them, each with a NUL after it; NULL: none are asked for
+  char *names;          // as the system lists them, each with a NUL after it; NULL: none are requested
   char *path;           // of the entry below /proc/self/fd
-  unsigned char *value; // of the one that is read
+  unsigned char *value; // of the attribute that is being read
   struct rd_attributes found;
 };
 
@@ -54,7 +54,8 @@ bool rd_xattr_is_wanted(const struct rd_xattrs *xattrs, struct rd_bytes name) {
   return !begins(name, "system.") && !begins(name, "lustre.") && !is(name, "security.selinux");
 }
 
-// There are no calls for a name in an open directory, and a link cannot be opened for reading: both by /proc.
+// Uses /proc/self/fd: these calls take no directory descriptor (before Linux 6.13), and a symbolic link cannot be
+// opened for reading.
 bool rd_xattrs_read_name(struct rd_xattrs *xattrs, int fd, const char *name) {
   if (xattrs->names == NULL) return true;
   sprintf(xattrs->path, "/proc/self/fd/%d/%.*s", fd, (int)RD_NAME_MAX_BYTES, name);
@@ -80,7 +81,7 @@ static bool read_all(struct rd_xattrs *xattrs, bool is_followed) {
   for (const char *name = xattrs->names; name < xattrs->names + listed; name += strlen(name) + 1) {
     if (!rd_xattr_is_wanted(xattrs, rd_bytes_of(name))) continue;
     ssize_t count = (is_followed ? getxattr : lgetxattr)(path, name, xattrs->value, VALUE_MAX_BYTES);
-    if (count < 0 && errno == ENODATA) continue; // it was removed after the list was made
+    if (count < 0 && errno == ENODATA) continue; // removed since the names were listed
     struct rd_xattr xattr = {rd_bytes_of(name), {xattrs->value, count < 0 ? 0 : (size_t)count}};
     bytes += rd_xattr_bytes(&xattr);
     if (count >= 0 && bytes > RD_XATTRS_MAX_BYTES) errno = E2BIG;

@@ -10,17 +10,17 @@
 #define SHORT_TEXT_BYTES 512u
 
 enum token_kind {
-  BYTE,        // this one
-  SET,         // one of several
-  STAR,        // any bytes of one name, or none
-  STARS,       // any bytes
-  DIRECTORIES, // any number of names, or none, each with its slash
+  BYTE,        // this byte
+  SET,         // one of a set of bytes
+  STAR,        // any number of bytes without a slash
+  STARS,       // any number of bytes
+  DIRECTORIES, // any number of names, each with its slash
 };
 
 struct token {
   enum token_kind kind : 8;
-  unsigned char byte; // of BYTE
-  unsigned set;       // index of that of SET
+  unsigned char byte; // for BYTE
+  unsigned set;       // for SET: its index
 };
 
 struct set {
@@ -28,20 +28,20 @@ struct set {
 };
 
 struct rd_glob {
-  struct token *tokens; // at most one for each byte of the pattern
+  struct token *tokens; // at most one per byte of the pattern
   size_t token_count;
   struct set *sets;
   unsigned set_count;
 };
 
-// The rest of a pattern that is compiled.
+// The rest of a pattern that is being compiled.
 struct source {
   const unsigned char *begin, *at, *end;
-  size_t literal; // bytes at its beginning in which nothing is special
+  size_t literal; // number of bytes at the beginning of the pattern without special characters
 };
 
-// Where in the text a match of the tokens so far may end: `at[i]` is true for the places between `low` and `high`, both
-// of which are such places, and has no meaning elsewhere.
+// The places in the text at which a match of the tokens so far may end: `at[i]` is true for these places. It has a
+// meaning only from `low` to `high`, which are both such places.
 struct places {
   bool *at;
   size_t low, high;
@@ -114,9 +114,9 @@ static bool compile(struct rd_glob *glob, struct source *from) {
   return true;
 }
 
-// After the first. Two or more cross slashes only as all that is between two slashes or ends of the pattern. git
-// compares the literal bytes at the beginning by themselves, and the rest begins after them: `a**/b` matches ab and
-// a/c/b.
+// Called after the first star. Two or more stars match slashes only if nothing else is between the two slashes, or ends
+// of the pattern, around them. git compares the literal bytes at the beginning separately, and the rest begins after
+// them: `a**/b` matches ab and a/c/b.
 static void compile_stars(struct rd_glob *glob, struct source *from) {
   const unsigned char *first = from->at - 1;
   while (from->at < from->end && *from->at == '*') from->at++;
@@ -132,7 +132,7 @@ static void compile_stars(struct rd_glob *glob, struct source *from) {
   from->at += is_slash;
 }
 
-// After the bracket.
+// Called after the bracket.
 static bool compile_set(struct rd_glob *glob, struct source *from) {
   struct set set = {0};
   bool is_negated = from->at < from->end && (*from->at == '!' || *from->at == '^');
@@ -143,9 +143,9 @@ static bool compile_set(struct rd_glob *glob, struct source *from) {
   return true;
 }
 
-// Until its `]`, which as the first member is one itself.
+// Reads until the closing `]`; as the first member, `]` is a member itself.
 static bool add_members(struct set *set, struct source *from) {
-  int before = -1; // the byte with which a range may begin
+  int before = -1; // the byte with which a range may begin; -1: none
   for (bool is_first = true;; is_first = false) {
     unsigned char byte;
     bool is_class = false;
@@ -166,8 +166,8 @@ static bool add_members(struct set *set, struct source *from) {
   }
 }
 
-// After a bracket within brackets. False: the class is unknown, or nothing closes it. Where it is none, the bracket is
-// a member like any other.
+// Called after a bracket within brackets. Returns false if the class is unknown, or not closed. If this is not a class,
+// the bracket is a member like any other byte.
 static bool add_class(struct set *set, struct source *from, bool *is_class) {
   static const struct {
     const char *name;
@@ -195,7 +195,7 @@ static bool add_class(struct set *set, struct source *from, bool *is_class) {
   return false;
 }
 
-// Without the vertical tab and the form feed.
+// git's [:space:], without the vertical tab and the form feed.
 static bool is_git_space(unsigned char byte) {
   return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
@@ -229,12 +229,12 @@ static bool fits(const struct rd_glob *glob, const struct token *token, unsigned
   return (glob->sets[token->set].bits[byte / 64] >> byte % 64 & 1) != 0;
 }
 
-// By one byte. False: no place is left.
+// Advances all places by one byte. Returns false if no place is left.
 static bool advance(const struct rd_glob *glob, const struct token *token, struct rd_bytes text,
                     struct places *places) {
-  size_t end = places->high < text.count ? places->high + 1 : text.count; // of the bytes that may fit
+  size_t end = places->high < text.count ? places->high + 1 : text.count; // end of the bytes that may fit
   size_t low = SIZE_MAX, high = 0;
-  bool fitted = false; // the byte before this one, whose place is overwritten
+  bool fitted = false; // whether the byte before this one fits; its place is overwritten
   for (size_t i = places->low; i < end; i++) {
     bool fits_here = places->at[i] && fits(glob, token, text.at[i]);
     places->at[i] = fitted;
@@ -249,7 +249,7 @@ static bool advance(const struct rd_glob *glob, const struct token *token, struc
   return low != SIZE_MAX;
 }
 
-// By any number of bytes.
+// Extends the places by any number of bytes.
 static void stretch(enum token_kind kind, struct rd_bytes text, struct places *places) {
   size_t high = places->low;
   for (size_t i = places->low + 1; i <= text.count; i++) {

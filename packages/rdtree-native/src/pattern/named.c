@@ -14,7 +14,7 @@ struct rd_named {
   struct rd_source_dirs *directories;
   bool has_source;
   uint32_t source;
-  uint64_t device; // the file system of the source, where others are left out
+  uint64_t device; // the file system of the source, if others are left out
 };
 
 static bool check_entry(struct rd_named *named, const struct rd_record *record, struct rd_error *error);
@@ -85,7 +85,7 @@ static bool check_source(struct rd_named *named, const struct rd_record *record,
          refuse(error, "a name that differs from that of its source");
 }
 
-// One that cannot be opened has no contents to give.
+// A directory that cannot be opened has no contents to send.
 static bool is_on_its_file_system(struct rd_named *named) {
   struct statx status;
   int fd = rd_source_dirs_fd(named->directories);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the target names only what the user named: the sources, without what is excluded.
+// Checks that the target names only entries that the user named: the sources, minus exclusions.
 #ifndef RD_TREE_NAMED_H
 #define RD_TREE_NAMED_H
 
@@ -8,15 +8,15 @@
 
 struct rd_named; // opaque
 
-// NULL: a pattern is damaged.
+// Returns NULL if a pattern is invalid.
 struct rd_named *rd_named_create(const struct rd_tree_settings *settings, struct rd_error *error);
 void rd_named_destroy(struct rd_named *named); // NULL-safe
 
-// Each record in turn. False (RD_CODE_DATA_DAMAGED): it names something else.
+// Call for each record in turn. Returns false (RD_CODE_DATA_DAMAGED) if the record names anything else.
 bool rd_named_check(struct rd_named *named, const struct rd_record *record, struct rd_error *error);
-// At depth 0: goes to a source. False (RD_CODE_DATA_DAMAGED): there is none of that number.
+// At depth 0: goes to a source. Returns false (RD_CODE_DATA_DAMAGED) if there is no source of that number.
 bool rd_named_begin(struct rd_named *named, uint32_t source, struct rd_error *error);
-// At the directory that the records so far have led to.
+// The current directory is the one that the records so far have led to.
 struct rd_source_dirs *rd_named_directories(struct rd_named *named);
 
 #endif

@@ -11,7 +11,7 @@ struct pattern {
   struct rd_glob *glob;
   bool is_include;
   bool needs_directory;
-  bool is_name; // it has no slash, and matches the last name of a path, whatever is before
+  bool is_name; // it has no slash, and matches the last name of a path in any directory
 };
 
 struct rd_patterns {
@@ -57,7 +57,7 @@ bool rd_patterns_exclude(const struct rd_patterns *patterns, struct rd_bytes pat
   return false;
 }
 
-// Without a glob: it matches nothing, as it should. False: it is damaged.
+// Leaves `glob` NULL if the pattern is valid but matches nothing. Returns false if it is invalid.
 static bool parse(const struct rd_tree_pattern *from, struct pattern *pattern) {
   struct rd_bytes rest = {(const unsigned char *)from->text, trimmed_count(from->text)};
   *pattern = (struct pattern){.is_include = from->is_include};
@@ -78,7 +78,7 @@ static bool parse(const struct rd_tree_pattern *from, struct pattern *pattern) {
   return pattern->glob != NULL;
 }
 
-// Without the spaces at its end, except one after a backslash.
+// Returns the length without the spaces at the end, except one after a backslash.
 static size_t trimmed_count(const char *text) {
   size_t trimmed = 0;
   for (size_t i = 0; text[i] != '\0'; i++) {

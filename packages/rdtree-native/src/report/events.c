@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define PROGRESS_MS 250
-// Of a path in an event: its beginning and its end, twice this. Ten such paths have to fit in a line.
+// A longer path is shortened to this many bytes at its beginning and at its end: ten paths have to fit in a line.
 #define PATH_PART_BYTES 2048
 #define LEFT_OUT "…"
 
@@ -79,7 +79,7 @@ void rd_events_path(enum rd_tree_action action, const char *path, uint64_t bytes
 }
 
 void rd_events_warning(const char *format, ...) {
-  struct rd_error text; // for its cleaning of control characters
+  struct rd_error text; // replaces control characters
   char line[sizeof text.message];
   va_list arguments;
   va_start(arguments, format);
@@ -108,7 +108,7 @@ void rd_events_fatal(const struct rd_error *error) {
     emit(json_pack("{s:s,s:s,s:s}", "event", "fatal", "code", rd_code_name(error->code), "message", error->message));
 }
 
-// A path has any bytes, and may be as long as the tree is deep.
+// A path may contain any bytes, and be as long as the tree is deep.
 static json_t *hex_of(const char *path) {
   char shortened[2 * PATH_PART_BYTES + sizeof LEFT_OUT];
   size_t count = strlen(path);
@@ -125,12 +125,12 @@ static json_t *hex_of(const char *path) {
 static void emit(json_t *object) {
   char *line = object == NULL ? NULL : json_dumps(object, JSON_COMPACT);
   json_decref(object);
-  if (line == NULL) abort(); // without memory: see base/memory.h
+  if (line == NULL) abort(); // out of memory: see base/memory.h
   size_t count = strlen(line);
   line[count] = '\n';
   pthread_mutex_lock(&lock);
-  (void)!rd_write_all(STDERR_FILENO, line,
-                      count + 1); // without a reader the next write to the stream ends this program
+  // Ignored: if there is no reader, the next write to the stream ends this program.
+  (void)!rd_write_all(STDERR_FILENO, line, count + 1);
   pthread_mutex_unlock(&lock);
   free(line);
 }

@@ -53,7 +53,8 @@ void rd_lines_summary(uint64_t files, uint64_t bytes, uint64_t failures) {
   print("%s %" PRIu64 " %s, %s%s", done, files, files == 1 ? "file" : "files", size, failed);
 }
 
-// In one call, so that lines of several threads do not mix. A live row of rdsend or rdrecv may be on the terminal.
+// Writes the line in one call, so that lines of several threads do not mix. Erases the row of progress that rdsend or
+// rdrecv may have on the terminal.
 static void print(const char *format, ...) {
   char line[LINE_BYTES];
   int begin = snprintf(line, sizeof line, "%s%s: ", isatty(STDERR_FILENO) ? "\r\033[K" : "", program);

@@ -50,7 +50,7 @@ bool rd_send_plain(struct rd_scan *scan, const char *name, const struct statx *s
   }
   if (S_ISLNK(status->stx_mode)) return send_symlink(scan, name, &record, error);
   if (!scan->settings->archive) {
-    // Not a failure, but the target's entry of that name is to be left alone too.
+    // Not a failure, but the record also protects the target's entry of that name from removal.
     scan->specials_skipped++;
     record.type = RD_RECORD_FAILED;
     return rd_stream_put(scan->writer, &record, error);
@@ -119,7 +119,7 @@ static bool send_file(struct rd_scan *scan, const char *name, struct rd_record *
   return !is_readable || send(scan, record, error);
 }
 
-// The path of the first name, unless it is this one: a source may be named twice.
+// Makes the record a LINK to the file's first name, unless that has this path: a source may be named twice.
 static bool is_link(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_record *record) {
   bool is_sent = S_ISREG(status->stx_mode) || S_ISLNK(status->stx_mode) || scan->settings->archive;
   if (scan->links == NULL || status->stx_nlink < 2 || !is_sent) return false;
@@ -131,7 +131,7 @@ static bool is_link(struct rd_scan *scan, const char *name, const struct statx *
   return true;
 }
 
-// From the target directory. Empty: it is too long for a record.
+// Returns the path relative to the target directory, or an empty one if it is too long for a record.
 static struct rd_bytes target_path(struct rd_scan *scan, const char *name) {
   struct rd_bytes own = rd_source_dirs_source_name(scan->directories), none = {0};
   if (rd_source_dirs_depth(scan->directories) == 0) return own;
@@ -144,8 +144,8 @@ static struct rd_bytes target_path(struct rd_scan *scan, const char *name) {
   return (struct rd_bytes){scan->path, own.count + 1 + below.count};
 }
 
-// Names of its owners, and its attributes. *is_readable false: the attributes cannot be read, which was sent; of a
-// directory they are left out.
+// Sends the names of the owners, and the attributes. *is_readable is false if the attributes cannot be read: then the
+// failure was sent, or a directory is to be sent without them.
 static bool send_attached(struct rd_scan *scan, const char *name, const struct rd_record *record, bool *is_readable,
                           struct rd_error *error) {
   *is_readable = true;
@@ -173,7 +173,7 @@ static bool send(struct rd_scan *scan, const struct rd_record *record, struct rd
   if (now_ms - scan->flushed_ms < FLUSH_MS) return true;
   scan->flushed_ms = now_ms;
   struct rd_bytes name = is_directory ? (struct rd_bytes){0} : record->entry.name;
-  // Of role send the totals are what is read.
+  // In role send, the totals are those of the contents read.
   if (scan->settings->role == RD_TREE_SCAN)
     rd_events_progress(totals, rd_source_dirs_shown(scan->directories, name), false);
   return rd_stream_flush(scan->writer, error);

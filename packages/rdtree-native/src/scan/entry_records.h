@@ -17,35 +17,37 @@
 struct rd_scan {
   const struct rd_tree_settings *settings;
   struct rd_stream_writer *writer;
-  struct rd_source_dirs *directories; // at the directory whose entries are sent
+  struct rd_source_dirs *directories; // the current one is that whose entries are being sent
   struct rd_patterns *patterns;
   struct rd_xattrs *xattrs;
-  struct rd_owner_names *owners; // NULL: owners are not copied
-  struct rd_hard_links *links;   // NULL: hard links are not kept
+  struct rd_owner_names *owners; // NULL if owners are not copied
+  struct rd_hard_links *links;   // NULL if hard links are not kept
   struct rd_tree_totals totals;
-  uint32_t source;           // its number
-  uint64_t device;           // the file system of the source
-  uint64_t specials_skipped; // without `archive`
+  uint32_t source;           // number of the current source
+  uint64_t device;           // file system of that source
+  uint64_t specials_skipped; // skipped because `archive` is off
   int64_t flushed_ms;
-  unsigned char *path; // from the target directory, of a file with several names
+  unsigned char *path; // buffer for the path of a file with several names, relative to the target directory
 };
 
-// The metadata of an entry of the directory at hand; a name that is gone by now is none, and no failure. False: it
-// cannot be read, which was sent, or is gone; *is_sent false: the copy cannot go on.
+// Reads the metadata of an entry of the current directory. Returns false if the entry is gone, which is not a failure,
+// or cannot be read, which is sent as a failure; *is_sent is then false if the copy cannot continue.
 bool rd_send_status(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent,
                     struct rd_error *error);
+// Returns true if a pattern of the settings excludes the entry.
 bool rd_send_is_excluded(struct rd_scan *scan, const char *name, const struct statx *status);
 
-// Any entry but a directory. False: the copy cannot go on; so for all of these.
+// Sends any entry other than a directory. Returns false if the copy cannot continue, as do the following functions.
 bool rd_send_plain(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_error *error);
-// ENTER; the directory at hand is then this one. `name`: "." is that which has no name in the stream.
+// Sends ENTER, and makes this directory the current one. `name`: "." is sent as an empty name.
 bool rd_send_enter(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_error *error);
+// Sends LEAVE. `is_whole`: every name of the directory was sent.
 bool rd_send_leave(struct rd_scan *scan, bool is_whole, struct rd_error *error);
-// A name that cannot be read: an event, and its record. `number`: errno, or 0.
+// Reports a name that cannot be read, as an event and as a record. `number`: errno, or 0.
 bool rd_send_failed(struct rd_scan *scan, const char *name, int number, const char *text, struct rd_error *error);
-// The directory at hand, which was entered, cannot be read.
+// Reports that the current directory, which was entered, cannot be read.
 void rd_send_unreadable(struct rd_scan *scan, int number);
-// The content of the directory at hand is left out, for another reason.
+// Reports that the content of the current directory is left out for another reason.
 void rd_send_refused(struct rd_scan *scan, const char *text);
 
 #endif

@@ -13,14 +13,14 @@
 
 struct link {
   uint64_t device, inode;
-  uint64_t path; // where the spool has it
-  uint32_t left; // names that were not seen so far
-  uint32_t next; // in its bucket, or of those that are free
+  uint64_t path; // its position in the spool
+  uint32_t left; // names that have not been seen
+  uint32_t next; // in its bucket, or in the list of unused links
 };
 
 struct rd_hard_links {
   struct link *at;
-  uint32_t *buckets; // as many as there is room for links; a power of two
+  uint32_t *buckets; // `room` of them; a power of two
   uint32_t count, room, unused;
   struct rd_spool *spool;
   bool is_full; // the spool could not be written
@@ -65,7 +65,7 @@ bool rd_hard_links_see(struct rd_hard_links *links, const struct statx *status, 
   return is_read;
 }
 
-// Where the index of the link is, or NONE that ends its bucket.
+// Returns the place of the link's index, or that of the NONE that ends its bucket.
 static uint32_t *find(const struct rd_hard_links *links, uint64_t device, uint64_t inode) {
   uint32_t *place = &links->buckets[bucket_of(links, device, inode)];
   while (*place != NONE && (links->at[*place].inode != inode || links->at[*place].device != device))
@@ -93,7 +93,7 @@ static void keep(struct rd_hard_links *links, const struct statx *status, struct
   *bucket = index;
 }
 
-// When it is called all links are in use.
+// Call only when all links are in use.
 static void grow(struct rd_hard_links *links) {
   links->room = links->room == 0 ? ROOM_MIN : 2 * links->room;
   links->at = rd_memory_resize(links->at, links->room, sizeof *links->at);

@@ -55,7 +55,7 @@ static bool send_all(struct rd_scan *scan, FILE *file, struct rd_error *error) {
 
 static bool send_path(struct rd_scan *scan, char *path, size_t count, struct rd_error *error) {
   if (strlen(path) != count || !is_below(path)) {
-    // Shown as a path of the source: from its root.
+    // Reported relative to the root of the source.
     return leave_others(scan, "", error) &&
            rd_send_failed(scan, path, 0, "not copied: it is not a path below the source", error);
   }
@@ -75,7 +75,7 @@ static bool is_below(const char *path) {
   return true;
 }
 
-// Takes out empty names and ".". True: it ends as the path of a directory.
+// Removes empty names and ".". Returns true if the path is written as that of a directory.
 static bool simplify(char *path) {
   char *to = path;
   bool is_directory = false;
@@ -93,7 +93,8 @@ static bool simplify(char *path) {
   return is_directory;
 }
 
-// Leaves the directories that `path` is not in; all but the source itself: "".
+// Leaves the directories that do not contain `path`, but not the source itself; for "" all directories below the
+// source.
 static bool leave_others(struct rd_scan *scan, const char *path, struct rd_error *error) {
   while (rd_source_dirs_depth(scan->directories) > 1) {
     struct rd_bytes directory = rd_source_dirs_below(scan->directories, (struct rd_bytes){0});
@@ -103,13 +104,13 @@ static bool leave_others(struct rd_scan *scan, const char *path, struct rd_error
   return true;
 }
 
-// The part of the path that is below the directory at hand.
+// Returns the part of the path that is below the current directory.
 static char *rest_of(struct rd_scan *scan, char *path) {
   struct rd_bytes directory = rd_source_dirs_below(scan->directories, (struct rd_bytes){0});
   return directory.count == 0 ? path : path + directory.count + 1;
 }
 
-// *last: the last name; NULL: one of the directories is excluded, or failed, which was sent.
+// *last is the last name, or NULL if one of the directories is excluded or failed; a failure was sent.
 static bool enter_parents(struct rd_scan *scan, char *path, char **last, struct rd_error *error) {
   *last = NULL;
   for (char *slash; (slash = strchr(path, '/')) != NULL; path = slash + 1) {
@@ -140,7 +141,7 @@ static bool may_pass(struct rd_scan *scan, const char *name, struct statx *statu
   return false;
 }
 
-// `name` may be empty: the source itself is listed, and was entered.
+// `name` is empty if the source itself is listed; it was entered before.
 static bool send_last(struct rd_scan *scan, const char *name, bool is_directory, struct rd_error *error) {
   struct statx status;
   bool is_sent;
@@ -159,7 +160,7 @@ static bool send_directory(struct rd_scan *scan, const char *name, const struct 
   return rd_send_enter(scan, name, status, error) && rd_send_leave(scan, false, error);
 }
 
-// As rd_send_status(), but a name that is gone is a failure: the user gave it.
+// Like rd_send_status(), but a missing name is a failure, because the user gave it.
 static bool find(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent, struct rd_error *error) {
   *is_sent = true;
   if (rd_status_of_name(rd_source_dirs_fd(scan->directories), name, status)) return true;

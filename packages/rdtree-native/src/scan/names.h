@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of a directory, a limited number of them at a time, sorted by their bytes.
+// The names of a directory, read in limited portions, each sorted by bytes.
 #ifndef RD_TREE_NAMES_H
 #define RD_TREE_NAMES_H
 
@@ -9,7 +9,7 @@
 
 struct rd_found_name {
   uint32_t offset;    // of the name in `text`
-  unsigned char type; // DT_DIR, …; DT_UNKNOWN: the file system does not give it
+  unsigned char type; // DT_DIR, …; DT_UNKNOWN if the file system does not report it
 };
 
 struct rd_names {
@@ -19,11 +19,11 @@ struct rd_names {
   size_t text_bytes, text_room;
 };
 
-// Reads the next names of the directory, about 16,384 of them, without "." and "..", in place of those that `names`
-// has. None: there are no more. False, with errno.
+// Replaces the contents of `names` by the next names of the directory, about 16,384 of them, without "." and "..".
+// There are none at the end of the directory. Returns false, with errno, on failure.
 bool rd_names_read(struct rd_names *names, int fd);
 const char *rd_names_text(const struct rd_names *names, size_t index);
-// Keeps only those of type DT_DIR, in little memory.
+// Keeps only the names of type DT_DIR, in as little memory as they need.
 void rd_names_keep_directories(struct rd_names *names);
 void rd_names_clear(struct rd_names *names);
 

@@ -73,7 +73,7 @@ static bool send_source(struct rd_scan *scan, int in_fd, struct rd_error *error)
   return rd_send_failed(scan, name, 0, "is a directory (to copy it, use -r)", error);
 }
 
-// As a shell would expand it.
+// Returns true if a missing name looks like a pattern that a shell would expand. Reads errno.
 static bool is_pattern(const char *name) {
   return errno == ENOENT && strpbrk(name, "*?[") != NULL;
 }

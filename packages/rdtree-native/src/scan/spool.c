@@ -14,11 +14,11 @@
 #define BUFFER_BYTES (LENGTH_BYTES + RD_PATH_MAX_BYTES)
 
 struct rd_spool {
-  int fd;                // -1: none so far
+  int fd;                // -1: not created yet
   uint64_t written;      // bytes in the file
-  unsigned char *buffer; // of what comes after them
+  unsigned char *buffer; // the bytes after those
   size_t filled;
-  unsigned char *path; // the one that was asked for last
+  unsigned char *path; // the path that was requested last
 };
 
 static bool write_out(struct rd_spool *spool);

@@ -14,14 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RANK_BYTES 12u // of the rank of one of several targets, behind the name of the run
+#define RANK_BYTES 12u // "-" and the rank of one of several targets, after the name of the run
 
-// A directory that was entered. Its subdirectories wait while the first of them is walked; so they are few.
+// A directory that was entered. The names of its subdirectories wait in memory while one of them is walked, so they are
+// read in limited portions.
 struct level {
   struct level *above;
-  struct rd_names directories; // of the names that were read
+  struct rd_names directories; // subdirectories among the names that were read last
   size_t next;
-  bool is_read; // there are no more names
+  bool is_read; // all names were read
   bool is_whole;
 };
 
@@ -53,7 +54,7 @@ bool rd_walk_rest(struct rd_scan *scan, struct rd_error *error) {
   return fd < 0 || lseek(fd, 0, SEEK_SET) < 0 || walk_below(scan, &own, &own, error);
 }
 
-// Until `last` is at the top again and has been read; NULL: until all are left. Not recursive: a tree may be deeper
+// Walks until `last` is at the top again and was read; NULL: until all are left. Not recursive: a tree may be deeper
 // than the stack of a thread allows.
 static bool walk_below(struct rd_scan *scan, struct level *top, struct level *last, struct rd_error *error) {
   bool is_right = true;
@@ -106,7 +107,7 @@ static bool leave(struct rd_scan *scan, struct level **top, struct rd_error *err
   return rd_send_leave(scan, is_whole, error);
 }
 
-// Sends what is no directory at once, and leaves the directories among the names to be entered.
+// Sends all other entries at once, and keeps the directories among the names to be entered.
 static bool read_names(struct rd_scan *scan, struct level *level, struct rd_error *error) {
   level->next = 0;
   if (!rd_names_read(&level->directories, rd_source_dirs_fd(scan->directories))) {
@@ -125,12 +126,12 @@ static bool read_names(struct rd_scan *scan, struct level *level, struct rd_erro
   return is_right;
 }
 
-// After its names were read: what this copy makes there comes after its journal, and would be copied without end.
+// Call after reading the names: this copy creates its journal before other entries, which would be copied without end.
 static bool is_target(struct rd_scan *scan) {
   const struct rd_tree_settings *settings = scan->settings;
   bool is_itself =
       rd_source_dirs_depth(scan->directories) == 1 && rd_source_dirs_source_name(scan->directories).count == 0;
-  if (is_itself) return false; // all of it is the same
+  if (is_itself) return false; // source and target are the same directory
   int fd = rd_source_dirs_fd(scan->directories);
   if (settings->width == 0) return has_journal(fd, settings->run);
   char run[sizeof settings->run + RANK_BYTES];

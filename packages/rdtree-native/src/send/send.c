@@ -32,9 +32,9 @@ bool rd_tree_send(const struct rd_tree_settings *settings, int out_fd, struct rd
     is_read = rd_tree_read(settings, fds[0], out_fd, error);
   else
     rd_cleanup_fd(&fds[1]);
-  rd_cleanup_fd(&fds[0]); // a scan that still writes ends
+  rd_cleanup_fd(&fds[0]); // ends a scan that is still writing
   if (is_started) pthread_join(scanning.worker.thread, NULL);
-  // Why the entries were cut off.
+  // The scan's error is the reason why the entries ended early.
   if (is_started && !scanning.is_done && scanning.error.code != RD_CODE_CLOSED) *error = scanning.error;
   return is_read && scanning.is_done;
 }

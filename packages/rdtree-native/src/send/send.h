@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends a tree whole, without a comparison: a thread scans it, and what it finds is read at once.
+// Sends a complete tree without a comparison: one thread scans while this one reads the files.
 #ifndef RD_TREE_SEND_H
 #define RD_TREE_SEND_H
 
 #include "setup/settings.h"
 
-// Writes CONTENTS to `out_fd`, without PLACE: they go into the target directory. Paths that cannot be read are events
-// and records, no failure. False: it cannot go on.
+// Writes CONTENTS to `out_fd`, without PLACE: entries go into the target directory. Paths that cannot be read become
+// events and records, not failures. Returns false if the copy cannot continue.
 bool rd_tree_send(const struct rd_tree_settings *settings, int out_fd, struct rd_error *error);
 
 #endif

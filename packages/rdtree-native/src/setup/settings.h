@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings of one program of a copy: the JSON object of its `tree` stage.
-// See docs/protocol.md, section 5.2.
+// See docs/protocol/trees.md, section 5.2.
 #ifndef RD_TREE_SETTINGS_H
 #define RD_TREE_SETTINGS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of a tree stream (docs/protocol.md, section 5): their one encoder and decoder.
+// Records of a tree stream (docs/protocol/trees.md, section 5): their one encoder and decoder.
 #ifndef RD_TREE_RECORD_H
 #define RD_TREE_RECORD_H
 

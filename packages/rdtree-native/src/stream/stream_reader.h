@@ -28,7 +28,7 @@ bool rd_stream_is_ready(const struct rd_stream_reader *reader);
 bool rd_stream_has_begun(const struct rd_stream_reader *reader);
 
 // After END: flushes the output, and waits for the end of the input, which comes only when all programs before this one
-// have ended well (docs/protocol.md, section 1.4). False as rd_stream_next(); bytes after END are damage.
+// have ended well (docs/protocol/wire.md, section 1.4). False as rd_stream_next(); bytes after END are damage.
 bool rd_stream_finish(struct rd_stream_reader *reader, struct rd_error *error);
 
 // The directories that have been entered and not left; 0: at the target directory itself.

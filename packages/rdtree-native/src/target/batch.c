@@ -13,7 +13,7 @@
 #define BATCH_FILES 10000u
 #define BATCH_BYTES (UINT64_C(512) << 20)
 #define BATCH_MS 5000
-#define SLICE_FILES 256u // that one job verifies or renames
+#define SLICE_FILES 256u // files that one job verifies or renames
 
 // The files that one job works on.
 struct slice {
@@ -41,13 +41,13 @@ struct rd_batches {
   struct rd_write *write;
   struct rd_stream_writer *results;
   struct rd_worker thread;
-  size_t most_open; // files, and directories
+  size_t most_open; // limit of open files, and of open directories
   pthread_mutex_t lock;
   pthread_cond_t changed, published;
   struct list current;
-  bool is_busy, is_flushing, is_ending; // publishing; all that is there must be published
-  size_t slices;                        // that run
-  struct rd_target_file *renamed;       // the batch before: permanent by the next call
+  bool is_busy, is_flushing, is_ending; // publishing; everything must be published; the thread must end
+  size_t slices;                        // number of running slices
+  struct rd_target_file *renamed;       // the previous batch: its names are permanent after the next call
   struct device *devices;
   size_t device_count;
 };
@@ -128,7 +128,7 @@ void rd_batches_add_file_system(struct rd_batches *batches, const struct rd_dire
   for (size_t i = 0; i < batches->device_count; i++)
     if (batches->devices[i].device == directory->device) return;
   int fd = fcntl(directory->fd, F_DUPFD_CLOEXEC, 0);
-  if (fd < 0) return; // too many open files: the next directory on it will be opened neither
+  if (fd < 0) return; // too many open files: the next directory on it cannot be opened either
   pthread_mutex_lock(&batches->lock);
   batches->devices = rd_memory_resize(batches->devices, batches->device_count + 1, sizeof *batches->devices);
   batches->devices[batches->device_count++] =
@@ -175,7 +175,7 @@ static void *publish_batches(void *context) {
   return NULL;
 }
 
-// False: the end.
+// Returns false at the end.
 static bool wait_for_batch(struct rd_batches *batches, struct list *batch) {
   pthread_mutex_lock(&batches->lock);
   struct list *current = &batches->current;
@@ -214,7 +214,7 @@ static void publish(struct rd_batches *batches, struct list *batch) {
     destroy_all(batch->first);
 }
 
-// After it, what the batch before has renamed is permanent too.
+// Also makes the names of the previous batch permanent.
 static bool make_permanent(struct rd_batches *batches, const struct list *batch) {
   struct rd_target_file *only = batch->count == 1 && batches->renamed == NULL ? batch->first : NULL;
   if (only != NULL && only->fd >= 0) return rd_target_file_sync(only);
@@ -243,7 +243,7 @@ static bool sync_device(struct rd_batches *batches, const struct device *device)
   return true;
 }
 
-// By all threads, this one among them: the others may be busy for long.
+// Uses all threads including this one, because the others may be busy for long.
 static void run_slices(struct rd_batches *batches, struct rd_target_file *first, bool is_to_verify) {
   while (first != NULL) {
     struct slice *slice = rd_memory_new(1, sizeof *slice);
@@ -279,7 +279,7 @@ static void run_slice(struct rd_job *job) {
   pthread_mutex_unlock(&batches->lock);
 }
 
-// The names that the batch before has got are permanent by now.
+// Reports the previous batch, whose names are permanent by now.
 static void report(struct rd_batches *batches) {
   struct rd_error error;
   for (const struct rd_target_file *file = batches->renamed; file != NULL; file = file->next)

@@ -83,7 +83,7 @@ void rd_write_warn(struct rd_write *write) {
   if (attributes > 0) rd_events_warning("%" PRIu64 " extended attributes could not be set at the target", attributes);
 }
 
-// Every other file would fail the same way.
+// Returns true if every other file would fail for the same reason.
 static bool is_fatal(int number) {
   return number == ENOSPC || number == EDQUOT || number == EROFS || number == EIO;
 }

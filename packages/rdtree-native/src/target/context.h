@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-// Events that are reported once, with their number, at the end.
+// Refused operations, which are counted, and reported once at the end.
 enum rd_write_refusal {
   RD_REFUSED_OWNERS,
   RD_REFUSED_ATTRIBUTES,
@@ -30,39 +30,41 @@ struct rd_write {
   mode_t umask;
   uid_t user;
   gid_t group;
-  atomic_uint_fast64_t numbers;         // of temporary files
+  atomic_uint_fast64_t numbers;         // the next number of a temporary file
   atomic_uint_fast64_t source_failures; // entries of the source that could not be read
-  atomic_bool cannot_clone;             // it was tried between the two file systems, of which there are rarely more
-  struct rd_jobs *jobs;                 // the caller's, as the others
+  atomic_bool cannot_clone;             // cloning failed for a pair of file systems; a copy rarely has another pair
+  struct rd_jobs *jobs;                 // owned by the caller, as are the following pointers
   struct rd_slowest *slowest;
   struct rd_owner_map *owners;
   struct rd_xattrs *xattrs;
   struct rd_batches *batches;
-  void (*add)(struct rd_batches *batches, struct rd_target_file *file); // takes a file that is complete
+  void (*add)(struct rd_batches *batches, struct rd_target_file *file); // takes ownership of a complete file
 
-  pthread_mutex_t lock; // of all below
+  pthread_mutex_t lock; // guards all fields below
   struct rd_tree_totals totals;
   struct rd_error error; // the first one; RD_CODE_OK: none
   uint64_t refused[RD_REFUSAL_COUNT];
-  atomic_bool is_disk_lost; // it is full, or a write to it failed: partial files are removed as well
+  atomic_bool is_disk_lost; // it is full, or a write to it failed: partial files are also removed
   atomic_bool is_stopped;   // there is an error; may be read without the lock
 };
 
-// Reads and clears the umask of the process, whose other threads must not run yet.
+// Initializes `write`. Reads and clears the umask of the process, whose other threads must not run yet.
 void rd_write_begin(struct rd_write *write, const struct rd_tree_settings *settings);
+// Restores the umask.
 void rd_write_end(struct rd_write *write);
 
-// The copy cannot go on: keeps the first error, and all parts end as soon as they can. Any thread.
+// Ends the copy: keeps the first error, and all parts end as soon as they can. Any thread may call it.
 void rd_write_stop(struct rd_write *write, const struct rd_error *error);
-// A path could not be written: an event, or the end of the copy where `number` (errno) is that of a full or broken
-// file system. `fd`: in that file system, or -1. Any thread.
+// Reports a path that could not be written: as an event, or by ending the copy if `number` (errno) is that of a full or
+// broken file system. `fd`: in that file system, or -1. Any thread may call it.
 void rd_write_failed(struct rd_write *write, int fd, const char *path, int number, const char *text);
+// Counts a refused operation. Any thread may call it.
 void rd_write_refused(struct rd_write *write, enum rd_write_refusal refusal);
-// Adds to the totals; the other fields are 0.
+// Adds `more` to the totals; fields that do not change are 0 in it.
 void rd_write_count(struct rd_write *write, const struct rd_tree_totals *more);
-// A `progress` event where one is due; `path` as rd_events_progress() has it.
+// Emits a `progress` event if one is due; `path` as for rd_events_progress().
 void rd_write_progress(struct rd_write *write, const char *path, bool is_last);
-// Warnings for what was refused.
+// Emits warnings for the refused operations.
 void rd_write_warn(struct rd_write *write);
 
 #endif

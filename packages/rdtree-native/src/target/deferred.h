@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work for the end of a copy, kept in a temporary file without a name: memory stays flat.
+// Work for the end of a copy, kept in an unnamed temporary file so that memory use stays constant.
 #ifndef RD_TREE_WRITE_DEFERRED_H
 #define RD_TREE_WRITE_DEFERRED_H
 
@@ -7,17 +7,17 @@
 
 #include <stddef.h>
 
-struct rd_deferred; // opaque: texts of bytes, each of several parts, in the order in which they were added
+struct rd_deferred; // opaque: byte strings, in the order in which they were added
 
-struct rd_deferred *rd_deferred_create(void);       // never NULL; makes a file when it is needed
+struct rd_deferred *rd_deferred_create(void);       // never NULL; creates its file when needed
 void rd_deferred_destroy(struct rd_deferred *list); // NULL-safe
 
-// False (RD_CODE_INTERNAL): the temporary file cannot be written.
+// Returns false (RD_CODE_INTERNAL) if the temporary file cannot be written.
 bool rd_deferred_add(struct rd_deferred *list, const void *bytes, size_t count, struct rd_error *error);
-// From now on it is read, from the beginning. False: as above.
+// Starts reading from the beginning; nothing may be added after it. Returns false as above.
 bool rd_deferred_rewind(struct rd_deferred *list, struct rd_error *error);
-// The next one, valid until the next call, with a NUL behind it. False: the end, or with error->code other than OK it
-// cannot be read.
+// Gets the next string, which is valid until the next call and followed by a NUL. Returns false at the end, or if it
+// cannot be read: then error->code is not RD_CODE_OK.
 bool rd_deferred_next(struct rd_deferred *list, const unsigned char **bytes, size_t *count, struct rd_error *error);
 
 #endif

@@ -84,7 +84,7 @@ int rd_open_below(int top, const char *path) {
   if (*path == '\0') return openat(top, ".", OPEN_FLAGS);
   struct open_how how = {.flags = OPEN_FLAGS, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
   int fd = strlen(path) < PATH_MAX ? (int)syscall(SYS_openat2, top, path, &how, sizeof how) : -1;
-  // Old kernels and some filters of system calls lack it.
+  // Old kernels lack openat2(), and some system call filters reject it.
   return fd >= 0 || (strlen(path) < PATH_MAX && errno != ENOSYS && errno != EPERM) ? fd : open_each(top, path);
 }
 
@@ -101,13 +101,14 @@ int rd_directory_open(const struct rd_directory *parent, const char *name, bool 
   if (fd < 0 && errno == EACCES) return open_closed(parent->fd, name, mode_before);
   if (fd < 0 || fstat(fd, &before) < 0) return -1;
   *mode_before = before.st_mode & 07777;
-  // Its final mode is set when all is in it.
+  // The owner needs access until everything is in place; then the final mode is set.
   if (!*is_new && geteuid() != 0 && before.st_uid == geteuid() && (before.st_mode & 0700) != 0700)
     (void)fchmod(fd, (before.st_mode & 07777) | 0700);
   return fd;
 }
 
-// Of a directory that its owner may not read. By a descriptor for its path: chmod() would follow a symbolic link.
+// Opens a directory that its owner may not read. Uses a descriptor for its path, because chmod() would follow a
+// symbolic link.
 static int open_closed(int parent, const char *name, mode_t *mode_before) {
   struct stat now;
   char path[64];
@@ -126,7 +127,7 @@ static int open_each(int top, const char *path) {
     RD_AUTO_FREE char *name = rd_memory_copy(path, count);
     bool leads_out = strcmp(name, "..") == 0;
     int below = leads_out ? -1 : openat(fd, name, OPEN_FLAGS);
-    if (leads_out) errno = EXDEV; // as openat2() has it
+    if (leads_out) errno = EXDEV; // as openat2() does
     rd_cleanup_fd(&fd);
     fd = below;
     path += count + (path[count] == '/');
@@ -134,7 +135,7 @@ static int open_each(int top, const char *path) {
   return rd_take_fd(&fd);
 }
 
-// The names below `end` (NULL: the top's too) down to `directory` and `name`, joined by slashes.
+// Joins the names below `end` (NULL: including the top's) down to `directory`, and `name`, with slashes.
 static char *path_of(const struct rd_directory *directory, const struct rd_directory *end, const char *name) {
   size_t bytes = (name == NULL ? 0 : strlen(name)) + 2;
   for (const struct rd_directory *at = directory; at != end; at = at->parent) bytes += strlen(at->name) + 1;

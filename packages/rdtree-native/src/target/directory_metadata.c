@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-// Of a directory; its attributes and its path from the top follow.
+// The metadata of a directory; its attributes and its path from the top follow.
 struct kept {
   struct rd_metadata metadata;
   mode_t plain_mode;

@@ -7,10 +7,11 @@
 #include "target/directory.h"
 #include "target/metadata_setter.h"
 
-// Keeps it, when the directory is left: so those in it come before it.
+// Keeps the metadata; call when the directory is left, so that those in it come first. Returns false if the list cannot
+// be written.
 bool rd_directory_metadata_add(struct rd_deferred *list, const struct rd_directory *directory,
                                const struct rd_wanted_metadata *wanted, struct rd_error *error);
-// Sets all. False: the list cannot be read.
+// Sets the metadata of all directories. Returns false if the list cannot be read.
 bool rd_directory_metadata_run(struct rd_write *write, struct rd_deferred *list, const struct rd_directory *top,
                                struct rd_error *error);
 

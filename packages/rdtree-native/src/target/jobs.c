@@ -14,7 +14,7 @@ struct rd_jobs {
   pthread_mutex_t lock;
   pthread_cond_t has_jobs, has_room;
   struct rd_job *first, **last;
-  size_t bytes, count, running; // bytes and count: with those that run
+  size_t bytes, count, running; // `bytes` and `count` include the running jobs
   bool is_ending, is_waited_for;
   unsigned thread_count;
   struct rd_worker threads[];
@@ -109,7 +109,7 @@ static void *run_jobs(void *context) {
     pthread_mutex_lock(&jobs->lock);
     jobs->bytes -= bytes;
     jobs->count--;
-    // A waiting producer is woken when there is room for many jobs: each wake-up costs two switches of threads.
+    // Wakes a waiting producer only when there is space for many jobs: each wake-up costs two switches of threads.
     bool has_room = jobs->bytes <= QUEUE_MAX_BYTES / 2 && jobs->count <= QUEUE_MAX_JOBS / 2;
     if (jobs->is_waited_for && has_room) {
       jobs->is_waited_for = jobs->count > 0;
@@ -120,7 +120,7 @@ static void *run_jobs(void *context) {
   return NULL;
 }
 
-// Waits for one; NULL: the queue has ended.
+// Waits for a job. Returns NULL when the queue has ended.
 static struct rd_job *take(struct rd_jobs *jobs) {
   while (jobs->first == NULL && !jobs->is_ending) pthread_cond_wait(&jobs->has_jobs, &jobs->lock);
   struct rd_job *job = jobs->first;

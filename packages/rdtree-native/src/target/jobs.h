@@ -9,23 +9,23 @@
 
 struct rd_jobs; // opaque
 
-// Embedded in what the job is about.
+// Embedded in the structure that the job works on.
 struct rd_job {
   void (*run)(struct rd_job *job); // may free the job
-  size_t bytes;                    // that it holds until it has run
-  struct rd_job *next;             // the queue's own
+  size_t bytes;                    // memory that it holds until it has run
+  struct rd_job *next;             // used by the queue
 };
 
-// NULL (RD_CODE_INTERNAL): no thread can be started.
+// Returns NULL (RD_CODE_INTERNAL) if no thread can be started.
 struct rd_jobs *rd_jobs_create(unsigned threads, struct rd_error *error);
-// Runs what is left, and ends the threads. NULL-safe.
+// Runs the remaining jobs, and ends the threads. NULL-safe.
 void rd_jobs_destroy(struct rd_jobs *jobs);
 
-// Waits while the queue holds too much. Not for jobs themselves.
+// Adds a job; waits while the queue is full, so jobs must not call it.
 void rd_jobs_put(struct rd_jobs *jobs, struct rd_job *job);
-// Before all others, and never waits.
+// Adds a job before all others, without waiting.
 void rd_jobs_put_first(struct rd_jobs *jobs, struct rd_job *job);
-// Waits until all have run, or for `timeout_ms`: then false.
+// Waits until all jobs have run. Returns false if they have not after `timeout_ms`.
 bool rd_jobs_wait(struct rd_jobs *jobs, int timeout_ms);
 
 #endif

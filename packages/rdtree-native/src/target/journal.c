@@ -11,16 +11,16 @@
 #include <stdio.h>
 #include <sys/file.h>
 
-#define RUNS_MAX 64u // of which one walk removes what they left; the next copy takes the others
+#define RUNS_MAX 64u // dead runs that one walk cleans up after; the next copy handles the others
 #define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct rd_journal {
   struct rd_write *write;
-  int top, fd;     // -1: it was not begun
-  bool is_refused; // only another user may write to the directory of journals
+  int top, fd;     // fd is -1 if the journal was not begun
+  bool is_refused; // this user may not write to the directory of journals
 };
 
-// A run that was killed, or lost its machine.
+// A run that was killed, or whose machine failed.
 struct dead_run {
   const char *name;
   int fd; // its journal, locked
@@ -47,7 +47,7 @@ struct rd_journal *rd_journal_open(struct rd_write *write, int top) {
   struct rd_journal *journal = rd_memory_new(1, sizeof *journal);
   *journal = (struct rd_journal){.write = write, .top = top, .fd = -1};
   clean(top);
-  (void)unlinkat(top, RD_JOURNAL_DIRECTORY, AT_REMOVEDIR); // unless another run is in it
+  (void)unlinkat(top, RD_JOURNAL_DIRECTORY, AT_REMOVEDIR); // fails if another run uses it
   return journal;
 }
 
@@ -73,7 +73,7 @@ void rd_journal_remove(struct rd_journal *journal) {
   free(journal);
 }
 
-// Removes what dead runs left, then their journals.
+// Removes the files that dead runs left, then their journals.
 static void clean(int top) {
   struct dead_runs dead = {0};
   int fd = openat(top, RD_JOURNAL_DIRECTORY, OPEN_DIRECTORY);
@@ -100,7 +100,8 @@ static void find_dead_runs(struct dead_runs *dead, DIR *journals) {
   }
 }
 
-// Its journal, which only a live run holds locked. Another user's is for that user's next copy. -1: not a dead run.
+// Opens and locks the journal of a dead run; a live run holds that lock. A journal of another user is left to that
+// user's next copy. Returns -1 if this is not a dead run of this user.
 static int lock_dead(int journals, const char *run) {
   RD_AUTO_CLOSE int fd = openat(journals, run, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   struct stat now;
@@ -108,7 +109,7 @@ static int lock_dead(int journals, const char *run) {
   return flock(fd, LOCK_EX | LOCK_NB) < 0 ? -1 : rd_take_fd(&fd);
 }
 
-// Takes `fd`. A directory that cannot be read keeps what is in it.
+// Takes ownership of `fd`. A directory that cannot be read keeps its contents.
 static void clean_below(const struct dead_runs *dead, int fd, unsigned depth) {
   DIR *names = fd < 0 || depth > RD_DEPTH_MAX ? NULL : fdopendir(fd);
   if (names == NULL) {
@@ -126,13 +127,13 @@ static void clean_below(const struct dead_runs *dead, int fd, unsigned depth) {
   closedir(names);
 }
 
-// As settings allow it.
+// Returns true if the settings allow such a name of a run.
 static bool is_run(const char *name) {
   size_t count = strlen(name);
   return count > 0 && count < sizeof((struct rd_tree_settings *)0)->run && strspn(name, "0123456789abcdef-") == count;
 }
 
-// ".rdcp-RUN-NUMBER", and no run whose name goes on.
+// Returns true for ".rdcp-RUN-NUMBER", but not for another run whose name only begins with this one.
 static bool is_temporary_of(const char *name, const char *run) {
   size_t count = strlen(run);
   if (strncmp(name, ".rdcp-", 6) != 0 || strncmp(name + 6, run, count) != 0 || name[6 + count] != '-') return false;
@@ -140,7 +141,7 @@ static bool is_temporary_of(const char *name, const char *run) {
   return *number != '\0' && number[strspn(number, "0123456789")] == '\0';
 }
 
-// Another run may remove the directory, or an unlocked journal, in between.
+// Retries, because another run may remove the directory, or a journal that is not locked yet, in between.
 static bool begin(struct rd_journal *journal) {
   for (int tries = 0; tries < 100; tries++) {
     bool is_new = mkdirat(journal->top, RD_JOURNAL_DIRECTORY, 0700) == 0;
@@ -161,12 +162,12 @@ static bool begin(struct rd_journal *journal) {
   return false;
 }
 
-// Temporary names may be on the disk soon: after a loss of power the next run must find the journal.
+// Temporary names may soon be on the disk: after a loss of power the next run must find the journal.
 static bool make_permanent(const struct rd_journal *journal, int journals) {
   return fsync(journal->fd) == 0 && fsync(journals) == 0 && fsync(journal->top) == 0;
 }
 
-// Where all users may write to the target, each may have a journal, and none may remove another's.
+// If other users may write to the target, each may have a journal, and none may remove another's.
 static void share(const struct rd_journal *journal, int journals) {
   struct stat top;
   if (fstat(journal->top, &top) == 0 && (top.st_mode & 0022) != 0)

@@ -7,8 +7,8 @@
 
 #include <fcntl.h>
 
-// Of a link; three texts follow, each with its NUL: the directory that stands for the source, from the top; its
-// directory, from that one; its name; and the other name's path from the top.
+// A link. Four strings follow, the first three each with a NUL: the path of the source's directory from the top; the
+// path of the link's directory from there; its name; and the path of the other name from the top.
 struct kept {
   struct rd_metadata metadata;
   uint64_t size;
@@ -27,7 +27,7 @@ bool rd_links_add(struct rd_deferred *list, const struct rd_directory *directory
   RD_AUTO_FREE char *whole = rd_directory_below_top(directory, NULL);
   RD_AUTO_FREE char *below = rd_directory_below_source(directory, NULL, &kept.source);
   if (directory->parent == NULL) kept.source = entry->source;
-  // Both end alike.
+  // `whole` ends with `below`: cuts that off.
   whole[strlen(whole) - strlen(below)] = '\0';
   size_t whole_bytes = strlen(whole) + 1, below_bytes = strlen(below) + 1, name_bytes = strlen(name) + 1;
   size_t bytes = sizeof kept + whole_bytes + below_bytes + name_bytes + entry->target.count;
@@ -93,7 +93,7 @@ static bool make_link(struct rd_write *write, struct rd_directory *top, struct r
   return rd_target_file_fail(note, number, text);
 }
 
-// `is_same`: it is one already.
+// *is_same: `wanted_name` is this link already.
 static bool link_below(const struct rd_directory *top, const char *other, int directory, const char *name,
                        bool *is_same, const char *wanted_name) {
   struct stat first, second;

@@ -30,7 +30,7 @@ mode_t rd_plain_mode(const struct rd_write *write, const struct rd_metadata *met
 
 mode_t rd_first_mode(const struct rd_write *write, const struct rd_wanted_metadata *wanted) {
   if (!write->settings->archive) return wanted->plain_mode;
-  // Nothing of another owner may be open to this process's group before it has that owner.
+  // An entry of another owner must not be accessible to this process's group before it has that owner.
   const struct rd_metadata *metadata = &wanted->metadata;
   bool is_ours = metadata->uid == write->user && metadata->gid == write->group;
   return metadata->mode & (is_ours ? 0777u : 0700u);
@@ -53,13 +53,13 @@ bool rd_metadata_set(struct rd_write *write, int fd, bool is_path, const struct 
   return set_times(fd, is_path, metadata);
 }
 
-// A client of a server gets no rights of its user.
+// Set-user-ID and set-group-ID would give a client of a server the rights of the server's user.
 static mode_t mode_bits(void) {
   return rd_root_is_set() ? 0777 : 07777;
 }
 
-// Returns the bits of the mode that must not be set: a program that runs as its owner, of another owner than at the
-// source, would do so with rights that the source never gave.
+// Returns the mode bits that must not be set: with another owner than at the source, set-user-ID or set-group-ID would
+// give a program rights that the source never gave.
 static mode_t set_owner(struct rd_write *write, int fd, const struct stat *now, const struct rd_metadata *metadata) {
   bool is_other_user = now->st_uid != metadata->uid, is_other_group = now->st_gid != metadata->gid;
   uid_t user = is_other_user && rd_owner_map_sets_users(write->owners) ? metadata->uid : (uid_t)-1;
@@ -76,7 +76,7 @@ static bool set_mode(const char *path, int fd, bool is_path, mode_t mode) {
   return (is_path ? chmod(path, mode) : fchmod(fd, mode)) == 0;
 }
 
-// After the mode, which an ACL has too. A stream may have any names: only those that are wanted are set.
+// Call after setting the mode, which an ACL contains as well. A stream may have any names; only wanted ones are set.
 static void set_attributes(struct rd_write *write, const char *path, const struct rd_wanted_metadata *wanted) {
   struct rd_xattr xattr;
   if (wanted->may_have_more) remove_others(write, path, wanted->attributes);

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-// Writes it to `name`, or "?" where it cannot be found.
+// Writes the mount point to `name`, or "?" if it cannot be found.
 void rd_mount_name(int fd, char *name, size_t bytes);
 
 #endif

@@ -10,13 +10,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// One pass over entries and all that is below them: it counts them, or removes them.
+// One pass over entries and everything below them, which counts or removes them.
 struct pass {
   struct rd_write *write;
-  const struct rd_directory *top; // NULL: without events
+  const struct rd_directory *top; // NULL: no events
   bool is_counting;
-  uint64_t count, most; // it ends when there are more
-  char *path;           // of the entry at hand, for people: one for all levels, since a tree may be deep
+  uint64_t count, most; // the pass ends when there are more than `most`
+  char *path;           // of the current entry, for messages: one buffer for all levels, since a tree may be deep
   size_t path_bytes, room;
   unsigned depth;
 };
@@ -39,7 +39,7 @@ bool rd_removal_run(struct rd_write *write, struct rd_deferred *list, const stru
                     struct rd_error *error) {
   struct pass counting = {.write = write, .top = top, .is_counting = true, .most = UINT64_MAX};
   char text[160];
-  // Without a limit nothing is counted.
+  // Without a limit there is no need to count.
   if (write->settings->remove_most != UINT64_MAX) {
     if (!run_pass(&counting, list, error)) return false;
     if (counting.count > write->settings->remove_most) {
@@ -93,7 +93,7 @@ static bool run_pass(struct pass *pass, struct rd_deferred *list, struct rd_erro
   return atomic_load(&pass->write->is_stopped) || error->code == RD_CODE_OK;
 }
 
-// False: something of it stays.
+// Returns false if part of the entry remains.
 static bool visit(struct pass *pass, int directory, const char *name) {
   struct stat now, parent;
   if (fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
@@ -110,7 +110,7 @@ static bool visit(struct pass *pass, int directory, const char *name) {
   return pass->is_counting || remove_one(pass, directory, name, true);
 }
 
-// Takes `fd`.
+// Takes ownership of `fd`.
 static bool visit_below(struct pass *pass, int fd, dev_t device) {
   struct stat now;
   DIR *names = fstat(fd, &now) == 0 && now.st_dev == device ? fdopendir(fd) : NULL;
@@ -146,13 +146,13 @@ static bool remove_one(struct pass *pass, int directory, const char *name, bool 
   return true;
 }
 
-// While counting nothing is reported: removing will meet it again. False always.
+// Reports nothing while counting, because removing fails again. Always returns false.
 static bool fail(struct pass *pass, int number, const char *text) {
   if (!pass->is_counting && pass->top != NULL) rd_write_failed(pass->write, pass->top->fd, pass->path, number, text);
   return false;
 }
 
-// The first `kept` bytes, and `name` (NULL: none) after them.
+// Keeps the first `kept` bytes, and appends `name` (NULL: nothing).
 static void set_path(struct pass *pass, size_t kept, const char *name) {
   size_t count = name == NULL ? 0 : strlen(name), needed = kept + 1 + count + 1;
   if (needed > pass->room) pass->path = rd_memory_resize(pass->path, pass->room = 2 * needed, 1);

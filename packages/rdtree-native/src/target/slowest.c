@@ -11,12 +11,12 @@
 #define MOST 10
 
 struct list {
-  atomic_uint_fast64_t least_ns; // that an entry needs to be kept
+  atomic_uint_fast64_t least_ns; // an entry must be slower than this to be kept
   size_t count;
   struct kept {
     char *path;
     uint64_t bytes, ns;
-  } at[MOST]; // the slowest first
+  } at[MOST]; // slowest first
 };
 
 struct rd_slowest {

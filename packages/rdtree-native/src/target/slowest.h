@@ -11,11 +11,11 @@ struct rd_slowest; // opaque
 struct rd_slowest *rd_slowest_create(void);          // never NULL
 void rd_slowest_destroy(struct rd_slowest *slowest); // NULL-safe
 
-// It is among the slowest so far. Any thread, as the next one.
+// Returns true if `ns` is among the slowest so far. Any thread may call it, as well as rd_slowest_add().
 bool rd_slowest_wants(const struct rd_slowest *slowest, bool is_directory, uint64_t ns);
-// Takes the path.
+// Takes ownership of the path.
 void rd_slowest_add(struct rd_slowest *slowest, bool is_directory, char *path, uint64_t bytes, uint64_t ns);
-// Their events.
+// Emits the events.
 void rd_slowest_report(struct rd_slowest *slowest);
 
 #endif

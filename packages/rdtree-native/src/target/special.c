@@ -78,7 +78,7 @@ static void finish_new(struct rd_target_file *file, const char *name) {
   complete(file, is_done);
 }
 
-// By a descriptor of the entry itself, so that it is no other one that another process has put there.
+// Uses a descriptor of the entry itself, since another process may have put another entry in its place.
 static bool set_metadata_of(struct rd_target_file *file, const char *name) {
   struct stat now;
   RD_AUTO_CLOSE int fd = openat(file->directory->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

@@ -33,7 +33,7 @@ struct rd_directory *rd_write_target(struct rd_write *write, enum rd_target_mode
   return rd_directory_create(write, NULL, shown, rd_take_fd(&fd), is_new);
 }
 
-// With those above it, if the settings allow it: rd_target_open() has looked.
+// Creates the directory and its parents; rd_target_open() has checked that the settings allow it.
 static bool make_directories(const struct rd_write *write, const char *path, bool *is_new, struct rd_error *error) {
   RD_AUTO_FREE char *part = rd_memory_copy(path, strlen(path));
   for (char *end = part; *end != '\0';) {
@@ -49,7 +49,7 @@ static bool make_directories(const struct rd_write *write, const char *path, boo
   return true;
 }
 
-// As the user wrote it.
+// Returns the path as the user wrote it; for RD_PLACE_AS, that of its directory.
 static char *shown_of(const char *given, enum rd_target_mode place) {
   size_t count = strlen(given);
   if (place == RD_PLACE_AS) {

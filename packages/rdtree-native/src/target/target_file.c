@@ -94,7 +94,7 @@ bool rd_target_file_write(struct rd_target_file *file, uint64_t offset, const un
     offset += (uint64_t)written;
     count -= (size_t)written;
   }
-  // The disk begins to write while more comes; else all of it would wait for the sync at the end.
+  // Starts writing to the disk while more arrives; otherwise everything would wait for the sync at the end.
   if (begin / WRITE_BACK_BYTES != end / WRITE_BACK_BYTES)
     (void)sync_file_range(file->fd, (off_t)(begin / WRITE_BACK_BYTES * WRITE_BACK_BYTES), WRITE_BACK_BYTES,
                           SYNC_FILE_RANGE_WRITE);
@@ -120,7 +120,7 @@ void rd_target_file_complete(struct rd_target_file *file) {
   atomic_fetch_add(&file->directory->file_bytes, file->size);
   if (rd_slowest_wants(write->slowest, false, took_ns))
     rd_slowest_add(write->slowest, false, rd_directory_path(file->directory, file->name), file->size, took_ns);
-  // Until it has its name, its lock keeps other runs off a partial file.
+  // Keeps a partial file open until it has its name, because its lock keeps other runs away.
   if (file->kind != RD_KIND_PARTIAL && !write->settings->verify) rd_cleanup_fd(&file->fd);
   write->add(write->batches, file);
 }
@@ -225,7 +225,7 @@ static bool open_unique(struct rd_target_file *file) {
   return true;
 }
 
-// False: with errno, or 0 where the name is not one to continue with.
+// Returns false with errno, or with errno 0 if the existing file cannot be continued.
 static bool open_partial(struct rd_target_file *file, bool *is_held) {
   char name[RD_PARTIAL_NAME_BYTES];
   rd_partial_name(rd_bytes_of(file->name), name);
@@ -246,7 +246,8 @@ static bool open_partial(struct rd_target_file *file, bool *is_held) {
   return false;
 }
 
-// False, and `is_held`: another run writes to it. The other run may have renamed it since it was opened.
+// Returns false if another run writes to the file (*is_held), or if it cannot be continued. That run may have renamed
+// it since it was opened.
 static bool lock_partial(struct rd_target_file *file, const char *name, bool *is_held) {
   struct stat now, named;
   *is_held = flock(file->fd, LOCK_EX | LOCK_NB) < 0;
@@ -268,7 +269,7 @@ static bool open_in_place(struct rd_target_file *file) {
   return true;
 }
 
-// Without `archive` a file that is replaced leaves its mode to the new one.
+// Without `archive`, a file that is replaced passes its mode on to the new one.
 static void look_at_existing(struct rd_target_file *file) {
   struct stat now;
   bool is_asked = !file->write->settings->archive || file->write->settings->paths;
@@ -280,7 +281,8 @@ static void look_at_existing(struct rd_target_file *file) {
 
 static bool set_metadata(struct rd_target_file *file) {
   struct stat now;
-  // A new file has the owner of this process and the mode that it was made with, unless its directory gives others.
+  // A new file has the owner of this process and the mode that it was created with, unless its directory gives it an
+  // ACL.
   bool archive = file->write->settings->archive;
   bool is_right = file->kind == RD_KIND_UNIQUE && !archive && !file->directory->has_default_acl;
   if (!is_right && fstat(file->fd, &now) < 0) return false;
@@ -309,7 +311,7 @@ static bool read_back(struct rd_target_file *file, unsigned char *buffer, struct
   return true;
 }
 
-// The blocks that an interrupted copy left. False: one cannot be read.
+// Checks the blocks that an interrupted copy left. Returns false if one cannot be read.
 static bool check_resumed(const struct rd_target_file *file, bool *is_same) {
   unsigned char value[RD_DIGEST_TREE_BYTES];
   for (size_t i = 0; i < file->resumed_count && *is_same; i++) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_BYTES (64u << 10) // a buffer larger than this is freed with its record
+#define KEPT_BYTES (64u << 10) // a buffer larger than this is freed after its record
 
 static bool skip(struct rd_share *share, uint64_t count, struct rd_error *error);
 static void load(struct rd_share *share, const struct rd_record *record);
@@ -73,7 +73,7 @@ static bool skip(struct rd_share *share, uint64_t count, struct rd_error *error)
   return false;
 }
 
-// Its bytes stay those of the reader, which is not asked for more before the record is done.
+// The record's bytes stay in the reader, which is not used again before the record is done.
 static void load(struct rd_share *share, const struct rd_record *record) {
   struct rd_record plain = *record;
   if (rd_record_is_entry(plain.type)) plain.entry.want = RD_WANT_ALL;

@@ -12,7 +12,7 @@ struct unite {
   struct rd_stream_writer *writer;
   struct rd_share *shares;
   unsigned width;
-  unsigned char *wants; // one for each target
+  unsigned char *wants; // one per target
 };
 
 static bool run(struct unite *unite, struct rd_error *error);
@@ -56,8 +56,9 @@ static bool run(struct unite *unite, struct rd_error *error) {
   return rd_stream_flush(unite->writer, error);
 }
 
-// Until all shares that are furthest behind have their record; *first: the first of them. One that is ahead is not
-// read: its target waits, and the others get by the chain of hosts what that one has compared already.
+// Reads until all shares at the lowest position have their record; *first is the first of them. A share that is ahead
+// is not read: its target waits, while the other targets receive through the chain of hosts the entries that it has
+// compared already.
 static bool load(struct unite *unite, const struct rd_share **first, struct rd_error *error) {
   bool has_moved;
   do {
@@ -82,7 +83,7 @@ static uint64_t least_of(const struct unite *unite) {
   return least;
 }
 
-// A PLACE or REMOVE of one target.
+// Writes a PLACE or REMOVE of one target.
 static bool put_alone(void *context, unsigned rank, const struct rd_record *record, struct rd_error *error) {
   struct unite *unite = context;
   memset(unite->wants, RD_WANT_NOTHING, unite->width);
@@ -90,7 +91,7 @@ static bool put_alone(void *context, unsigned rank, const struct rd_record *reco
   return put_wants(unite, error) && rd_stream_put(unite->writer, record, error);
 }
 
-// A target can lie about what it has, but not about what the source has: others would get it.
+// A target may lie about its own entries, but not about those of the source, which the other targets would get.
 static bool check_same(const struct unite *unite, const struct rd_share *first, struct rd_error *error) {
   for (unsigned i = 0; i < unite->width; i++) {
     const struct rd_share *share = &unite->shares[i];
@@ -111,9 +112,9 @@ static bool put_step(struct unite *unite, const struct rd_share *first, struct r
   return put_group(unite, RD_WANT_METADATA, error) && put_group(unite, RD_WANT_ALL, error);
 }
 
-// Every target enters it.
+// Every target enters the directory.
 static bool put_directory(struct unite *unite, const struct rd_share *first, struct rd_error *error) {
-  const struct rd_share *most = first; // wants the most of it
+  const struct rd_share *most = first; // the share that wants the most of it
   bool is_same = true;
   for (unsigned i = 0; i < unite->width; i++) {
     enum rd_want want = unite->shares[i].record.entry.want;
@@ -125,8 +126,8 @@ static bool put_directory(struct unite *unite, const struct rd_share *first, str
          rd_stream_put(unite->writer, &most->record, error);
 }
 
-// Those that want the metadata alone of an entry get it as the source had it when that was scanned: with the contents
-// comes what it had when it was read.
+// Writes an entry for the targets that want only its metadata, or for those that want its contents: the former get the
+// metadata as scanned, the latter as they were when the contents were read.
 static bool put_group(struct unite *unite, enum rd_want want, struct rd_error *error) {
   const struct rd_share *first = NULL;
   unsigned count = 0;
@@ -151,7 +152,7 @@ static bool put_wants(struct unite *unite, struct rd_error *error) {
   return rd_stream_put(unite->writer, &record, error);
 }
 
-// Of the entry that those of `wants` want.
+// Writes the attributes of an entry for the targets in `wants`.
 static bool put_attributes(struct unite *unite, const struct rd_share *first, struct rd_error *error) {
   for (unsigned i = 0; i < unite->width; i++) {
     const struct rd_share *share = &unite->shares[i];
@@ -161,7 +162,8 @@ static bool put_attributes(struct unite *unite, const struct rd_share *first, st
   return rd_stream_put_encoded(unite->writer, first->attributes.at, first->attributes.count, error);
 }
 
-// Of a file, the blocks that all have who want its content: it goes on where the one with the least of it needs it.
+// Returns the blocks of a file that all targets that want its content have: it resumes at the first block that one of
+// them lacks.
 static struct rd_blocks common_blocks(const struct unite *unite, const struct rd_share *first) {
   struct rd_blocks common = first->blocks;
   for (unsigned i = 0; i < unite->width; i++) {
@@ -175,7 +177,7 @@ static struct rd_blocks common_blocks(const struct unite *unite, const struct rd
   return common;
 }
 
-// The number of blocks at the beginning of which both have the same digest.
+// Returns the number of blocks at the beginning that have the same digests in both.
 static uint64_t same_blocks(const struct rd_blocks *one, const struct rd_blocks *other) {
   size_t least = one->digests.count < other->digests.count ? one->digests.count : other->digests.count, at = 0;
   while (at < least && memcmp(one->digests.at + at, other->digests.at + at, RD_DIGEST_TREE_BYTES) == 0)
@@ -183,7 +185,7 @@ static uint64_t same_blocks(const struct rd_blocks *one, const struct rd_blocks 
   return at / RD_DIGEST_TREE_BYTES;
 }
 
-// Each share ends only when all programs before it have ended well.
+// Each share ends only when all programs before it have succeeded.
 static bool finish(struct unite *unite, struct rd_error *error) {
   for (unsigned i = 0; i < unite->width; i++)
     if (!rd_stream_finish(unite->shares[i].reader, error)) return false;

@@ -20,10 +20,10 @@ struct listener {
 struct dial {
   struct rd_connector base;
   int epoll_fd;
-  int socket_fd; // the attempt under way; -1 once it was handed over
+  int socket_fd; // of the current attempt; -1 once it was handed over
   struct rd_socket_address addresses[ADDRESSES_MAX];
   size_t count;
-  size_t tried; // the attempt under way is the last of these
+  size_t tried; // the current attempt is the last of these
 };
 
 static int listener_poll_fd(const struct rd_connector *connector);
@@ -66,7 +66,7 @@ struct rd_connector *rd_tcp_listen(const char *bind_host, uint16_t low, uint16_t
   return &listener->base;
 }
 
-// -1 and errno EADDRNOTAVAIL: the address is not of this machine.
+// Returns -1 with errno EADDRNOTAVAIL if the address does not belong to this machine.
 static int listen_on_host(const char *bind_host, uint16_t low, uint16_t high, struct rd_error *error) {
   struct rd_socket_address socket_address;
   if (rd_socket_address_find(bind_host, low, &socket_address, 1, error) == 0) {
@@ -78,7 +78,7 @@ static int listen_on_host(const char *bind_host, uint16_t low, uint16_t high, st
   return fd;
 }
 
-// One IPv6 socket serves IPv4 too; where IPv6 is off, an IPv4 socket.
+// Uses one IPv6 socket, which serves IPv4 as well; if IPv6 is off, an IPv4 socket.
 static int listen_everywhere(uint16_t low, uint16_t high, struct rd_error *error) {
   struct rd_socket_address socket_address;
   (void)rd_socket_address_find("::", low, &socket_address, 1, error);
@@ -146,7 +146,7 @@ static enum rd_outcome listener_accept(struct rd_connector *connector, struct rd
     return *transport != NULL ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
   }
   if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS)
-    return RD_OUTCOME_AGAIN; // the client went away
+    return RD_OUTCOME_AGAIN; // the client is already gone
   rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot accept a connection");
   return RD_OUTCOME_FAILED;
 }
@@ -176,7 +176,7 @@ struct rd_connector *rd_tcp_dial(const struct rd_address *address, struct rd_err
   return NULL;
 }
 
-// Goes on to the first of the remaining addresses that does not refuse at once.
+// Begins with the first of the remaining addresses that does not refuse at once.
 static bool dial_next(struct dial *dial, struct rd_error *error) {
   if (dial->socket_fd >= 0) close(dial->socket_fd);
   dial->socket_fd = -1;
@@ -201,7 +201,7 @@ static int begin_connect(const struct dial *dial, const struct rd_socket_address
   return rd_take_fd(&fd);
 }
 
-// Of the address that was tried last, by errno.
+// Sets the error for the address that was tried last, according to errno.
 static void explain_refusal(const struct dial *dial, struct rd_error *error) {
   int reason = errno;
   char text[RD_SOCKET_ADDRESS_TEXT_BYTES];

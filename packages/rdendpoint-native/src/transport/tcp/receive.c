@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define HEAD_BYTES (RD_TCP_LENGTH_BYTES + RD_HEADER_BYTES) // the length lies in a slot's headroom
+#define HEAD_BYTES (RD_TCP_LENGTH_BYTES + RD_HEADER_BYTES) // the length is stored in the slot's headroom
 
 static bool keep_begun_message(const struct rd_tcp_receive *receive, struct rd_slots *slots, struct rd_error *error);
 static bool begin(struct rd_tcp_receive *receive, struct rd_tcp_incoming *incoming);
@@ -70,7 +70,7 @@ void rd_tcp_explain_end(const char *peer, struct rd_error *error) {
   rd_error_set_errno(error, closed ? RD_CODE_PEER_CLOSED : RD_CODE_PEER_LOST, "the connection to %s ended", peer);
 }
 
-// The part that was received of the next message moves to the slot that is taken first.
+// Moves the received part of the next message to the slot that will be taken first.
 static bool keep_begun_message(const struct rd_tcp_receive *receive, struct rd_slots *slots, struct rd_error *error) {
   struct rd_tcp_receive armed = {.slots = *slots};
   if (receive->current.bytes > RD_TCP_LENGTH_BYTES + slots->message_bytes) {
@@ -104,15 +104,15 @@ static bool length_is_right(const struct rd_tcp_receive *receive, const char *pe
   return false;
 }
 
-// Of the head, until the length is known.
+// Returns how many bytes the current message lacks; how many its head lacks while the length is unknown.
 static size_t missing_bytes(const struct rd_tcp_receive *receive) {
   size_t bytes = receive->current.bytes;
   if (bytes < HEAD_BYTES) return HEAD_BYTES - bytes;
   return RD_TCP_LENGTH_BYTES + rd_get_u32(head_of(receive, &receive->current)) - bytes;
 }
 
-// Reads the missing bytes and, where a slot is free, the next message's head with them: a long message then needs no
-// call of its own for its head. *drained: fewer bytes came than were asked for, so no more are there now.
+// Reads the missing bytes and, if a slot is free, the next message's head as well: so a long message needs no separate
+// call for its head. Sets *drained if fewer bytes came than were requested, so that no more are there now.
 static ssize_t read_more(struct rd_tcp_receive *receive, int fd, bool *drained) {
   struct rd_tcp_incoming *current = &receive->current, *next = &receive->next;
   if (receive->early_bytes > 0 || current->bytes < HEAD_BYTES) return read_early(receive, fd);

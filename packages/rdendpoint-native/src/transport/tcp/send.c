@@ -44,7 +44,7 @@ bool rd_tcp_send_flush(struct rd_tcp_send *send, int fd) {
   return true;
 }
 
-// Everything that waits, as one list; returns its bytes.
+// Collects everything that waits in one list; returns its length in bytes.
 static size_t gather(const struct rd_tcp_send *send, struct msghdr *all) {
   size_t bytes = 0;
   for (unsigned i = 0; i < send->queue_count; i++) {

@@ -15,7 +15,7 @@
 
 struct rd_tcp_send_message {
   unsigned char length[RD_TCP_LENGTH_BYTES];
-  struct iovec parts[1 + RD_TCP_SEND_PARTS_MAX]; // still to be sent; the first is the length
+  struct iovec parts[1 + RD_TCP_SEND_PARTS_MAX]; // still to be sent; the first one is the length
   int count;
 };
 
@@ -23,13 +23,13 @@ struct rd_tcp_send_message {
 struct rd_tcp_send {
   struct rd_tcp_send_message queue[RD_TCP_SEND_QUEUE_MAX];
   unsigned queue_first, queue_count;
-  uint64_t released; // messages, in all
+  uint64_t released; // number of messages released so far
 };
 
-// As the transport's send().
+// Implements the transport's send().
 enum rd_outcome rd_tcp_send_accept(struct rd_tcp_send *send, const struct iovec *parts, int count,
                                    struct rd_error *error);
-// Sends as much of the queue as the socket takes without waiting. False: the connection ended, by errno.
+// Sends as much of the queue as the socket takes without waiting. Returns false, with errno, if the connection ended.
 bool rd_tcp_send_flush(struct rd_tcp_send *send, int fd);
 
 #endif

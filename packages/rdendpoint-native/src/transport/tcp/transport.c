@@ -94,8 +94,8 @@ static void set_names(struct tcp *tcp) {
   rd_socket_address_text(&peer, tcp->peer);
 }
 
-// Each of these may be refused (a Unix socket has none of them); the connection works without. The keepalive of frames
-// decides how long a peer may be silent; the kernel's only notices a host that is gone for good.
+// The system may refuse any of these (a Unix socket has none of them); the connection works without. The keepalive
+// frames decide how long a peer may be silent; the kernel's keepalive only detects a host that is gone for good.
 static void tune_socket(int fd) {
   const int on = 1, idle_s = 30, interval_s = 10, probes = 6;
   (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -145,7 +145,7 @@ static uint64_t tcp_released(const struct rd_transport *transport) {
   return tcp_of(transport)->send.released;
 }
 
-// Unreleased messages wait for room in the socket, for which the descriptor is polled anyway.
+// Unreleased messages wait for space in the socket buffer, for which the descriptor is polled anyway.
 static void tcp_expect_releases(struct rd_transport *transport, bool expected) {
   (void)transport, (void)expected;
 }

@@ -11,8 +11,8 @@ enum {
   BACKLOG = 64,
   ADDRESSES_MAX = 16,
   RESOLVE_MS = 3000,
-  RETRIES = 6,      // 7 is for ever on some devices
-  ACK_TIMEOUT = 16, // 4.096 us x 2^16, 0.27 s: with the retries about 2 s, on hardware up to four times as long
+  RETRIES = 6,      // on some devices 7 means forever
+  ACK_TIMEOUT = 16, // 4.096 us x 2^16, 0.27 s: about 2 s with the retries, up to four times as long on hardware
 };
 
 struct listener {
@@ -26,7 +26,7 @@ struct dial {
   struct rd_socket_address from; // bytes 0: the routing table decides
   struct rd_socket_address addresses[ADDRESSES_MAX];
   size_t count;
-  size_t tried; // the attempt under way is the last of these
+  size_t tried; // the current attempt is the last of these
   bool poll;
   struct rd_verbs_id id;          // until it has a device
   struct rd_transport *transport; // from then on
@@ -131,7 +131,7 @@ static enum rd_outcome listener_accept(struct rd_connector *connector, struct rd
   return RD_OUTCOME_AGAIN;
 }
 
-// A request that fails is rejected, and further ones are accepted.
+// If accepting fails, rejects the request; later ones can still be accepted.
 static enum rd_outcome accept_request(const struct listener *listener, struct rdma_cm_id *request,
                                       struct rd_transport **transport, struct rd_error *error) {
   struct rd_verbs_id id;
@@ -173,12 +173,12 @@ static bool find_ends(struct dial *dial, const struct rd_address *address, struc
   return dial->count > 0;
 }
 
-// Goes on to the first of the remaining addresses that is not refused at once.
+// Begins with the first of the remaining addresses that is not refused at once.
 static bool dial_next(struct dial *dial, struct rd_error *error) {
   while (dial->tried < dial->count) {
     drop_attempt(dial);
     if (!rd_verbs_id_create(&dial->id, error)) {
-      errno = ENOSYS; // another attempt would fail too
+      errno = ENOSYS; // another attempt would also fail
       return false;
     }
     struct rd_socket_address *to = &dial->addresses[dial->tried++];
@@ -224,7 +224,7 @@ static enum rd_outcome dial_accept(struct rd_connector *connector, struct rd_tra
   return RD_OUTCOME_AGAIN;
 }
 
-// False: this attempt failed, by errno.
+// Takes the next step of a dial. Returns false, with errno, if this attempt failed.
 static bool go_on(struct dial *dial, const struct rd_verbs_event *event, struct rd_error *error) {
   if (event->type == RDMA_CM_EVENT_ADDR_RESOLVED) return build_and_route(dial, error);
   if (event->type == RDMA_CM_EVENT_ROUTE_RESOLVED) {
@@ -255,7 +255,7 @@ static bool begin_connecting(struct dial *dial) {
   return id->verbs->rdma_connect(id->id, &parameters) == 0;
 }
 
-// Of the address that was tried last, by errno, which is kept.
+// Sets the error for the address that was tried last, according to errno, which is kept.
 static void explain_refusal(const struct dial *dial, struct rd_error *error) {
   int reason = errno;
   char text[RD_SOCKET_ADDRESS_TEXT_BYTES];

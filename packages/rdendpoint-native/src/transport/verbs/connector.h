@@ -5,11 +5,11 @@
 
 #include "transport/transport.h"
 
-// Whether this process can use RDMA. False: *error names what is missing. The first call opens the libraries; the
-// process must not fork after it.
+// Returns true if this process can use RDMA; if not, *error names what is missing. The first call opens the libraries;
+// the process must not fork after that.
 bool rd_verbs_usable(struct rd_error *error);
-// As rd_tcp_listen() and rd_tcp_dial(), over RDMA. With `poll` the transports must be called all the time: their
-// descriptors become ready only for the connection's end.
+// Like rd_tcp_listen() and rd_tcp_dial(), over RDMA. With `poll` the caller must call the transports all the time:
+// their descriptors become ready only when the connection ends.
 struct rd_connector *rd_verbs_listen(const char *bind_host, uint16_t low, uint16_t high, bool poll, uint16_t *port,
                                      struct rd_error *error);
 struct rd_connector *rd_verbs_dial(const struct rd_address *address, bool poll, struct rd_error *error);

@@ -37,7 +37,7 @@ bool rd_verbs_event_ends(const struct rd_verbs_event *event, const char *peer, s
   case RDMA_CM_EVENT_REJECTED:
     rd_error_set(error, RD_CODE_PEER_LOST, "%s gave up the connection", peer);
     return true;
-  default: // an address that moves to another port of a bond, the end of the time wait
+  default: // an address that moves to another port of a bond, the end of the time-wait state
     return false;
   }
 }

@@ -59,7 +59,8 @@ bool rd_verbs_flow_take(struct rd_verbs_flow *flow, const struct rd_verbs_preamb
   return false;
 }
 
-// Counts never go back, and what is posted and unused is bounded; once there are large buffers, no small one is added.
+// Counts never decrease, and the number of posted and unused buffers is bounded; once there are large buffers, no small
+// one is added.
 static bool is_possible(const struct rd_verbs_flow *flow, const struct rd_verbs_preamble *preamble) {
   const struct rd_verbs_preamble *before = &flow->peers;
   uint32_t new_small = preamble->small_posted - before->small_posted;

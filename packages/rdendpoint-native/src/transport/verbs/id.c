@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-// From the InfiniBand specification, table "REJ reason codes"; not in a header for programs.
+// From the InfiniBand specification, table "REJ reason codes"; no public header has it.
 #define REJECTED_INVALID_SERVICE_ID 8
 
 static bool open_channel(struct rd_verbs_id *id, struct rd_error *error);
@@ -58,7 +58,7 @@ bool rd_verbs_id_next(struct rd_verbs_id *id, struct rd_verbs_event *event) {
 
 int rd_verbs_event_errno(const struct rd_verbs_event *event) {
   switch (event->type) {
-  case RDMA_CM_EVENT_REJECTED: // iWARP gives an errno
+  case RDMA_CM_EVENT_REJECTED: // iWARP reports an errno
     return event->status == REJECTED_INVALID_SERVICE_ID || event->status == -ECONNREFUSED ? ECONNREFUSED : ECONNABORTED;
   case RDMA_CM_EVENT_ADDR_ERROR:
   case RDMA_CM_EVENT_ROUTE_ERROR:

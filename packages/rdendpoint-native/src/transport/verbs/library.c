@@ -39,7 +39,8 @@ static void *open_library(const char *name, struct rd_error *error) {
   return library;
 }
 
-// ISO C has no conversion from an object's address to a function's; POSIX guarantees that they are alike.
+// ISO C cannot convert an object pointer to a function pointer; POSIX guarantees that they have the same
+// representation.
 static bool find(void *library, const char *name, void *function, struct rd_error *error) {
   void *symbol = dlsym(library, name);
   if (symbol == NULL) {

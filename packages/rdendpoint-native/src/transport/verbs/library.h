@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// librdmacm and libibverbs, opened at the first use of RDMA: the program also runs without them.
+// librdmacm and libibverbs, opened when RDMA is first used: the program also runs without them.
 #ifndef RD_TRANSPORT_VERBS_LIBRARY_H
 #define RD_TRANSPORT_VERBS_LIBRARY_H
 
@@ -22,7 +22,7 @@
       of(ibv_dereg_mr) of(ibv_destroy_comp_channel) of(ibv_destroy_cq) of(ibv_get_cq_event) of(ibv_get_device_name)    \
           of(ibv_query_device) of(ibv_reg_mr) of(ibv_wc_status_str)
 
-// Functions by their own names: verbs->rdma_create_id(…). Inline functions of the headers need no entry.
+// The functions, under their own names: verbs->rdma_create_id(…). Inline functions of the headers need no entry.
 struct rd_verbs_library {
 #define RD_MEMBER(function) __typeof__(function) *function;
   RD_RDMACM_FUNCTIONS(RD_MEMBER)
@@ -30,7 +30,8 @@ struct rd_verbs_library {
 #undef RD_MEMBER
 };
 
-// The libraries, opened by the first call and never closed. NULL (RD_CODE_CANNOT_CONNECT): one is not installed.
+// Returns the libraries, opened by the first call and never closed. NULL (RD_CODE_CANNOT_CONNECT) if one is not
+// installed or is too old.
 const struct rd_verbs_library *rd_verbs_library(struct rd_error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-// For queues, small buffers and unauthenticated connections.
+// Memory kept for queues, small buffers and unauthenticated connections.
 #define ASIDE_LEAST_BYTES (256u << 10)
 #define ASIDE_MAX_BYTES (2u << 20)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registered memory, which the device accesses for this end's own requests only: no key is ever sent.
+// Registered memory, which the device accesses only for this end's own requests: no remote key is ever sent.
 #ifndef RD_TRANSPORT_VERBS_MEMORY_H
 #define RD_TRANSPORT_VERBS_MEMORY_H
 
@@ -7,12 +7,13 @@
 
 #include <stddef.h>
 
-// Registers memory for receiving if `receives`, else for sending. NULL: RD_CODE_INTERNAL, or RD_CODE_CANNOT_CONNECT for
-// the memlock limit, with its value and the line that raises it. Free with verbs->ibv_dereg_mr().
+// Registers memory, for receiving if `receives`, otherwise for sending. Returns NULL on failure: RD_CODE_INTERNAL, or
+// RD_CODE_CANNOT_CONNECT if the memlock limit is too small; the message then has its value and the line that raises it.
+// Free with verbs->ibv_dereg_mr().
 struct ibv_mr *rd_verbs_register(const struct rd_verbs_library *verbs, struct ibv_pd *pd, const void *memory,
                                  size_t bytes, bool receives, struct rd_error *error);
 
-// The bytes that this process may lock, less the needs of connections beside their buffers; SIZE_MAX: no limit.
+// Returns how many bytes this process may lock, minus what connections need besides their buffers; SIZE_MAX: no limit.
 size_t rd_verbs_lockable_bytes(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A build without RDMA: static programs, which cannot open libraries, and VERBS=no.
+// For builds without RDMA: static programs, which cannot open libraries, and VERBS=no.
 #include "transport/verbs/connector.h"
 
 static void refuse(struct rd_error *error);

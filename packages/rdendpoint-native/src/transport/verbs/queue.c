@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 
-// Acknowledging takes a lock: in bulk.
+// Acknowledging takes a lock, so it is done for many events at once.
 #define ACKNOWLEDGE_AT 64u
 
 static bool fits_inline(const struct rd_verbs_queue *queue, const struct ibv_sge *pieces, int count);
@@ -115,7 +115,7 @@ static bool create_pair(struct rd_verbs_queue *queue, struct rd_error *error) {
   if (queue->verbs->ibv_query_device(queue->id->verbs, &device) == 0 && device.max_sge < (int)RD_VERBS_QUEUE_PIECES_MAX)
     attributes.cap.max_send_sge = (uint32_t)device.max_sge;
   bool created = queue->verbs->rdma_create_qp(queue->id, queue->domain, &attributes) == 0;
-  if (!created) { // not every device takes so much inline
+  if (!created) { // some devices do not accept that much inline data
     attributes.cap.max_inline_data = 0;
     created = queue->verbs->rdma_create_qp(queue->id, queue->domain, &attributes) == 0;
   }
@@ -124,7 +124,7 @@ static bool create_pair(struct rd_verbs_queue *queue, struct rd_error *error) {
   return created;
 }
 
-// Before a queue is destroyed, too: that waits for it.
+// Also called before a queue is destroyed, because ibv_destroy_cq() waits for the acknowledgement.
 static void acknowledge(const struct rd_verbs_queue *queue, struct rd_verbs_completions *completions) {
   if (completions->unacknowledged > 0) queue->verbs->ibv_ack_cq_events(completions->queue, completions->unacknowledged);
   completions->unacknowledged = 0;

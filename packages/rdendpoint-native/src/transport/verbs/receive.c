@@ -13,8 +13,8 @@
 #define LARGE_MAX (RD_VERBS_QUEUE_RECEIVES_MAX - RD_VERBS_SMALL_BUFFERS)
 // One for a SEND without a message, and one that can arrive while every slot is held.
 #define SLOTS_BESIDE 2u
-#define SMALL_WR (1ull << 32)  // in a buffer's wr_id
-#define JOINED_SLOT (1u << 31) // in a message's slot
+#define SMALL_WR (1ull << 32)  // a bit in a buffer's wr_id
+#define JOINED_SLOT (1u << 31) // a bit in a message's slot
 
 _Static_assert(RD_SLOT_HEADROOM_BYTES >= RD_VERBS_PREAMBLE_BYTES, "the preamble comes before the message");
 
@@ -142,7 +142,7 @@ static bool post_large(struct rd_verbs_receive *receive, unsigned slot, struct r
   return rd_verbs_queue_post_receive(receive->queue, RD_VERBS_RECEIVE_WR | slot, buffer, error);
 }
 
-// Small buffers only until large ones take their place.
+// Small buffers are posted again only until large ones replace them.
 static bool post_again(struct rd_verbs_receive *receive, uint64_t wr_id, struct rd_error *error) {
   if ((wr_id & SMALL_WR) == 0) {
     rd_verbs_flow_post_large(receive->flow, (uint32_t)receive->slots.message_bytes);
@@ -206,14 +206,14 @@ static enum rd_outcome join(struct rd_verbs_receive *receive, const struct rd_ve
   return RD_OUTCOME_DONE;
 }
 
-// RD_VERBS_RECEIVE_JOINED_MAX: none.
+// Returns RD_VERBS_RECEIVE_JOINED_MAX if none is free.
 static unsigned free_joined(const struct rd_verbs_receive *receive) {
   unsigned index = 0;
   while (index < RD_VERBS_RECEIVE_JOINED_MAX && receive->joined[index] != NULL) index++;
   return index;
 }
 
-// As in a slot: the payload begins a page.
+// Like in a slot, the payload is page-aligned.
 static unsigned char *message_in(unsigned char *joined) {
   return joined + rd_page_bytes() - RD_HEADER_BYTES;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiving half of an RDMA connection: posted buffers, and messages joined from their pieces.
+// The receiving half of an RDMA connection: posted buffers, and messages assembled from their pieces.
 #ifndef RD_TRANSPORT_VERBS_RECEIVE_H
 #define RD_TRANSPORT_VERBS_RECEIVE_H
 
@@ -8,9 +8,9 @@
 #include "transport/verbs/queue.h"
 #include "wire/slots.h"
 
-// Marks the wr_ids of receive buffers among those of SENDs.
+// Distinguishes the wr_ids of receive buffers from those of SENDs.
 #define RD_VERBS_RECEIVE_WR (1ull << 63)
-// Messages joined from pieces that can be held at a time.
+// Messages assembled from pieces that can be held at a time.
 #define RD_VERBS_RECEIVE_JOINED_MAX 16u
 
 struct rd_verbs_receive_piece {
@@ -27,35 +27,36 @@ struct rd_verbs_receive {
   struct rd_slots slots; // large buffers, once armed
   struct ibv_mr *slots_region;
   bool armed;
-  unsigned held, held_most;                                          // messages handed out
+  unsigned held, held_most;                                          // messages returned and not given back
   struct rd_verbs_receive_piece pieces[RD_VERBS_QUEUE_RECEIVES_MAX]; // arrived and not taken yet
   unsigned pieces_first, pieces_count;
-  unsigned char *joining; // the message whose pieces are coming; NULL: none
+  unsigned char *joining; // the message whose pieces are arriving; NULL: none
   size_t joining_bytes, joined_bytes;
-  unsigned char *joined[RD_VERBS_RECEIVE_JOINED_MAX]; // handed out; NULL: free
+  unsigned char *joined[RD_VERBS_RECEIVE_JOINED_MAX]; // returned to the caller; NULL: free
 };
 
 // Allocates and posts the small buffers.
 bool rd_verbs_receive_open(struct rd_verbs_receive *receive, struct rd_verbs_queue *queue, struct rd_verbs_flow *flow,
                            struct rd_error *error);
-// Deregisters the memory, which stays valid; after the queue pair is destroyed. All zeros and a second call are
+// Deregisters the memory, which stays valid. Call after the queue pair is destroyed. All zeros and a second call are
 // allowed.
 void rd_verbs_receive_detach(struct rd_verbs_receive *receive);
-// Frees the memory; after that. All zeros are allowed.
+// Frees the memory. Call after rd_verbs_receive_detach(). All zeros are allowed.
 void rd_verbs_receive_close(struct rd_verbs_receive *receive);
 
-// As the transport's arm().
+// Implements the transport's arm().
 bool rd_verbs_receive_arm(struct rd_verbs_receive *receive, unsigned slots, size_t payload_bytes,
                           struct rd_error *error);
-// The number of our buffers in circulation, which the peer should know of.
+// Returns the number of this end's buffers in circulation, which the peer should know.
 uint32_t rd_verbs_receive_circulating(const struct rd_verbs_receive *receive);
 
-// A buffer was filled. False: RD_CODE_DATA_DAMAGED, or the buffer could not be posted again.
+// A buffer was filled. Returns false if the data is damaged (RD_CODE_DATA_DAMAGED) or the buffer could not be posted
+// again.
 bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t wr_id, uint32_t bytes, struct rd_error *error);
-// As the transport's receive(), from the arrived pieces.
+// Implements the transport's receive(), from the arrived pieces.
 enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct rd_message *message,
                                       struct rd_error *error);
-// Takes the message's buffer back; rd_verbs_receive_next() may have another message then.
+// Takes the message's buffer back; rd_verbs_receive_next() may then return another message.
 bool rd_verbs_receive_give_back(struct rd_verbs_receive *receive, const struct rd_message *message,
                                 struct rd_error *error);
 

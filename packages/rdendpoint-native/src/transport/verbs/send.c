@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One SEND in the making.
+// A SEND that is being assembled.
 struct gathering {
   unsigned char *stage;
   size_t staged_bytes;
@@ -40,7 +40,7 @@ bool rd_verbs_send_open(struct rd_verbs_send *send, struct rd_verbs_queue *queue
   return make_stages(send, &send->early, RD_VERBS_SEND_EARLY_STAGES, error);
 }
 
-// SENDs on their way keep the early stages.
+// SENDs in flight keep the early stages.
 bool rd_verbs_send_arm(struct rd_verbs_send *send, struct rd_error *error) {
   return make_stages(send, &send->all, RD_VERBS_QUEUE_SENDS_MAX, error);
 }
@@ -108,7 +108,7 @@ bool rd_verbs_send_post_counts(struct rd_verbs_send *send, struct rd_error *erro
   return post(send, &gathering, RD_VERBS_SEND_NO_MESSAGE, error);
 }
 
-// They complete in the order in which they were posted, and the last SEND of a message comes after all others of it.
+// SENDs complete in the order in which they were posted, and the last SEND of a message comes after its others.
 void rd_verbs_send_completed(struct rd_verbs_send *send) {
   uint64_t owner = send->owners[send->completed++ % RD_VERBS_QUEUE_SENDS_MAX];
   if (owner == RD_VERBS_SEND_NO_MESSAGE) return;
@@ -142,7 +142,7 @@ static const struct rd_verbs_send_stages *stages_of(const struct rd_verbs_send *
   return send->all.memory != NULL ? &send->all : &send->early;
 }
 
-// Small parts are copied while the stage has room; others must be registered.
+// Copies small parts while the stage has space; other parts must be registered.
 static enum rd_outcome register_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message,
                                       struct rd_error *error) {
   size_t room = RD_VERBS_SEND_STAGE_BYTES - RD_VERBS_PREAMBLE_BYTES;
@@ -161,7 +161,7 @@ static enum rd_outcome register_parts(struct rd_verbs_send *send, struct rd_verb
   return RD_OUTCOME_DONE;
 }
 
-// AGAIN: there will be room for it when a message that was sent is released.
+// AGAIN: there will be memory for it when an earlier message is released.
 static enum rd_outcome register_part(struct rd_verbs_send *send, struct rd_verbs_send_part *part,
                                      struct rd_error *error) {
   bool fits = part->count + send->registered_bytes <= send->registered_most_bytes;
@@ -196,7 +196,7 @@ static bool has_room(const struct rd_verbs_send *send, bool with_message) {
   return send->sends - send->completed < stages_of(send)->count && rd_verbs_flow_has_buffer(send->flow, with_message);
 }
 
-// As much of the message as the peer's next buffer takes.
+// Posts as much of the message as the peer's next buffer takes.
 static bool post_piece(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error) {
   size_t left = message->bytes - message->posted_bytes, room = rd_verbs_flow_room_bytes(send->flow);
   size_t bytes = left < room ? left : room;
@@ -240,7 +240,7 @@ static void gather(struct rd_verbs_send *send, struct gathering *gathering, cons
   }
 }
 
-// Extends the last piece, if that ends where the copy begins.
+// Extends the last piece if it ends where the copy begins.
 static void add_copy(struct rd_verbs_send *send, struct gathering *gathering, const unsigned char *bytes,
                      size_t count) {
   unsigned char *to = gathering->stage + gathering->staged_bytes;

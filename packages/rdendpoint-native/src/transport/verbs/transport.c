@@ -14,7 +14,7 @@
 
 #define COMPLETIONS_AT_ONCE 16
 #define ROUNDS_MAX 16 // in one call, however much the peer sends
-// Posted SENDs get this time to arrive: as with a socket's close(), the end does not cut them off.
+// Time for posted SENDs to arrive: as with close() on a socket, ending the connection does not cut them off.
 #define LINGER_MS 200
 
 struct verbs {
@@ -27,9 +27,9 @@ struct verbs {
   struct rd_verbs_wait wait;
   bool events_taken;    // since the last AGAIN: the descriptors have no more events
   bool releases_matter; // the caller waits for releases
-  uint64_t released_at; // the count that the caller knows
+  uint64_t released_at; // the count that the caller last saw
   bool established;
-  struct rd_error failure; // RD_CODE_OK: none yet
+  struct rd_error failure; // RD_CODE_OK: none so far
   char local[RD_SOCKET_ADDRESS_TEXT_BYTES];
   char peer[RD_SOCKET_ADDRESS_TEXT_BYTES];
 };
@@ -149,7 +149,7 @@ static int verbs_poll_fd(const struct rd_transport *transport) {
 
 static short verbs_poll_events(const struct rd_transport *transport) {
   (void)transport;
-  return POLLIN; // also when there is room to send again
+  return POLLIN; // also to learn that sending is possible again
 }
 
 static enum rd_outcome verbs_send(struct rd_transport *transport, const struct iovec *parts, int count,
@@ -160,19 +160,19 @@ static enum rd_outcome verbs_send(struct rd_transport *transport, const struct i
 static bool verbs_flush(struct rd_transport *transport, struct rd_error *error) {
   struct verbs *verbs = verbs_of(transport);
   post(verbs);
-  // With nothing to do but wait, system calls to check whether the peer is still there are worth it.
+  // If there is nothing to do but wait, it is worth making system calls to check whether the peer is still there.
   if (verbs->releases_matter && verbs->send.released < verbs->send.accepted) check_events(verbs);
   do {
     take_completions(verbs);
     post(verbs);
   } while (!arm_wait(verbs));
-  // A caller that asked before would wait for it.
+  // Wakes a caller that asked before this and would otherwise wait.
   if (verbs->releases_matter && verbs->send.released > verbs->released_at) rd_verbs_wait_wake(&verbs->wait);
   verbs->released_at = verbs->send.released;
   return is_alive(verbs, error);
 }
 
-// Posts waiting messages, and the counts of our own buffers if no message carries them.
+// Posts waiting messages, and the counts of this end's own buffers if no message carries them.
 static void post(struct verbs *verbs) {
   struct rd_error error;
   if (!verbs->established || verbs->failure.code != RD_CODE_OK) return;
@@ -196,20 +196,20 @@ static void verbs_quiet(struct rd_transport *transport) {
   verbs_of(transport)->events_taken = true;
 }
 
-// Messages that arrived before a failure come first.
+// Messages that arrived before a failure are returned first.
 static enum rd_outcome verbs_receive(struct rd_transport *transport, struct rd_message *message,
                                      struct rd_error *error) {
   struct verbs *verbs = verbs_of(transport);
   for (;;) {
     take_completions(verbs);
     enum rd_outcome received = rd_verbs_receive_next(&verbs->receive, message, error);
-    post(verbs); // the peer may wait for our counts while it keeps us busy
+    post(verbs); // the peer may wait for this end's counts while it keeps this end busy
     if (received != RD_OUTCOME_AGAIN) return received;
     bool was_well = verbs->failure.code == RD_CODE_OK;
     if (!verbs->events_taken) check_events(verbs);
     verbs->events_taken = true;
     post(verbs);
-    if (was_well && verbs->failure.code != RD_CODE_OK) continue; // the peer may have sent something before its end
+    if (was_well && verbs->failure.code != RD_CODE_OK) continue; // the peer may have sent something before it ended
     if (is_alive(verbs, error) && (spin_for_more(verbs) || !arm_wait(verbs))) continue;
     verbs->events_taken = false;
     verbs->released_at = verbs->send.released;
@@ -218,7 +218,7 @@ static enum rd_outcome verbs_receive(struct rd_transport *transport, struct rd_m
   }
 }
 
-// Before a wake-up is requested.
+// Busy-polls before a wake-up is requested.
 static bool spin_for_more(struct verbs *verbs) {
   if (verbs->queue.arrived.armed || verbs->wait.poll || verbs->wait.spin.budget_ns == 0) return false;
   int64_t until_ns = rd_now_ns() + verbs->wait.spin.budget_ns;
@@ -233,7 +233,7 @@ static void check_events(struct verbs *verbs) {
   if (rd_verbs_wait_check(&verbs->wait)) take_events(verbs);
 }
 
-// False: completions until now must be taken first.
+// Returns false if completions must be taken first.
 static bool arm_wait(struct verbs *verbs) {
   bool sends_matter = verbs->releases_matter || rd_verbs_send_is_full(&verbs->send);
   return rd_verbs_wait_arm(&verbs->wait, sends_matter && verbs->send.completed < verbs->send.sends);
@@ -246,8 +246,8 @@ static void verbs_give_back(struct rd_transport *transport, const struct rd_mess
   if (verbs->receive.pieces_count > 0) rd_verbs_wait_wake(&verbs->wait);
 }
 
-// True: something arrived. A flushed buffer or SEND only shows that the connection ended; another failed completion, in
-// either queue, has the reason.
+// Returns true if something arrived. A flushed buffer or SEND only shows that the connection ended; another failed
+// completion, in either queue, has the reason.
 static bool take_completions(struct verbs *verbs) {
   struct rd_error flushed = {.code = RD_CODE_OK};
   take_all(verbs, &verbs->queue.sent, &flushed);
@@ -289,7 +289,7 @@ static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion
                  (int)completion->opcode);
     return false;
   }
-  verbs->established = true; // a completion proves it too, and may come before the id's event
+  verbs->established = true; // a completion proves this as well, and may come before the id's event
   if (is_receive) return rd_verbs_receive_arrived(&verbs->receive, completion->wr_id, completion->byte_len, error);
   rd_verbs_send_completed(&verbs->send);
   return true;
@@ -308,7 +308,7 @@ static void take_event(struct verbs *verbs, const struct rd_verbs_event *event) 
     fail(verbs, &error);
 }
 
-// The first failure is kept.
+// Keeps only the first failure.
 static void fail(struct verbs *verbs, const struct rd_error *error) {
   if (verbs->failure.code == RD_CODE_OK) verbs->failure = *error;
 }
@@ -349,7 +349,7 @@ static void verbs_destroy(struct rd_transport *transport) {
   free(verbs);
 }
 
-// Queue pair, completions, channel, memory, domain, id: in this order. Once is enough.
+// Order matters: queue pair, completions, channel, memory, domain, id. A second call does nothing.
 static void close_device(struct verbs *verbs) {
   if (verbs->established) verbs->id.verbs->rdma_disconnect(verbs->id.id);
   verbs->established = false;

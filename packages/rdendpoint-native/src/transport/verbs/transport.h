@@ -6,14 +6,14 @@
 #include "transport/transport.h"
 #include "transport/verbs/id.h"
 
-// Makes a queue pair with posted buffers on the device of `id`, which it takes over also on failure. Call it before
-// rdma_connect() or rdma_accept(). `poll`: never request wake-ups.
+// Creates a queue pair with posted buffers on the device of `id`. Takes ownership of `id`, even on failure. Call before
+// rdma_connect() or rdma_accept(). `poll`: never request wake-ups. NULL on failure.
 struct rd_transport *rd_verbs_transport_create(struct rd_verbs_id *id, bool poll, struct rd_error *error);
 
-// The id of a transport that is still being connected; it remains the transport's.
+// Returns the id of a transport that is still connecting; it remains the transport's.
 struct rd_verbs_id *rd_verbs_transport_id(struct rd_transport *transport);
 
-// The connection is established: from now on it sends.
+// The connection is established: the transport may send from now on.
 void rd_verbs_transport_established(struct rd_transport *transport);
 
 #endif

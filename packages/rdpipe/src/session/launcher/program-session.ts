@@ -1,4 +1,4 @@
-/** A session whose channels are programs: podman exec, kubectl exec, a template of the user. */
+/** A session whose channels are programs: podman exec, kubectl exec, or a template of the user. */
 import { randomBytes } from 'node:crypto';
 import { SessionError } from '../../model/errors.ts';
 import { launcherName } from '../../model/launcher.ts';
@@ -15,8 +15,8 @@ import { type ProgramLauncher, shellWords } from './words.ts';
 type Limits = Pick<SessionSettings, 'connectTimeoutMs' | 'signal'>;
 
 /**
- * Starts a first shell and waits for its answer; the first channel is that shell.
- * @throws SessionError with the launcher's reason and the command to compare; the signal's reason.
+ * Starts a first shell and waits for its answer; this shell becomes the first channel.
+ * @throws SessionError with the launcher's reason and a command to compare; the signal's reason.
  */
 export async function connectByProgram(
   launcher: ProgramLauncher,
@@ -60,7 +60,7 @@ function sessionOf(
     label: host.label,
     took: { connectMs: tookMs, loginMs: 0 },
     checkCommand: commandText(words),
-    ended: new Promise(() => {}), // there is no connection beside the channels
+    ended: new Promise(() => {}), // there is no connection, only channels
     async openShell(signal) {
       signal.throwIfAborted();
       const channel = unused ?? keep(startChild(words));
@@ -77,10 +77,10 @@ function sessionOf(
   };
 }
 
-/** A shell ends with its input; one that does not is killed. */
+/** A shell ends with its input; a shell that does not is killed. */
 const CLOSE_LIMIT_MS = 1000;
 
-/** Resolves when the shell has answered; what it printed before is noise of its start. */
+/** Resolves when the shell has answered; ignores earlier output, such as that of startup files. */
 async function firstAnswer(child: ChildChannel, words: readonly string[], host: HostRef): Promise<void> {
   const mark = `rdpipe-${randomBytes(12).toString('hex')}`;
   const stderr = keepTail(child.stderr);
@@ -88,7 +88,7 @@ async function firstAnswer(child: ChildChannel, words: readonly string[], host: 
   const stderrOver = new Promise((resolve) => child.stderr.once('close', resolve));
   const answered = await new Promise<boolean>((resolve) => {
     let text = '';
-    // A reader by 'data' would leave the stream paused, and the next one would wait for ever.
+    // Not 'data': removing its listener leaves the stream paused, and the next reader would wait forever.
     const onReadable = () => {
       for (let data = child.stdout.read(); data !== null; data = child.stdout.read()) text += data.toString('latin1');
       text = text.slice(-LONGEST_NOISE);

@@ -1,9 +1,9 @@
-/** The reason in the standard error of a launcher. */
+/** Finds the reason in the standard error of a launcher. */
 import { printable, shorten } from '../../model/text.ts';
 
 const MOST_CHARACTERS = 300;
 
-/** The last line that is no empty one, for people; undefined where there is none. */
+/** Returns the last line that is not empty, shortened and printable; undefined if there is none. */
 export function lastReason(stderr: string): string | undefined {
   const lines = stderr.split(/\r?\n/).map((line) => line.trim());
   const line = lines.filter((text) => text !== '').at(-1);

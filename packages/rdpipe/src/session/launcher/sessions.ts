@@ -1,4 +1,4 @@
-/** The sessions to all hosts of a run that are not reached by ssh. */
+/** The sessions to all hosts of a run that are not reached over ssh. */
 import type { Launcher } from '../../model/launcher.ts';
 import type { HostRef } from '../../model/pipeline.ts';
 import type { ConcurrencyLimit } from '../concurrency-limit.ts';
@@ -8,20 +8,20 @@ import { connectByProgram } from './program-session.ts';
 import { createSlurmStep } from './slurm/step.ts';
 
 export interface LauncherSessions {
-  /** One a host, shared by all callers. */
+  /** Returns the session of a host, shared by all callers. */
   connect(host: HostRef): Promise<HostSession>;
-  /** Ends every session, also those that are still being made. */
+  /** Closes every session, including those that are being opened. */
   close(): Promise<void>;
 }
 
-/** The launcher of a host; of this machine and of hosts that serve copies it is none. */
+/** Returns the launcher of a host; `ssh` for this machine and for hosts that serve copies. */
 export function launcherOf(host: HostRef, { launcher }: Pick<SessionSettings, 'launcher'>): Launcher {
   return host.name === '' || host.served !== undefined ? SSH : (launcher?.(host) ?? SSH);
 }
 
 const SSH: Launcher = { kind: 'ssh' };
 
-/** `hosts` are all of the run: those of Slurm share one step. `limit`: of shells that are waited for at a time. */
+/** `hosts` are all hosts of the run: those of Slurm share one step. `limit` is for shells that are being started. */
 export function createLauncherSessions(
   hosts: readonly HostRef[],
   settings: SessionSettings,
@@ -32,7 +32,7 @@ export function createLauncherSessions(
   const sessions = new Map<string, Promise<HostSession>>();
   const connect = async (host: HostRef): Promise<HostSession> => {
     const launcher = launcherOf(host, settings);
-    if (launcher.kind === 'ssh') throw new Error(`${host.label} is reached by ssh`);
+    if (launcher.kind === 'ssh') throw new Error(`${host.label} is reached over ssh`);
     if (launcher.kind === 'slurm') return step.connect(host);
     return limit(settings.signal, () => connectByProgram(launcher, host, settings));
   };

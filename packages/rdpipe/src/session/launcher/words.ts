@@ -1,12 +1,15 @@
-/** The words of the programs that start a shell on a host, by launcher. */
+/** The command lines that start a shell on a host, by launcher. */
 import { SessionError } from '../../model/errors.ts';
 import { type ContainerProgram, fillTemplate, type Launcher, launcherName } from '../../model/launcher.ts';
 import type { HostRef } from '../../model/pipeline.ts';
 
-/** A launcher that starts a program for each shell. */
+/** A launcher that starts one program per shell. */
 export type ProgramLauncher = Extract<Launcher, { readonly kind: ContainerProgram | 'command' }>;
 
-/** The words that become `sh` on the host. @throws SessionError for a user or a name that the launcher cannot take. */
+/**
+ * Returns the command line that becomes `sh` on the host.
+ * @throws SessionError for a user or a name that the launcher does not support.
+ */
 export function shellWords(launcher: ProgramLauncher, host: HostRef): readonly string[] {
   switch (launcher.kind) {
     case 'podman':
@@ -24,7 +27,7 @@ export function shellWords(launcher: ProgramLauncher, host: HostRef): readonly s
   }
 }
 
-/** @throws SessionError where a user is named: the launcher has its own. */
+/** @throws SessionError if the host names a user: the launcher chooses the user. */
 export function refuseUser(launcher: Launcher, { user, name, label }: HostRef): void {
   if (user === undefined) return;
   const reason = `${launcherName(launcher)} cannot choose the user (write ${name}, or --sudo ${name} for root)`;

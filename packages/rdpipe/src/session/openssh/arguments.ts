@@ -6,7 +6,7 @@ import type { SessionSettings } from '../settings.ts';
 import { keyExchangeOption } from './log.ts';
 import type { SshProgram } from './program.ts';
 
-/** A connection without a channel of its own that others share by its control socket. */
+/** Returns the arguments of a master: a connection without its own channel, shared through its control socket. */
 export function masterArguments(
   target: Target,
   controlPath: string,
@@ -25,7 +25,10 @@ export function masterArguments(
   ];
 }
 
-/** rdpipe has its own time limits: those of ssh give other messages, and do not pause for questions. */
+/**
+ * Returns the options of a master. ssh's own time limits are off: they give other messages, and do not pause for
+ * questions.
+ */
 export function connectOptions({ silenceMs }: SessionSettings, persistS: number): string[] {
   const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
   const silence = silenceMs > 0 ? [`ServerAliveInterval=${seconds(silenceMs / 4)}`, 'ServerAliveCountMax=3'] : [];
@@ -33,10 +36,10 @@ export function connectOptions({ silenceMs }: SessionSettings, persistS: number)
   return ['ConnectTimeout=none', `ControlPersist=${persist}`, ...silence];
 }
 
-/** A run has no channel open between its login and its agent's start: ssh must not end the connection then. */
+/** A run has no channel open between the login and the start of its agent: ssh must not end the connection then. */
 const LEAST_PERSIST_S = 10;
 
-/** A channel that runs `sh` over a connection that stands. */
+/** Returns the arguments of a channel that runs `sh` over an open connection. */
 export function shellArguments(target: Target, controlPath: string, logPath: string): string[] {
   const options = supported(target, ['ForkAfterAuthentication=no', 'StdinNull=no', 'SessionType=default']);
   return [
@@ -49,33 +52,36 @@ export function shellArguments(target: Target, controlPath: string, logPath: str
   ];
 }
 
-/** A command to a connection that stands: `-O check` and the like. The user's forwardings must not get into it. */
+/**
+ * Returns the arguments of a command to an open connection, such as `-O check`. The user's configuration, and so their
+ * forwardings, must not apply.
+ */
 export function controlArguments(controlPath: string, command: string, args: readonly string[] = []): string[] {
   return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), '-O', command, ...args, '--', 'host'];
 }
 
-/** Of a forward: `-O forward` and later `-O cancel` stand before them. */
+/** Returns the arguments of a forward, which follow `-O forward` and later `-O cancel`. */
 export function heldForwardArguments(controlPath: string, forwarding: readonly string[]): string[] {
   return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), ...forwarding, '--', 'host'];
 }
 
 /**
- * Asks the far end of a connection that stands for a port that nothing listens on: any answer shows that it is alive.
- * No program is started there.
+ * Returns arguments that ask the far end of an open connection for a port on which nothing listens: any answer shows
+ * that the far end is alive. No program is started there.
  */
 export function probeArguments(controlPath: string): string[] {
   return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), '-W', '127.0.0.1:1', '--', 'host'];
 }
 
 /**
- * The ProxyCommand that leads to a target through the jump host of an open connection. ssh expands its percent signs,
- * then a shell takes it.
+ * Returns the ProxyCommand that leads to a target through the jump host of an open connection. ssh expands its percent
+ * signs, then a shell parses it.
  */
 export function jumpOption({ path }: SshProgram, controlPath: string): string {
   return `ProxyCommand=${wordForSh(path.replaceAll('%', '%%'))} -F none -S ${controlPath} ${values(NEVER_CONNECTS).join(' ')} -W '[%h]:%p' host`;
 }
 
-/** No configuration of the user's may run something else, ask for a terminal, or forward anything. */
+/** The user's configuration must not run another command, request a terminal, or forward anything. */
 const NEUTRAL = [
   'RemoteCommand=none',
   'RequestTTY=no',
@@ -85,17 +91,17 @@ const NEUTRAL = [
   'EscapeChar=none',
 ];
 
-/** rdpipe recognizes failures of the connection by the lines that ssh prints at this level. */
+/** rdpipe recognizes connection failures by the lines that ssh prints at this level. */
 const LOG_LEVEL = 'LogLevel=INFO';
 
-/** Should the connection be gone, a client of it must fail rather than connect by itself. */
+/** If the connection is gone, a client must fail instead of connecting on its own. */
 const NEVER_CONNECTS = ['ControlMaster=no', 'ProxyCommand=false'];
 
 function values(options: readonly string[]): string[] {
   return options.flatMap((option) => ['-o', option]);
 }
 
-/** An older ssh ends at an option it does not know; `ssh -G` lists those it knows. */
+/** An older ssh exits at an option that it does not know; `ssh -G` lists those that it knows. */
 function supported(target: Target, options: readonly string[]): string[] {
   return options.filter((option) => target.config.has((option.split('=')[0] ?? '').toLowerCase()));
 }

@@ -1,4 +1,4 @@
-/** The answer of an `ssh -G` that rdssh's front started before node. Loads no library. */
+/** The output of an `ssh -G` that rdssh's front started before node. Imports no library. */
 import { closeSync, readFileSync } from 'node:fs';
 
 interface Question {
@@ -8,15 +8,15 @@ interface Question {
 
 let asked: Question | undefined;
 
-/** `value`: the descriptor of the answer and the words of the question, a line each. */
+/** `value` has the descriptor of the output, then the arguments of ssh, one per line; undefined if there is none. */
 export function keepConfigAnswer(value: string | undefined): void {
   const [fd = '', ...words] = value?.split('\n') ?? [];
   asked = /^\d+$/.test(fd) ? { fd: Number(fd), words } : undefined;
 }
 
 /**
- * The whole output, once; undefined: something else was asked, or ssh failed. Waits for it: nothing can be done without
- * it, and no program started meanwhile may inherit the descriptor.
+ * Returns the complete output, once; undefined if the arguments are not `words`, or ssh failed. Blocks until ssh has
+ * ended: nothing can be done without its output, and no program that is started meanwhile may inherit the descriptor.
  */
 export function takeConfigAnswer(words: readonly string[]): string | undefined {
   if (asked === undefined) return undefined;

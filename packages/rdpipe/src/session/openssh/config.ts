@@ -1,11 +1,14 @@
-/** The configuration of a destination as `ssh -G` prints it. */
+/** The configuration of a destination, as `ssh -G` prints it. */
 import { printable } from '../../model/text.ts';
 import { type Destination, destinationArguments } from '../destination.ts';
 import { sessionError } from '../errors.ts';
 import { takeConfigAnswer } from './config-answer.ts';
 import { runSsh, type SshProgram } from './program.ts';
 
-/** Asks ssh itself what is configured. @throws SessionError when it refuses the configuration. */
+/**
+ * Asks ssh for the configuration.
+ * @throws SessionError if ssh rejects it; the signal's reason.
+ */
 export async function readSshConfig(
   ssh: SshProgram,
   destination: Destination,

@@ -1,4 +1,4 @@
-/** Connects a master, or uses one that is open: the user's own, or one of an earlier run. */
+/** Connects a master, or uses an open one: the user's own, or one from an earlier run. */
 import { existsSync } from 'node:fs';
 import { settlesWithin, whenAborted } from '../abort.ts';
 import { type ChildChannel, startChild } from '../child-channel.ts';
@@ -19,8 +19,9 @@ import { earlierMaster, persistentMaster, persistentPathOf, usersMaster } from '
 const LONGEST_END_MS = 2000;
 
 /**
- * The user's own connection where one stands, else one that an earlier run kept, else a new one, through the jump
- * host's.
+ * Returns the user's own connection if it is open, otherwise one that an earlier run kept, otherwise a new one, through
+ * the connection to the jump host.
+ * @throws SessionError; the signal's reason.
  */
 export async function connectMaster(target: Target, via: Master | undefined, context: MasterContext): Promise<Master> {
   const users = await usersMaster(target, context);
@@ -32,17 +33,17 @@ export async function connectMaster(target: Target, via: Master | undefined, con
   return connectWithRetries(target.destination.label, connect, context.limit, context.settings);
 }
 
-/** An ssh on its way to becoming a master. */
+/** An ssh that is to become a master. */
 interface Attempt {
   readonly target: Target;
   readonly child: ChildChannel;
   readonly controlPath: string;
-  /** ssh makes its control socket when the login has succeeded. */
+  /** Resolves when ssh creates its control socket, which it does after the login. */
   readonly loggedIn: Promise<unknown>;
   readonly keysExchanged: Promise<unknown>;
-  /** Its ssh ended without a login. */
+  /** Resolves when ssh has ended without a login. */
   readonly failed: Promise<unknown>;
-  /** Another run has just made the connection that this one was to keep. */
+  /** Resolves when another run has just created the persistent connection that this one was to become. */
   readonly taken: Promise<unknown>;
   log(): string;
   /** The log of the jump host's connection since this attempt began. */
@@ -119,7 +120,7 @@ function startSsh(
   };
 }
 
-/** Waits until the connection stands; throws when it does not come to that. Keys and login have the whole time each. */
+/** Waits until the connection is open; throws if it fails. Key exchange and login have the full time limit each. */
 async function login(attempt: Attempt, deadline: Deadline, settings: SessionSettings): Promise<OpeningTimes | 'taken'> {
   const { child, target, keysExchanged, loggedIn, failed, taken } = attempt;
   let connectMs: number | undefined;
@@ -163,7 +164,7 @@ function runningMaster({ child, controlPath, log }: Attempt, took: OpeningTimes,
   };
 }
 
-/** `dieWithParent` ends its command when its input ends; one that hangs is killed. */
+/** `dieWithParent` ends its command when its input ends; a command that hangs is killed. */
 async function endChild(child: ChildChannel): Promise<void> {
   child.stdin.end();
   await settlesWithin(child.closed, LONGEST_END_MS);
@@ -171,8 +172,8 @@ async function endChild(child: ChildChannel): Promise<void> {
 }
 
 /**
- * Ends an ssh that logs in, and its ProxyCommand, when its input ends. One that has logged in goes into the background
- * and is kept. (`dieWithParent` also ends all that its command leaves behind.)
+ * While ssh logs in, the end of its input ends it and its ProxyCommand. After the login it goes into the background and
+ * is kept. (`dieWithParent` would also end everything that its command leaves running.)
  */
 const DIE_WITH_PARENT_AT_LOGIN = [
   'sh',

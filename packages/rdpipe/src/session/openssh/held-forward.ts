@@ -1,4 +1,4 @@
-/** A forward of a master that ends with its holder: the master itself may outlive the run. */
+/** A forward of a master that ends with its holder, because the master may outlive the run. */
 import { settlesWithin, unlessAborted } from '../abort.ts';
 import { type ChildChannel, startChild } from '../child-channel.ts';
 import { keepTail } from '../text-tail.ts';
@@ -7,21 +7,21 @@ import type { Master } from './master.ts';
 import type { SshProgram } from './program.ts';
 
 export interface HeldForward {
-  /** The port that the server chose for a `-R` with port 0; else 0. */
+  /** The port that the server chose for `-R` with port 0; otherwise 0. */
   readonly port: number;
-  /** Bounded, idempotent. */
+  /** Cancels the forward. Takes a bounded time. Idempotent. */
   close(): Promise<void>;
 }
 
-/** How long a caller waits for the end; it may take longer where the master or the machine is slow. */
+/** How long `close` waits; the cancellation may take longer if the master or the machine is slow. */
 const LONGEST_END_MS = 2000;
 
-/** A master that does not answer holds no program of ours for longer. */
+/** Time limit for an answer of the master, after which the ssh that waits for it is ended. */
 const LONGEST_ANSWER_S = 20;
 
 /**
- * Adds a forward (`-L …` or `-R …`) to a master. It is cancelled by `close`, and also when rdpipe is killed, as far as
- * the master still answers. Undefined: this machine or the server refused it.
+ * Adds a forward (`-L …` or `-R …`) to a master. `close` cancels it; so does the end of rdpipe, even by SIGKILL, if the
+ * master still answers. Returns undefined if this machine or the server refused it.
  * @throws the signal's reason.
  */
 export async function holdForward(
@@ -48,8 +48,9 @@ export async function holdForward(
 }
 
 /**
- * Its standard input ends with rdpipe. A port that the server chose is cancelled by the words that asked for it: ssh
- * knows no forward by the port that was given. It is never killed: a forward that it has added would stay.
+ * The script that holds a forward; its standard input ends with rdpipe. Even if the server chose the port, the forward
+ * is cancelled with the arguments that requested it: ssh does not know it by the chosen port. The script is never
+ * killed: a forward that it has added would remain.
  */
 const HOLD = `trap '' PIPE
 port=$(timeout ${LONGEST_ANSWER_S} "$0" -O forward "$@" </dev/null) || exit
@@ -57,7 +58,7 @@ echo "\${port:-0}"
 read -r nothing
 exec timeout ${LONGEST_ANSWER_S} "$0" -O cancel "$@" </dev/null >/dev/null 2>&1`;
 
-/** Undefined: it ended without one. */
+/** Resolves with undefined if the program ended without a line. */
 function firstLine({ stdout, stderr, closed }: ChildChannel): Promise<string | undefined> {
   const text = keepTail(stdout);
   keepTail(stderr);

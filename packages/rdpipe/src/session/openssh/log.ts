@@ -1,28 +1,35 @@
-/** Reads the log of an ssh: key exchange done, socket taken, messages. */
+/** Reads the log of an ssh: end of the key exchange, existing control socket, messages. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Makes ssh log the end of its key exchange: that one line where it is selectable (OpenSSH 8.5), else much more. */
+/**
+ * Returns an option that makes ssh log the end of its key exchange: only that line if ssh supports this (OpenSSH 8.5),
+ * otherwise much more.
+ */
 export function keyExchangeOption(config: ReadonlyMap<string, readonly string[]>): string {
   return config.has('logverbose') ? 'LogVerbose=kex.c:kex_input_newkeys*:*' : 'LogLevel=DEBUG1';
 }
 
+/** True if the log shows the end of the key exchange. */
 export function hasExchangedKeys(log: string): boolean {
   return /^debug1: .*SSH2_MSG_NEWKEYS received/m.test(log);
 }
 
-/** Another ssh was faster in making the socket. */
+/** True if another ssh created the control socket first. */
 export function isSocketTaken(log: string): boolean {
   return /^ControlSocket .* already exists/m.test(log);
 }
 
-/** The lines that ssh prints at LogLevel=INFO. */
+/** Returns the lines that ssh prints at LogLevel=INFO. */
 export function plainLog(log: string): string {
   return log.replace(/^(?:debug1: |Authenticated to |Transferred: |Bytes per second: ).*\n?/gm, '');
 }
 
 const MOST_BYTES = 64 * 1024;
 
-/** The end of what an ssh with `-E PATH` printed so far, apart from the output of what it runs. */
+/**
+ * Returns the last 64 KiB of the log of an ssh with `-E PATH`, without the output of its command; empty if there is no
+ * log.
+ */
 export function readLog(path: string): string {
   let fd: number;
   try {

@@ -8,15 +8,15 @@ import type { SshProgram } from './program.ts';
 
 export interface Master {
   readonly controlPath: string;
-  /** A new path in the run's private directory. */
+  /** Returns a new path in the run's private directory. */
   newPath(kind: string): string;
-  /** Undefined for a connection of the user's. */
+  /** Undefined for the user's own connection. */
   readonly took: OpeningTimes | undefined;
-  /** The log of its ssh so far. */
+  /** Returns the log of its ssh so far. */
   log(): string;
-  /** Resolves when its ssh has ended; never for a connection of the user's. */
+  /** Resolves when its ssh has ended; never for a connection that outlives the run. */
   readonly ended: Promise<unknown>;
-  /** Whether it ended without being closed here. */
+  /** True if the master ended without being closed here. */
   lost(): boolean;
   close(): Promise<void>;
 }
@@ -27,6 +27,6 @@ export interface MasterContext {
   /** Private to the run. */
   readonly dir: PrivateDir;
   readonly prompter: Prompter;
-  /** How many connect at a time. */
+  /** Limits how many connect at the same time. */
   readonly limit: ConcurrencyLimit;
 }

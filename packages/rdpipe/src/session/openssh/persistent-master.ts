@@ -10,7 +10,10 @@ import type { Master, MasterContext } from './master.ts';
 import { persistentControlPath } from './persistent-path.ts';
 import { runSsh, type SshOutput, type SshProgram } from './program.ts';
 
-/** The user's own connection, where one stands. */
+/**
+ * Returns the user's own connection if it is open.
+ * @throws the signal's reason.
+ */
 export async function usersMaster(target: Target, { dir, settings, ssh }: MasterContext): Promise<Master | undefined> {
   const { controlPath } = target;
   if (controlPath === undefined) return undefined;
@@ -20,7 +23,7 @@ export async function usersMaster(target: Target, { dir, settings, ssh }: Master
   return persistentMaster(controlPath, dir);
 }
 
-/** One that the end of the run leaves alone. */
+/** Returns a master that stays open at the end of the run. */
 export function persistentMaster(
   controlPath: string,
   dir: PrivateDir,
@@ -38,7 +41,10 @@ export function persistentMaster(
   };
 }
 
-/** Where a connection is kept that is made as this one would be; undefined: none is, or nowhere. */
+/**
+ * Returns the socket path of connections with the same settings as this one; undefined if connections are not kept, or
+ * if there is no private directory.
+ */
 export function persistentPathOf(
   target: Target,
   via: Master | undefined,
@@ -52,13 +58,13 @@ export function persistentPathOf(
     via: via?.controlPath,
   });
   if (path === undefined) {
-    const message = `cannot keep the connection to ${target.destination.label} (--persist): there is no private directory for it`;
+    const message = `cannot keep the connection to ${target.destination.label} (--persist): no private directory for its socket`;
     settings.emit({ kind: 'warning', message });
   }
   return path;
 }
 
-/** The connection that an earlier run kept, if its far end still answers; else its socket is removed. */
+/** Returns the connection that an earlier run kept if its far end still answers; otherwise removes its socket. */
 export async function earlierMaster(
   target: Target,
   path: string,
@@ -79,10 +85,13 @@ export async function earlierMaster(
 
 const LONGEST_END_MS = 2000;
 
-/** Tools that run many small commands would pay a round trip and an ssh for each. */
+/**
+ * How long an answer is trusted: without this, tools that run many small commands would need a round trip and an ssh
+ * for each.
+ */
 const TRUSTED_MS = 5000;
 
-/** The far end did so to a run before this one, and the ssh lives. */
+/** True if the far end answered an earlier run a short time ago, and the ssh is alive. */
 async function hasJustAnswered(path: string): Promise<boolean> {
   const ageMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return ageMs >= 0 && ageMs < TRUSTED_MS && isListenedTo(path);
@@ -99,7 +108,7 @@ function isListenedTo(path: string): Promise<boolean> {
   });
 }
 
-/** Its socket may be gone by now: the connection ends by itself. */
+/** Keeps the time of the answer. The socket may already be gone, since the connection ends on its own. */
 function keepTime(path: string): void {
   const now = new Date();
   try {
@@ -107,16 +116,16 @@ function keepTime(path: string): void {
   } catch {}
 }
 
-/** Its ssh may live while its network is gone: the far end must answer. */
+/** True if the far end answers: the ssh may be alive although its network is gone. */
 async function answers(path: string, ssh: SshProgram, { signal, connectTimeoutMs }: SessionSettings): Promise<boolean> {
   const probe = await runWithin(connectTimeoutMs, ssh, probeArguments(path), signal);
   return probe !== undefined && (probe.code === 0 || REFUSED_BY_FAR_END.test(probe.stderr));
 }
 
-/** Whatever the server's reason; without a connection ssh has another message. */
+/** Matches a refusal for any reason of the server; without a connection ssh prints another message. */
 const REFUSED_BY_FAR_END = /forwarding request failed|open failed/;
 
-/** Undefined: it took longer, and was ended. */
+/** Returns undefined if ssh took longer and was ended. */
 async function runWithin(
   limitMs: number,
   ssh: SshProgram,

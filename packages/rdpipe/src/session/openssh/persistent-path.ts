@@ -10,24 +10,28 @@ import type { SshProgram } from './program.ts';
 export interface PersistentConnection {
   readonly target: Target;
   readonly ssh: SshProgram;
-  /** Values of -o that the connection is made with. */
+  /** Values of -o for the connection. */
   readonly options: readonly string[];
-  /** The socket of the connection that it goes through. */
+  /** The socket of the connection through which it goes. */
   readonly via: string | undefined;
 }
 
 /**
- * The same for connections that are made alike; undefined: this machine has no directory that is closed to other users.
+ * Returns the same path for connections with the same settings; undefined if this machine has no directory that is
+ * closed to other users.
  */
 export function persistentControlPath({ target, ssh, options, via }: PersistentConnection): string | undefined {
   const { destination, identity, config } = target;
   const all = JSON.stringify([ssh.path, destination, identity, [...config], options, via]);
-  // Completion, which cannot know the rest, finds the connection by the host as the user wrote it.
+  // Completion, which does not know the rest, finds the connection by the host as the user wrote it.
   const name = `${digest(destination.label).slice(0, 8)}${digest(all).slice(0, 16)}`;
   return privatePath(name);
 }
 
-/** A path of this name that no other user can come to, the same in every run; undefined: there is no such directory. */
+/**
+ * Returns a path with this name that other users cannot access, the same in every run; undefined if there is no such
+ * directory.
+ */
 export function privatePath(name: string): string | undefined {
   const directory = places().find((place) => isPlainSocketPath(join(place, name)) && isMade(place) && isPrivate(place));
   return directory && join(directory, name);
@@ -54,7 +58,10 @@ function isMade(path: string): boolean {
   }
 }
 
-/** This user's alone, and no other user can replace a directory above it: access to the socket is a login. */
+/**
+ * True if only this user can access the directory, and no other user can replace a directory above it: access to the
+ * socket is as good as a login.
+ */
 function isPrivate(path: string): boolean {
   const own = process.getuid?.();
   const found = lstatSync(path);

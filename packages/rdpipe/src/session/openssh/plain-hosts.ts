@@ -1,20 +1,26 @@
-/** Hosts that are for ssh alone, as those of a forced command: an hour long no run tries again. */
+/** Hosts that are left to plain ssh for an hour, such as those with a forced command. */
 import { createHash } from 'node:crypto';
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import type { SshConfig } from '../settings.ts';
 import { privatePath } from './persistent-path.ts';
 
-/** A login shell may have been slow once, or be mended. */
+/** Limited, because a login shell may have been slow only once, or may have been fixed. */
 const KEPT_MS = 60 * 60 * 1000;
 
-/** The file by which a run of the last hour has left a host of this configuration to ssh; undefined: none. */
+/**
+ * Returns the file with which a run within the last hour left a host of this configuration to ssh; undefined if there
+ * is none.
+ */
 export function plainHostFile(config: SshConfig): string | undefined {
   const path = pathOf(config);
   const madeMs = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   return madeMs !== undefined && Math.abs(Date.now() - madeMs) < KEPT_MS ? path : undefined;
 }
 
-/** Where no file can be written, the next run finds it out again. */
+/**
+ * Leaves hosts of this configuration to ssh for an hour. If the file cannot be written, the next run tries the host
+ * again.
+ */
 export function keepPlainHost(config: SshConfig): void {
   const path = pathOf(config);
   if (path === undefined) return;

@@ -4,22 +4,25 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { killProgram, startProgram } from '../start-program.ts';
 import { keepTail } from '../text-tail.ts';
 
-/** The ssh of a run: looked up once, so that every call is to the same one. */
+/** The ssh of a run: searched for once, so that every call uses the same one. */
 export interface SshProgram {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   /** Added to the environment of its calls. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The one that the user named, else the first in PATH; undefined: this machine has none. */
+/** Returns the ssh that the user named, otherwise the first one in PATH; undefined if this machine has none. */
 export function locateSsh(named?: string, searchPath = process.env.PATH ?? ''): SshProgram | undefined {
   const directories = searchPath.split(delimiter).filter((directory) => directory !== '');
   const path = named ?? directories.map((directory) => join(directory, 'ssh')).find(isProgram);
   return path === undefined ? undefined : { path: resolve(path), env: standInEnvironment(path, directories) };
 }
 
-/** A stand-in that calls `ssh` itself means the next one, and would find itself: its directory is searched last. */
+/**
+ * A script that replaces ssh and calls `ssh` means the next one in PATH, but would find itself: so its directory is
+ * searched last.
+ */
 function standInEnvironment(path: string, directories: readonly string[]): SshProgram['env'] {
   const own = directories.filter((directory) => resolve(directory) === dirname(resolve(path)));
   if (own.length === 0 || !isScript(path)) return {};
@@ -48,20 +51,23 @@ function isScript(path: string): boolean {
 }
 
 export interface SshOutput {
-  /** Null: it could not be started, or a signal ended it. */
+  /** Null if ssh could not be started, or a signal ended it. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs ssh for an answer of its own (`-G`, `-O`), without input. */
+/**
+ * Runs ssh for its own output (`-G`, `-O`), without input.
+ * @throws the signal's reason.
+ */
 export async function runSsh(ssh: SshProgram, args: readonly string[], signal: AbortSignal): Promise<SshOutput> {
   signal.throwIfAborted();
   const child = startProgram([ssh.path, ...args], ['ignore', 'pipe', 'pipe'], ssh.env);
   const output = [child.stdout, child.stderr].map((stream) => stream && keepTail(stream, MOST_BYTES));
   const stop = () => {
     killProgram(child);
-    // A connection that it was a client of may hold their other ends.
+    // The master of a connection that this ssh used may hold the other ends of these pipes.
     for (const stream of [child.stdout, child.stderr]) stream?.destroy();
   };
   signal.addEventListener('abort', stop);

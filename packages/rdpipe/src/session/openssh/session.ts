@@ -1,4 +1,4 @@
-/** A session by the system's ssh: its channels are clients of one master. */
+/** A session over the system's ssh: its channels are clients of one master. */
 import { settlesWithin } from '../abort.ts';
 import { startChild } from '../child-channel.ts';
 import { checkCommand } from '../destination.ts';
@@ -12,14 +12,14 @@ import { readLog } from './log.ts';
 import type { Master, MasterContext } from './master.ts';
 import type { SshProgram } from './program.ts';
 
-/** A connection that breaks ends its channels a moment before itself. */
+/** When a connection breaks, its channels end shortly before the master. */
 const MASTER_END_MS = 300;
 
 export interface OpensshSession extends HostSession {
   readonly master: Master;
 }
 
-/** @throws SessionError when the host cannot be reached or refuses us. */
+/** @throws SessionError if the host cannot be reached or refuses the login; the signal's reason. */
 export async function connectOpenssh(
   target: Target,
   via: OpensshSession | undefined,
@@ -47,7 +47,7 @@ function createSession(target: Target, master: Master, ssh: SshProgram): Openssh
       const child = startChild([ssh.path, ...shellArguments(target, master.controlPath, logPath)], ssh.env);
       const closed = child.closed.then(async (status) => {
         channels.delete(channel);
-        // 255: ssh itself failed, or the command ended so. Alone the connection's ssh knows whether that is gone.
+        // 255: ssh itself failed, or the command exited with 255. Only the master knows whether the connection is gone.
         if (status.code === 255) await settlesWithin(master.ended, MASTER_END_MS);
         if (status.code === 255) refused ||= readLog(logPath);
         return status;
@@ -83,7 +83,7 @@ async function forward(
   return held && { socketPath, close: held.close };
 }
 
-/** The server there chooses the port; it may allow none (AllowTcpForwarding). */
+/** The server on the host chooses the port, or permits none (AllowTcpForwarding). */
 async function forwardBack(
   ssh: SshProgram,
   master: Master,

@@ -1,7 +1,7 @@
-/** The messages between the askpass program and rdpipe: one line of JSON each way. */
+/** The messages between the askpass program and rdpipe: one line of JSON in each direction. */
 
 export interface AskpassQuestion {
-  /** Which connection asks: a secret of that connection's ssh. */
+  /** Identifies the connection that asks: a secret known to its ssh. */
   readonly id: string;
   readonly text: string;
   /** SSH_ASKPASS_PROMPT: empty, `confirm` or `none`. */
@@ -10,20 +10,24 @@ export interface AskpassQuestion {
 
 export const LONGEST_LINE_BYTES = 64 * 1024;
 
+/** Returns the line that askpass sends. */
 export function encodeQuestion(question: AskpassQuestion): string {
   return `${JSON.stringify(question)}\n`;
 }
 
+/** Returns undefined if the line is not a valid question. */
 export function decodeQuestion(line: string): AskpassQuestion | undefined {
   const { id, text, hint } = parseObject(line);
   if (typeof id !== 'string' || typeof text !== 'string' || typeof hint !== 'string') return undefined;
   return { id, text, hint };
 }
 
+/** Returns the line with the user's answer. */
 export function encodeAnswer(answer: string): string {
   return `${JSON.stringify({ answer })}\n`;
 }
 
+/** Returns undefined if the line is not a valid answer. */
 export function decodeAnswer(line: string): string | undefined {
   const { answer } = parseObject(line);
   return typeof answer === 'string' ? answer : undefined;

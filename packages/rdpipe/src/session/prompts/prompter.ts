@@ -10,41 +10,42 @@ import type { PrivateDir } from '../private-dir.ts';
 import { type AskpassQuestion, decodeQuestion, encodeAnswer, LONGEST_LINE_BYTES } from './askpass-protocol.ts';
 import type { Terminal } from './terminal.ts';
 
-/** One connection that may ask. */
+/** A connection that may ask questions. */
 export interface Asker {
-  /** For the ssh that connects. */
+  /** Environment of the ssh that connects. */
   readonly env: Readonly<Record<string, string>>;
-  /** Values of -o for it. */
+  /** Values of -o for this ssh. */
   readonly options: readonly string[];
-  /** Whether questions can be asked. */
+  /** True if questions can be asked. */
   readonly interactive: boolean;
-  /** Undefined: there is no answer. `withdrawn` aborts when the answer is no longer needed. */
+  /** Resolves with undefined if there is no answer. `withdrawn` aborts when the answer is no longer needed. */
   ask(text: string, echo: boolean, withdrawn: AbortSignal): Promise<string | undefined>;
-  /** Whether anything was asked: then the login had begun. */
+  /** True if a question was asked: then the login had begun. */
   asked(): boolean;
-  /** No more questions are taken. */
+  /** Ends the questions of this connection. */
   release(): void;
 }
 
 export interface Prompter {
-  /** The deadline stands still while a question of this connection waits for its answer. */
+  /** Registers a connection. Its deadline is paused while one of its questions waits for the answer. */
   attach(label: string, deadline: Deadline): Asker;
   close(): void;
 }
 
 interface PrompterOptions {
-  /** For the socket. */
+  /** Directory for the socket. */
   readonly dir: PrivateDir;
-  /** The program that ssh runs for an answer. */
+  /** The program that ssh runs to get an answer. */
   readonly askpass: string;
   readonly terminal: Terminal | undefined;
   readonly emit: Emit;
   readonly signal: AbortSignal;
 }
 
-/** Asks one question after another; resolves with the answer. */
+/** Asks one question at a time; resolves with the answer. */
 type Ask = (label: string, text: string, echo: boolean, signal: AbortSignal) => Promise<string | undefined>;
 
+/** Returns a prompter that listens for askpass programs on a socket, or that never asks if there is no terminal. */
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
   const { terminal } = options;
   if (terminal === undefined) return { attach: () => NON_INTERACTIVE, close() {} };
@@ -78,7 +79,7 @@ function createAsker(
   let asked = false;
   return {
     env,
-    options: [], // BatchMode is the user's to set
+    options: [], // BatchMode is left to the user
     interactive: true,
     asked: () => asked,
     async ask(text, echo, withdrawn) {
@@ -100,7 +101,7 @@ function askpassEnvironment(askpass: string, path: string, id: string): Record<s
   return {
     SSH_ASKPASS: askpass,
     SSH_ASKPASS_REQUIRE: 'force',
-    // An ssh before 8.4 runs the program only where this is set.
+    // An ssh older than 8.4 runs the program only if DISPLAY is set.
     DISPLAY: process.env.DISPLAY ?? ':',
     RDPIPE_ASKPASS: path,
     RDPIPE_ASKPASS_ID: id,
@@ -121,7 +122,7 @@ function oneAtATime(terminal: Terminal, emit: Emit): Ask {
     });
 }
 
-/** Without a terminal ssh runs in batch mode. */
+/** Without a terminal, ssh runs in batch mode. */
 const NON_INTERACTIVE: Asker = {
   env: {},
   options: ['BatchMode=yes'],
@@ -143,7 +144,7 @@ function listen(path: string, onConnection: (socket: Socket) => void): Promise<S
   });
 }
 
-/** One question of one askpass program; its connection closes without an answer where there is none. */
+/** Handles one question of one askpass program; closes the connection without an answer if there is none. */
 async function answer(socket: Socket, askers: ReadonlyMap<string, Asker>): Promise<void> {
   const gone = new AbortController();
   socket.on('error', () => {});
@@ -165,12 +166,12 @@ async function readQuestion(socket: Socket): Promise<AskpassQuestion | undefined
   return decodeQuestion(line);
 }
 
-/** A host key is confirmed in the open; whatever else ssh asks for is a secret. */
+/** True for the confirmation of a host key; anything else for which ssh asks is a secret. */
 function isEchoed(question: AskpassQuestion): boolean {
   return question.hint === 'confirm' || /\(yes\/no|'yes', 'no' or/.test(question.text);
 }
 
-/** A server chooses some of these words: none of them may move the cursor. */
+/** Replaces control characters: the server chooses part of the text, which must not move the cursor. */
 function lines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }

@@ -1,17 +1,18 @@
-/** Reads an answer, such as a password without echo, on the controlling terminal. */
+/** Reads an answer, such as a password without echo, from the controlling terminal. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { ReadStream } from 'node:tty';
 
-/** A terminal on which a user can be asked. */
+/** A terminal on which the user can be asked. */
 export interface Terminal {
   /**
-   * The line they typed; undefined when they gave up or the signal aborted. Without `echo` nothing they type is shown.
+   * Resolves with the line that the user typed; undefined if the user gave up or the signal aborted. Without `echo` the
+   * input is not shown.
    */
   ask(text: string, echo: boolean, signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** The controlling terminal, whatever standard input and output are; undefined where there is none. */
+/** Returns the controlling terminal, independent of standard input and output; undefined if there is none. */
 export function controllingTerminal(path = '/dev/tty'): Terminal | undefined {
   try {
     closeSync(openSync(path, 'r+'));
@@ -36,7 +37,10 @@ async function askOn(path: string, text: string, echo: boolean, signal: AbortSig
   }
 }
 
-/** The terminal is raw, since a cooked one cannot be read without its echo: the few keys that edit a line are ours. */
+/**
+ * The terminal is in raw mode, because in cooked mode the input would be echoed; so this function handles the keys that
+ * edit a line.
+ */
 function readLine(input: ReadStream, echo: (text: string) => void, signal: AbortSignal): Promise<string | undefined> {
   const decoder = new StringDecoder('utf8');
   let line: string[] = [];
@@ -76,7 +80,7 @@ const END_OF_INPUT = '\x04';
 const ERASE_LINE = '\x15';
 const DELETE = '\x7f';
 
-/** A raw terminal sends no signal by itself. */
+/** A terminal in raw mode sends no signals. */
 function interrupt(giveUp: () => void): void {
   giveUp();
   process.kill(process.pid, 'SIGINT');

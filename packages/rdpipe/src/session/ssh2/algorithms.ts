@@ -1,13 +1,13 @@
-/** The algorithms that ssh2 may use: those of the configuration that it has, in their order. */
+/** The algorithms that ssh2 may use: those that it supports of the configured ones, in their order. */
 import type { Algorithms, ServerHostKeyAlgorithm } from 'ssh2';
 import { sessionError } from '../errors.ts';
 import type { Target } from '../resolve.ts';
 import { matchesPatterns } from './host-pattern.ts';
 
 /**
- * The algorithms that ssh2 offers. `knownKeys` are the host keys that can be checked: a server has several and should
- * show one of them.
- * @throws SessionError naming the keyword where ssh2 has nothing that is listed.
+ * Returns the algorithms that ssh2 offers. `knownKeys` are the host key types that can be checked: of its several keys,
+ * the server should present one of these.
+ * @throws SessionError naming the keyword if ssh2 supports nothing in its list.
  */
 export function offeredAlgorithms(target: Target, knownKeys: readonly string[]): Algorithms {
   const keys = listed(target, 'HostKeyAlgorithms', KEYS) as ServerHostKeyAlgorithm[];
@@ -20,15 +20,15 @@ export function offeredAlgorithms(target: Target, knownKeys: readonly string[]):
   } as Algorithms;
 }
 
-/** The signatures that may log in. An RSA key signs in one of several ways. */
+/** Returns the signature algorithms that may log in. An RSA key can use one of several. */
 export function loginAlgorithms(target: Target): readonly string[] {
   const keyword = target.config.has('pubkeyacceptedkeytypes') ? 'PubkeyAcceptedKeyTypes' : 'PubkeyAcceptedAlgorithms';
   return listed(target, keyword, KEYS);
 }
 
 /**
- * OpenSSH's algorithms that ssh2 supports: the ones OpenSSH uses by default, in its order, then those that a list must
- * name.
+ * OpenSSH's algorithms that ssh2 supports: those that OpenSSH uses by default, in its order, then those that must be
+ * listed explicitly.
  */
 interface Repertoire {
   readonly usual: readonly string[];
@@ -62,7 +62,7 @@ const CIPHERS: Repertoire = {
   others: ['aes256-cbc', 'aes192-cbc', 'aes128-cbc', '3des-cbc'],
 };
 
-/** Within another connection of ssh2's (1.17) its ChaCha20 stands still: both compute in the same buffer. */
+/** ChaCha20 of ssh2 (1.17) hangs inside another connection of ssh2: both compute in the same buffer. */
 const INNER_CIPHERS: Repertoire = {
   ...CIPHERS,
   usual: CIPHERS.usual.filter((name) => !name.startsWith('chacha20')),
@@ -92,8 +92,8 @@ function listed(target: Target, keyword: string, repertoire: Repertoire): string
 }
 
 /**
- * `ssh -G` prints whole lists; a file that no ssh has read may add to the usual one (+), take from it (-), or begin it
- * (^).
+ * `ssh -G` prints complete lists; a file that was not read by ssh may add to the default list (+), remove from it (-),
+ * or put algorithms before it (^).
  */
 function readList(value: string, { usual, others }: Repertoire): string[] {
   const patterns = value.replace(/^[-+^]/, '').split(',');

@@ -6,7 +6,10 @@ import type { Destination } from '../destination.ts';
 import { sessionError } from '../errors.ts';
 import { matchesPatterns } from './host-pattern.ts';
 
-/** @throws SessionError for a file given by -F that cannot be read, or one that uses `Match` or `Include`. */
+/**
+ * Returns the destination's configuration: lower-case keyword to its values.
+ * @throws SessionError if a file given by -F cannot be read, or a file uses `Match` or `Include`.
+ */
 export async function readPlainConfig(destination: Destination): Promise<ReadonlyMap<string, readonly string[]>> {
   const config = new Map<string, string[]>();
   const add = ({ keyword, value }: Setting) => {
@@ -50,7 +53,7 @@ async function readConfigFile(destination: Destination): Promise<string> {
   }
 }
 
-/** The settings of the blocks that apply, in order: the first of a keyword wins. */
+/** Returns the settings of the matching blocks, in order: the first value of a keyword wins. */
 function fileSettings(text: string, destination: Destination): Setting[] {
   let applies = true;
   return text.split('\n').flatMap((line) => {

@@ -2,31 +2,31 @@
 import { homedir, userInfo } from 'node:os';
 import type { Target } from '../resolve.ts';
 
-/** Whether a keyword is on. ssh prints and takes more than one word for it. */
+/** True if a keyword is on. ssh prints and accepts more than one word for each value. */
 export function isOn({ config }: Target, keyword: string, byDefault: boolean): boolean {
   const value = config.get(keyword)?.[0]?.toLowerCase();
   return value === undefined ? byDefault : value !== 'no' && value !== 'false';
 }
 
-/** A keyword's number. */
+/** Returns a keyword's number, or `byDefault` if it has none. */
 export function configuredNumber({ config }: Target, keyword: string, byDefault: number): number {
   const value = config.get(keyword)?.[0] ?? '';
   return /^\d+$/.test(value) ? Number(value) : byDefault;
 }
 
-/** The files of a keyword, with `~` and ssh's percent signs expanded. */
+/** Returns the files of a keyword, with `~` and ssh's percent tokens expanded. */
 export function configuredPaths(target: Target, keyword: string): string[] {
   const values = target.config.get(keyword) ?? [];
   const words = LISTS.has(keyword) ? values.flatMap((value) => value.split(/\s+/)) : values;
   return words.filter((word) => word !== 'none').map((word) => expandPath(word, target));
 }
 
-/** A path with `~` and ssh's percent signs expanded. */
+/** Returns a path with `~` and ssh's percent tokens expanded. */
 export function expandPath(path: string, target: Target): string {
   return expandTokens(path, target).replace(/^~(?=\/)/, homedir());
 }
 
-/** `%h`, `%p`, `%r` and the like of ssh_config(5). */
+/** Expands `%h`, `%p`, `%r` and other tokens of ssh_config(5); unknown ones are kept. */
 export function expandTokens(text: string, target: Target): string {
   const tokens: Readonly<Record<string, string>> = {
     '%': '%',
@@ -40,7 +40,7 @@ export function expandTokens(text: string, target: Target): string {
   return text.replace(/%(.)/g, (whole, token: string) => tokens[token] ?? whole);
 }
 
-/** The environment that SetEnv and SendEnv send. */
+/** Returns the environment variables for the host, from SetEnv and SendEnv. */
 export function sentEnvironment({ config }: Target, env: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const patterns = (config.get('sendenv') ?? []).flatMap((value) => value.split(/\s+/));
   const sent = Object.entries(env).filter(([name]) => patterns.some((pattern) => matchesName(name, pattern)));

@@ -1,4 +1,4 @@
-/** Makes one ssh2 connection: socket, host key, login. */
+/** Opens one ssh2 connection: socket, host key, login. */
 import type { Duplex } from 'node:stream';
 import ssh2, { type Algorithms, type AuthHandlerMiddleware, type Client } from 'ssh2';
 import { unlessAborted, whenAborted } from '../abort.ts';
@@ -29,8 +29,8 @@ export interface Ssh2Context {
 }
 
 /**
- * @throws SessionError when the host cannot be reached, is not the one we know, or refuses us, or when its
- * configuration asks for what ssh2 lacks.
+ * @throws SessionError if the host cannot be reached, its key is not the known one, it refuses the login, or its
+ * configuration requires something that ssh2 lacks; the signal's reason.
  */
 export async function connectClient(target: Target, dial: Dial, context: Ssh2Context): Promise<Connected> {
   await refuseUnsupported(target, context.settings);
@@ -70,7 +70,7 @@ function inBatchMode(target: Target, asker: Asker): Asker {
   return isOn(target, 'batchmode', false) ? { ...asker, interactive: false, ask: async () => undefined } : asker;
 }
 
-/** The configuration of a connection, read before it is made. */
+/** The configuration of a connection, read before the connection is opened. */
 interface ConnectionOptions {
   readonly hostKey: HostKeyCheck;
   readonly algorithms: Algorithms;
@@ -128,7 +128,7 @@ function loginError(target: Target, error: unknown, asker: Asker): Error {
   return sessionError(destination, 'unreachable', withKeyword(message ?? 'the connection ended during login'));
 }
 
-/** Where both sides' lists have nothing in common, the keyword of ours. */
+/** If the lists of both sides have nothing in common, names the keyword of this side's list. */
 function withKeyword(message: string): string {
   const [, what = ''] = /no matching (?:[CS]->[CS] )?(.*)$/.exec(message) ?? [];
   const keyword = {

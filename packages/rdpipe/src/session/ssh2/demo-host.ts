@@ -6,7 +6,7 @@ import ssh2, { type AuthContext, type Connection, type ParsedKey, type ServerCha
 import { type PipedProgram, startPiped } from '../start-program.ts';
 
 export interface KeyPair {
-  /** OpenSSH's format. */
+  /** In OpenSSH's format. */
   readonly private: string;
   /** `ssh-ed25519 AAAA…`. */
   readonly public: string;
@@ -15,24 +15,24 @@ export interface KeyPair {
 export interface DemoHost {
   readonly address: string;
   readonly port: number;
-  /** Ends connections and commands. Bounded. */
+  /** Ends connections and commands. Takes a bounded time. */
   close(): Promise<void>;
 }
 
 export interface DemoHostOptions {
   readonly address: string;
   readonly hostKey: KeyPair;
-  /** The only user that may come in. */
+  /** The only key that may log in. */
   readonly userKey: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Not ed25519: one of some 230 such pairs of ssh2 1.17 is malformed. */
+/** Returns an ECDSA key pair, not ed25519: about one in 230 ed25519 pairs from ssh2 1.17 is malformed. */
 export function makeKeyPair(): KeyPair {
   return ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 });
 }
 
-/** Listens on a free port of a loopback address. */
+/** Starts a server on a free port of a loopback address. */
 export async function startDemoHost(options: DemoHostOptions): Promise<DemoHost> {
   const allowed = parsePublicKey(options.userKey);
   const connections = new Set<Connection>();
@@ -63,7 +63,7 @@ function parsePublicKey(text: string): ParsedKey {
   return key;
 }
 
-/** Without a signature the client only asks whether the key would do. */
+/** Without a signature, the client only asks whether the key is acceptable. */
 function authenticate(attempt: AuthContext, allowed: ParsedKey): void {
   const isAllowed =
     attempt.method === 'publickey' &&
@@ -111,7 +111,7 @@ function runCommand(
 
 const END_LIMIT_MS = 5000;
 
-/** Commands end when their input closes, as on any host; what does not is killed. */
+/** Commands end when their input closes, as on any host; those that do not are killed. */
 async function endChildren(children: Set<PipedProgram>): Promise<void> {
   const ended = Promise.all([...children].map((child) => once(child, 'close')));
   for (const child of children) child.stdin.destroy();
@@ -126,6 +126,6 @@ function killGroup({ pid }: PipedProgram): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing of it is left: while something of a group lives, and holds the pipes open, no other has its number.
+    // No process of the group is left: while one lives, and holds the pipes open, no other group can have its number.
   }
 }

@@ -1,4 +1,4 @@
-/** Dials a host's ssh port: directly, or by a ProxyCommand. */
+/** Dials a host's ssh port: directly, or with a ProxyCommand. */
 import { connect } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { SessionError } from '../../model/errors.ts';
@@ -12,7 +12,10 @@ import { expandTokens } from './config-values.ts';
 /** Opens a connection to the host's ssh port, directly or through a jump host. */
 export type Dial = (target: Target, signal: AbortSignal) => Promise<Duplex>;
 
-/** A socket of our own, without Nagle's delay: control messages are small and must not wait for each other. */
+/**
+ * Opens a socket without Nagle's delay: control messages are small and must not wait for each other.
+ * @throws SessionError, DroppedConnectionError; the signal's reason.
+ */
 export async function dialDirectly(target: Target, signal: AbortSignal): Promise<Duplex> {
   const family = { inet: 4, inet6: 6 }[target.config.get('addressfamily')?.[0] ?? ''];
   const localAddress = target.config.get('bindaddress')?.[0];
@@ -36,13 +39,13 @@ export async function dialDirectly(target: Target, signal: AbortSignal): Promise
     : dialError(target, outcome);
 }
 
-/** The ProxyCommand of the configuration, whose input and output are the connection. */
+/** Starts the ProxyCommand of the configuration; its input and output are the connection. */
 export async function dialByCommand(target: Target): Promise<Duplex> {
   const command = expandTokens(target.config.get('proxycommand')?.[0] ?? '', target);
   const { stdin, stdout, stderr, kill } = startChild(['sh', '-c', `exec ${command}`]);
   stderr.resume();
   const connection = Duplex.from({ readable: stdout, writable: stdin });
-  // The login gets its errors from the end of the stream; until then they have no listener.
+  // The login gets errors from the end of the stream; until then they have no listener.
   return connection.on('error', () => {}).once('close', kill);
 }
 

@@ -1,4 +1,4 @@
-/** Checks a host's key against known_hosts and revoked keys; adds nothing. */
+/** Checks a host's key against known_hosts and revoked keys; never adds keys. */
 
 import { promises } from 'node:fs';
 import { SessionError } from '../../model/errors.ts';
@@ -9,14 +9,14 @@ import { isRevoked } from './revoked-keys.ts';
 import { isTooShort, smallestRsaBits } from './user-keys.ts';
 
 export interface HostKeyCheck {
-  /** To be asked for first. */
+  /** Algorithms to request first. */
   readonly algorithms: readonly string[];
   verify(key: Buffer): boolean;
-  /** Why `verify` returned false. */
+  /** Returns why `verify` returned false. */
   refusal(): SessionError | undefined;
 }
 
-/** @throws SessionError for a file of revoked keys that cannot be read: then no key can be trusted. */
+/** @throws SessionError if a file of revoked keys cannot be read: then no key can be trusted. */
 export async function createHostKeyCheck(target: Target): Promise<HostKeyCheck> {
   const [knownHosts, revoked] = await Promise.all([readKnownHosts(target), readRevoked(target)]);
   const name = target.config.get('hostkeyalias')?.[0] ?? hostKeyName(target.hostname, target.port);
@@ -53,7 +53,7 @@ async function readRevoked(target: Target): Promise<KeyFile | undefined> {
   }
 }
 
-/** Why a key that is the host's must not be used anyway. */
+/** Returns why a known key must not be used; undefined if it may be used. */
 function keyRefusal(target: Target, revoked: KeyFile | undefined, key: Buffer): SessionError | undefined {
   if (isTooShort(target, key)) {
     return refuse(target, `its RSA host key has fewer bits than RequiredRSASize requires (${smallestRsaBits(target)})`);
@@ -72,8 +72,8 @@ function revokedFileError(target: Target, path: string, reason: string): Session
 }
 
 /**
- * A server has several keys: it should show one that can be checked. An RSA key is used with newer digests than its
- * name says.
+ * Returns the algorithms of known keys, so that a server with several keys presents one that can be checked. An RSA key
+ * is used with newer digests than its type name implies.
  */
 function preferredAlgorithms(knownHosts: string, name: string): string[] {
   return knownKeyTypes(knownHosts, name).flatMap((type) =>

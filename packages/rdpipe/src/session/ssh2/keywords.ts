@@ -1,8 +1,9 @@
 /** The table of ssh's keywords: which of them ssh2 honours, ignores or refuses. */
 
 /**
- * How a session by ssh2 treats a keyword. One is ignored only where it could allow more than ssh2 does, or concerns
- * nothing that rdpipe uses; one that asks for protection, or for another route, is honoured or refused by its name.
+ * How a session of ssh2 treats a keyword. A keyword is ignored only if it could permit more than ssh2 does, or if it
+ * affects nothing that rdpipe uses. A keyword that requests protection, or another route, is honoured, or refused with
+ * a message that names it.
  */
 export type Treatment = Honoured | Ignored | Refused;
 
@@ -14,16 +15,16 @@ interface Ignored {
   readonly ignored: string;
 }
 
-/** Values in lower case that ask for nothing; with any other there is no connection. */
+/** Values in lower case that request nothing; with any other value no connection is opened. */
 interface Refused {
   readonly refusedUnless: readonly string[];
 }
 
-/** By keyword as ssh_config(5) writes it; `ssh -G` prints the same in lower case. */
+/** By keyword as ssh_config(5) writes it; `ssh -G` prints keywords in lower case. */
 export const SSH_KEYWORDS: Readonly<Record<string, Treatment>> = {
-  ...honoured('the way to the host', ['Host', 'HostName', 'User', 'Port', 'AddressFamily', 'BindAddress']),
-  ...honoured('the way to the host', ['ProxyJump', 'ProxyCommand']),
-  ...honoured('the lists that ssh2 offers, without what it lacks', ['KexAlgorithms', 'Ciphers', 'MACs']),
+  ...honoured('how the host is reached', ['Host', 'HostName', 'User', 'Port', 'AddressFamily', 'BindAddress']),
+  ...honoured('how the host is reached', ['ProxyJump', 'ProxyCommand']),
+  ...honoured('the lists that ssh2 offers, without algorithms that it lacks', ['KexAlgorithms', 'Ciphers', 'MACs']),
   ...honoured('the list that ssh2 offers, known keys first', ['HostKeyAlgorithms']),
   ...honoured('the check of the host key', ['UserKnownHostsFile', 'GlobalKnownHostsFile', 'HostKeyAlias']),
   ...honoured('the check of the host key: lists of keys, and KRLs', ['RevokedHostKeys']),
@@ -32,52 +33,66 @@ export const SSH_KEYWORDS: Readonly<Record<string, Treatment>> = {
   ...honoured('which keys log in', ['IdentityFile', 'IdentityAgent', 'IdentitiesOnly']),
   ...honoured('which methods log in', ['PubkeyAuthentication', 'PasswordAuthentication', 'PreferredAuthentications']),
   ...honoured('which methods log in', ['KbdInteractiveAuthentication', 'ChallengeResponseAuthentication']),
-  ...honoured('how often, and whether, you are asked', ['NumberOfPasswordPrompts', 'BatchMode']),
-  ...honoured('the environment of what runs there', ['SendEnv', 'SetEnv']),
-  ...honoured('where no ssh reads the configuration', ['IgnoreUnknown']),
+  ...honoured('whether and how often the user is asked', ['NumberOfPasswordPrompts', 'BatchMode']),
+  ...honoured('the environment of commands there', ['SendEnv', 'SetEnv']),
+  ...honoured('if no ssh reads the configuration', ['IgnoreUnknown']),
 
-  ...ignored('an unknown key is refused whatever it says', [
-    'StrictHostKeyChecking',
-    'NoHostAuthenticationForLocalhost',
-  ]),
-  ...ignored('keys are known by known_hosts alone, which is less', ['VerifyHostKeyDNS']),
+  ...ignored('an unknown key is always refused', ['StrictHostKeyChecking', 'NoHostAuthenticationForLocalhost']),
+  ...ignored('only keys in known_hosts are accepted, which is stricter', ['VerifyHostKeyDNS']),
   ...ignored('nothing is ever added to known_hosts', ['UpdateHostKeys', 'HashKnownHosts']),
   ...ignored('certificates of hosts are not accepted', ['CASignatureAlgorithms']),
-  ...ignored('hosts and Kerberos log no user in', ['HostbasedAuthentication', 'EnableSSHKeysign']),
-  ...ignored('hosts and Kerberos log no user in', ['HostbasedAcceptedAlgorithms', 'HostbasedKeyTypes']),
-  ...ignored('hosts and Kerberos log no user in', ['GSSAPIAuthentication', 'GSSAPIClientIdentity', 'GSSAPITrustDNS']),
-  ...ignored('hosts and Kerberos log no user in', ['GSSAPIDelegateCredentials', 'GSSAPIRenewalForcesRekey']),
-  ...ignored('the host key is checked all the same', ['GSSAPIKeyExchange', 'GSSAPIKexAlgorithms']),
-  ...ignored('the host key is checked all the same', ['GSSAPIServerIdentity']),
+  ...ignored('host-based and Kerberos logins are not used', ['HostbasedAuthentication', 'EnableSSHKeysign']),
+  ...ignored('host-based and Kerberos logins are not used', ['HostbasedAcceptedAlgorithms', 'HostbasedKeyTypes']),
+  ...ignored('host-based and Kerberos logins are not used', [
+    'GSSAPIAuthentication',
+    'GSSAPIClientIdentity',
+    'GSSAPITrustDNS',
+  ]),
+  ...ignored('host-based and Kerberos logins are not used', ['GSSAPIDelegateCredentials', 'GSSAPIRenewalForcesRekey']),
+  ...ignored('the host key is always checked', ['GSSAPIKeyExchange', 'GSSAPIKexAlgorithms']),
+  ...ignored('the host key is always checked', ['GSSAPIServerIdentity']),
   ...ignored('no key is added to an agent', ['AddKeysToAgent', 'UseKeychain']),
-  ...ignored('the server chooses what it asks', ['KbdInteractiveDevices']),
-  ...ignored('nothing is forwarded, whatever it says', ['ForwardAgent', 'ForwardX11', 'ForwardX11Timeout']),
-  ...ignored('nothing is forwarded, whatever it says', ['ForwardX11Trusted', 'XAuthLocation', 'ClearAllForwardings']),
-  ...ignored('nothing is forwarded, whatever it says', ['DynamicForward', 'LocalForward', 'RemoteForward']),
-  ...ignored('nothing is forwarded, whatever it says', ['ExitOnForwardFailure', 'GatewayPorts', 'PermitRemoteOpen']),
-  ...ignored('nothing is forwarded, whatever it says', ['StreamLocalBindMask', 'StreamLocalBindUnlink']),
-  ...ignored('nothing is forwarded, whatever it says', ['Tunnel', 'TunnelDevice']),
-  ...ignored('rdpipe alone says what runs, without a terminal', ['RemoteCommand', 'RequestTTY', 'LocalCommand']),
-  ...ignored('rdpipe alone says what runs, without a terminal', ['PermitLocalCommand', 'SessionType', 'StdinNull']),
-  ...ignored('rdpipe alone says what runs, without a terminal', ['EscapeChar', 'EnableEscapeCommandline']),
-  ...ignored('rdpipe alone says what runs, without a terminal', ['ForkAfterAuthentication', 'ObscureKeystrokeTiming']),
-  ...ignored('rdpipe has limits of its own', ['ConnectTimeout', 'ConnectionAttempts', 'TCPKeepAlive']),
-  ...ignored('rdpipe has limits of its own', ['ServerAliveInterval', 'ServerAliveCountMax', 'ChannelTimeout']),
+  ...ignored('the server chooses its questions', ['KbdInteractiveDevices']),
+  ...ignored('nothing is ever forwarded', ['ForwardAgent', 'ForwardX11', 'ForwardX11Timeout']),
+  ...ignored('nothing is ever forwarded', ['ForwardX11Trusted', 'XAuthLocation', 'ClearAllForwardings']),
+  ...ignored('nothing is ever forwarded', ['DynamicForward', 'LocalForward', 'RemoteForward']),
+  ...ignored('nothing is ever forwarded', ['ExitOnForwardFailure', 'GatewayPorts', 'PermitRemoteOpen']),
+  ...ignored('nothing is ever forwarded', ['StreamLocalBindMask', 'StreamLocalBindUnlink']),
+  ...ignored('nothing is ever forwarded', ['Tunnel', 'TunnelDevice']),
+  ...ignored('only rdpipe chooses what runs, without a terminal', ['RemoteCommand', 'RequestTTY', 'LocalCommand']),
+  ...ignored('only rdpipe chooses what runs, without a terminal', ['PermitLocalCommand', 'SessionType', 'StdinNull']),
+  ...ignored('only rdpipe chooses what runs, without a terminal', ['EscapeChar', 'EnableEscapeCommandline']),
+  ...ignored('only rdpipe chooses what runs, without a terminal', [
+    'ForkAfterAuthentication',
+    'ObscureKeystrokeTiming',
+  ]),
+  ...ignored('rdpipe has its own limits', ['ConnectTimeout', 'ConnectionAttempts', 'TCPKeepAlive']),
+  ...ignored('rdpipe has its own limits', ['ServerAliveInterval', 'ServerAliveCountMax', 'ChannelTimeout']),
   ...ignored('ssh2 shares no connections', ['ControlMaster', 'ControlPath', 'ControlPersist']),
-  ...ignored('it is for the eyes', ['LogLevel', 'LogVerbose', 'SyslogFacility', 'VisualHostKey', 'FingerprintHash']),
-  ...ignored('it is for the eyes', ['WarnWeakCrypto']),
-  ...ignored('it concerns neither who connects nor whom', ['Compression', 'CompressionLevel', 'IPQoS']),
-  ...ignored('it concerns neither who connects nor whom', ['VersionAddendum']),
+  ...ignored('it only changes what is shown', [
+    'LogLevel',
+    'LogVerbose',
+    'SyslogFacility',
+    'VisualHostKey',
+    'FingerprintHash',
+  ]),
+  ...ignored('it only changes what is shown', ['WarnWeakCrypto']),
+  ...ignored('it affects neither login nor security', ['Compression', 'CompressionLevel', 'IPQoS']),
+  ...ignored('it affects neither login nor security', ['VersionAddendum']),
   ...ignored('ssh has resolved the name', ['CanonicalizeHostname', 'CanonicalDomains', 'CanonicalizeMaxDots']),
   ...ignored('ssh has resolved the name', ['CanonicalizeFallbackLocal', 'CanonicalizePermittedCNAMEs', 'Tag']),
-  ...ignored('ssh itself has given it up', [
+  ...ignored('ssh itself no longer supports it', [
     'Protocol',
     'Cipher',
     'UsePrivilegedPort',
     'UseRoaming',
     'DSAAuthentication',
   ]),
-  ...ignored('ssh itself has given it up', ['RSAAuthentication', 'RhostsRSAAuthentication', 'RhostsAuthentication']),
+  ...ignored('ssh itself no longer supports it', [
+    'RSAAuthentication',
+    'RhostsRSAAuthentication',
+    'RhostsAuthentication',
+  ]),
 
   ...refused(['no', 'false'], ['CheckHostIP', 'ProxyUseFdpass']),
   ...refused(['', 'none'], ['KnownHostsCommand', 'PKCS11Provider', 'SmartcardDevice', 'CertificateFile']),

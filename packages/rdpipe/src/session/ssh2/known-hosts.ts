@@ -2,12 +2,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { matchesPatterns } from './host-pattern.ts';
 
-/**
- * `changed`: the host is known by another key of this type. `unknown`: nothing is known of a key of this type.
- */
+/** `changed`: the host has a different key of this type. `unknown`: no key of this type is known. */
 export type Verdict = 'known' | 'unknown' | 'changed' | 'revoked';
 
-/** `name` is what `hostKeyName` returns, `key` what the host presents. */
+/** Checks the key that a host presents. `name` is from `hostKeyName`. */
 export function checkHostKey(knownHosts: string, name: string, key: Buffer): Verdict {
   const entries = entriesFor(knownHosts, name);
   const type = keyType(key);
@@ -17,7 +15,7 @@ export function checkHostKey(knownHosts: string, name: string, key: Buffer): Ver
   return plain.length > 0 ? 'changed' : 'unknown';
 }
 
-/** Types of the keys that the host is known by: it should be asked for one of these. */
+/** Returns the types of the host's known keys: it should be asked for one of these. */
 export function knownKeyTypes(knownHosts: string, name: string): string[] {
   const types = entriesFor(knownHosts, name)
     .filter((entry) => entry.marker === undefined)
@@ -25,18 +23,18 @@ export function knownKeyTypes(knownHosts: string, name: string): string[] {
   return [...new Set(types)];
 }
 
-/** As known_hosts writes a host: with its port where that is not 22. */
+/** Returns a host's name in known_hosts: with its port if that is not 22. */
 export function hostKeyName(hostname: string, port: number): string {
   const host = hostname.toLowerCase();
   return port === 22 ? host : `[${host}]:${port}`;
 }
 
-/** `SHA256:…` as ssh prints it. */
+/** Returns `SHA256:…`, as ssh prints it. */
 export function fingerprint(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 }
 
-/** The line that would make a key known. */
+/** Returns the line for known_hosts that makes a key known. */
 export function knownHostsLine(name: string, key: Buffer): string {
   return `${name} ${keyType(key)} ${key.toString('base64')}`;
 }
@@ -71,7 +69,7 @@ function matchesHash(hosts: string, name: string): boolean {
   return wanted.length === found.length && timingSafeEqual(wanted, found);
 }
 
-/** A key begins with its type, as a counted string. */
+/** Returns the type with which a key begins, as a counted string. */
 function keyType(key: Buffer): string {
   if (key.length < 4) return '';
   const length = key.readUInt32BE(0);

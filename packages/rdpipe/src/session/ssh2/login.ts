@@ -1,4 +1,4 @@
-/** Logs in by ssh2: agent keys, key files, keyboard-interactive, password. */
+/** Logs in with ssh2: agent keys, key files, keyboard-interactive, password. */
 import { promises } from 'node:fs';
 import ssh2, { type AnyAuthMethod, type AuthHandlerMiddleware, type ParsedKey, type Prompt } from 'ssh2';
 import { sessionError } from '../errors.ts';
@@ -8,20 +8,20 @@ import { loginAlgorithms } from './algorithms.ts';
 import { configuredNumber, configuredPaths, expandPath, isOn } from './config-values.ts';
 import { ChosenKeys, mayLogIn, signingAsListed } from './user-keys.ts';
 
-/** Something that could be tried: its method, and what makes it when the server still wants that method. */
+/** An attempt to log in: its method, and a function that prepares it if the server still allows the method. */
 interface Attempt {
   readonly method: string;
-  /** Undefined: nothing to try after all. */
+  /** Resolves with undefined if there is nothing to try. */
   make(): Promise<AnyAuthMethod | undefined>;
 }
 
-/** ssh's own NumberOfPasswordPrompts. */
+/** The default of ssh for NumberOfPasswordPrompts. */
 const PASSWORD_TRIES = 3;
 
 /**
- * Tries whatever the server still allows, each once, in ssh's order; also where it wants several, as with a second
- * factor.
- * @throws SessionError where the configuration lets nothing log in that ssh2 has.
+ * Returns a handler that makes every attempt that the server still allows, each once, in ssh's order. This also works
+ * if the server requires several methods, such as a second factor.
+ * @throws SessionError if the configuration permits no method that ssh2 supports.
  */
 export function loginHandler(target: Target, asker: Asker, signal: AbortSignal): AuthHandlerMiddleware {
   const attempts = listAttempts(target, asker, signal);
@@ -42,7 +42,7 @@ export function loginHandler(target: Target, asker: Asker, signal: AbortSignal):
   };
 }
 
-// ssh2 takes false for the end of the attempts; its types lack it.
+// ssh2 accepts false as the end of the attempts; its types lack it.
 const NO_MORE = false as unknown as AnyAuthMethod;
 
 function listAttempts(target: Target, asker: Asker, signal: AbortSignal): Attempt[] {
@@ -57,7 +57,7 @@ function listAttempts(target: Target, asker: Asker, signal: AbortSignal): Attemp
   return [nothing, ...preferred(target, [...keys, ...answers, ...passwords])];
 }
 
-/** The attempts that PreferredAuthentications lists, in its order. */
+/** Returns the attempts that PreferredAuthentications lists, in its order. */
 function preferred({ config, destination }: Target, attempts: readonly Attempt[]): readonly Attempt[] {
   const methods = config.get('preferredauthentications')?.[0]?.split(',');
   if (methods === undefined) return attempts;
@@ -70,7 +70,7 @@ function preferred({ config, destination }: Target, attempts: readonly Attempt[]
 
 const METHODS = ['publickey', 'keyboard-interactive', 'password'];
 
-/** @throws SessionError where PubkeyAcceptedAlgorithms lists none. */
+/** @throws SessionError if PubkeyAcceptedAlgorithms lists nothing that ssh2 supports. */
 function keyAttempts(target: Target, asker: Asker, signal: AbortSignal): Attempt[] {
   loginAlgorithms(target);
   return [...agentAttempts(target), ...fileAttempts(target, asker, signal)];
@@ -87,7 +87,7 @@ function agentAttempts(target: Target): Attempt[] {
   ];
 }
 
-/** IdentityAgent: a path, the word SSH_AUTH_SOCK, or $ and the name of a variable. */
+/** Reads IdentityAgent: a path, the word SSH_AUTH_SOCK, or $ and the name of a variable. */
 function agentPath(target: Target): string | undefined {
   const configured = target.config.get('identityagent')?.[0] ?? 'SSH_AUTH_SOCK';
   if (configured === 'none') return undefined;
@@ -106,7 +106,7 @@ function fileAttempts(target: Target, asker: Asker, signal: AbortSignal): Attemp
   }));
 }
 
-/** Undefined for a file that is not there, is no key, or stays locked. */
+/** Returns undefined if the file is missing, is not a key, or stays locked. */
 async function readKey(path: string, asker: Asker, signal: AbortSignal): Promise<ParsedKey | undefined> {
   const content = await promises.readFile(path).catch(() => undefined);
   if (content === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Refuses a connection whose configuration asks for something that ssh2 cannot do. */
+/** Refuses a connection whose configuration requires something that ssh2 cannot do. */
 import { printable, shorten } from '../../model/text.ts';
 import { destinationOf } from '../destination.ts';
 import { sessionError } from '../errors.ts';
@@ -11,9 +11,9 @@ import { SSH_KEYWORDS, type Treatment } from './keywords.ts';
 type Config = Target['config'];
 
 /**
- * A keyword that the table does not have, as one of a newer ssh, is harmless only with the value that this ssh has by
- * itself.
- * @throws SessionError naming the first keyword that asks for more.
+ * Checks every keyword against SSH_KEYWORDS. A keyword that the table lacks, such as one of a newer ssh, is harmless
+ * only with the default value of this machine's ssh.
+ * @throws SessionError naming the first keyword that requires more.
  */
 export async function refuseUnsupported(target: Target, settings: SessionSettings): Promise<void> {
   const { config } = target;
@@ -45,13 +45,13 @@ function asksForMore(keyword: string, config: Config): boolean {
   return config.get(keyword)?.some((value) => !treatment.refusedUnless.includes(value.toLowerCase())) === true;
 }
 
-/** ssh itself ignores the keywords that IgnoreUnknown names; without ssh it is done here. */
+/** ssh itself ignores the keywords that IgnoreUnknown names; without ssh, this function does. */
 function isPassedOver(keyword: string, config: Config): boolean {
   const patterns = config.get('ignoreunknown')?.flatMap((value) => value.split(',')) ?? [];
   return !TREATMENTS.has(keyword) && matchesPatterns(keyword, patterns);
 }
 
-/** The defaults of this machine's ssh. */
+/** Returns the defaults of this machine's ssh. */
 async function usualConfig({ ssh, signal }: SessionSettings): Promise<Config> {
   if (ssh === undefined) return new Map();
   const anyHost = { name: 'host', user: undefined, label: 'host' };
@@ -62,7 +62,7 @@ function isSame(values: readonly string[] = [], others: readonly string[] = []):
   return values.join('\n') === others.join('\n');
 }
 
-/** As ssh_config(5) writes it. */
+/** Returns the keyword as ssh_config(5) writes it. */
 function nameOf(keyword: string): string {
   return Object.keys(SSH_KEYWORDS).find((name) => name.toLowerCase() === keyword) ?? printable(keyword);
 }

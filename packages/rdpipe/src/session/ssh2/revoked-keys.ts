@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Whether a file's content revokes a host key, which is no certificate.
- * @throws for a line that is no key, and a key revocation list that is damaged or of a kind that is not known: ssh
- * trusts no key then.
+ * True if a file's content revokes a host key. `key` must not be a certificate.
+ * @throws Error for a line that is not a key, or a key revocation list that is damaged or has unknown parts: ssh then
+ * trusts no key.
  */
 export function isRevoked(content: Buffer, key: Buffer): boolean {
   return content.subarray(0, MAGIC.length).equals(MAGIC) ? isInKrl(content, key) : isInList(content, key);
@@ -12,7 +12,7 @@ export function isRevoked(content: Buffer, key: Buffer): boolean {
 
 const MAGIC = Buffer.from('SSHKRL\n\0', 'latin1');
 const FORMAT_VERSION = 1;
-/** After the version: the list's number, its date, its flags. */
+/** After the version: the list's number, date and flags. */
 const HEADER_NUMBERS_BYTES = 24;
 
 function isInList(content: Buffer, key: Buffer): boolean {
@@ -47,7 +47,9 @@ function isInKrl(content: Buffer, key: Buffer): boolean {
 
 const digest = (name: string) => (key: Buffer) => createHash(name).update(key).digest();
 
-/** By its kind: what a section would hold if it revoked the key; certificates (1) are none of ours. */
+/**
+ * By kind of section: returns the entry that would revoke the key. Certificates (1) are never accepted as host keys.
+ */
 const SECTIONS = new Map<number, (key: Buffer) => Buffer | undefined>([
   [1, () => undefined],
   [2, (key) => key],
@@ -55,7 +57,7 @@ const SECTIONS = new Map<number, (key: Buffer) => Buffer | undefined>([
   [5, digest('sha256')],
 ]);
 
-/** Fields of the wire format, one after another. */
+/** Fields of the wire format, read one after another. */
 class Fields {
   readonly #bytes: Buffer;
   #at = 0;

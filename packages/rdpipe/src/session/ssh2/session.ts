@@ -1,4 +1,4 @@
-/** A session by the ssh2 library, without the system's ssh. */
+/** A session over the ssh2 library, without the system's ssh. */
 import { type Duplex, PassThrough, type Readable } from 'node:stream';
 import type { Client, ClientChannel } from 'ssh2';
 import type { SessionError } from '../../model/errors.ts';
@@ -12,14 +12,17 @@ import { type Connected, connectClient, type Ssh2Context } from './connect.ts';
 import { type Dial, dialByCommand, dialDirectly } from './dial.ts';
 
 export interface Ssh2Session extends HostSession {
-  /** A connection to a host that is reached through this one. */
+  /** Opens a connection to a host that is reached through this one. */
   dial(target: Target): Promise<Duplex>;
 }
 
 const LONGEST_END_MS = 2000;
 const KILLED = Symbol('killed');
 
-/** @throws SessionError when the host cannot be reached, is not the one we know, or refuses us. */
+/**
+ * @throws SessionError if the host cannot be reached, its key is not the known one, or it refuses the login; the
+ * signal's reason.
+ */
 export async function connectSsh2(
   target: Target,
   via: Ssh2Session | undefined,
@@ -58,7 +61,7 @@ function createSession(target: Target, { client, took }: Connected): Ssh2Session
       return channelOf(await execShell(target, client, lost));
     },
     dial: (target) => forwardOut(client, target),
-    // No forwards: payload would go through this process. The hop has to find another way.
+    // No forwards: payload would pass through this process. Hops have to connect by another path.
     failure: () => lost,
     async close() {
       closing = true;
@@ -99,7 +102,7 @@ function channelOf(stream: ClientChannel): Channel {
       for (const event of ['close', KILLED]) stream.once(event, () => resolve(status));
     }),
     kill() {
-      // The stream itself would go on until the far end closes it.
+      // The stream would otherwise continue until the far end closes it.
       stream.destroy();
       stdout.destroy();
       stream.emit(KILLED);
@@ -107,7 +110,7 @@ function channelOf(stream: ClientChannel): Channel {
   };
 }
 
-/** Separate from the write side, so that a reader that stops closes nothing; data that still arrives is dropped. */
+/** Separate from the write side, so that a reader that stops closes nothing; data that still arrives is discarded. */
 function readSide(stream: ClientChannel): Readable {
   const side = new PassThrough();
   stream.pipe(side);

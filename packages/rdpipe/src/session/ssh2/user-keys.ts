@@ -10,28 +10,32 @@ import type { Target } from '../resolve.ts';
 import { loginAlgorithms } from './algorithms.ts';
 import { configuredNumber } from './config-values.ts';
 
-/** ssh's own RequiredRSASize. */
+/** The default of ssh for RequiredRSASize. */
 const USUAL_RSA_BITS = 1024;
 
+/** Returns the required size of RSA keys, in bits. */
 export function smallestRsaBits(target: Target): number {
   return Math.max(
     ...['requiredrsasize', 'rsaminsize'].map((keyword) => configuredNumber(target, keyword, USUAL_RSA_BITS)),
   );
 }
 
-/** Of a public key as it is on the wire. */
+/** True for an RSA key with fewer bits than required. `key` is a public key in wire format. */
 export function isTooShort(target: Target, key: Buffer): boolean {
   const bits = rsaBits(key);
   return bits !== undefined && bits < smallestRsaBits(target);
 }
 
-/** A key that may be tried. ssh2 signs with an RSA key by rsa-sha2-256 where the server knows that. */
+/** True if the key may be tried. ssh2 signs with an RSA key using rsa-sha2-256 if the server supports it. */
 export function mayLogIn(target: Target, key: ParsedKey): boolean {
   const wanted = key.type === 'ssh-rsa' ? 'rsa-sha2-256' : key.type;
   return loginAlgorithms(target).includes(wanted) && !isTooShort(target, key.getPublicSSH());
 }
 
-/** The key, which signs in the ways that are listed only: for a server that names none it knows, ssh2 takes SHA-1. */
+/**
+ * Returns the key, changed to sign only with listed algorithms: for a server that names no algorithm it knows, ssh2
+ * would use SHA-1.
+ */
 export function signingAsListed(target: Target, key: ParsedKey): ParsedKey {
   const sign = key.sign.bind(key);
   return Object.assign(key, {
@@ -40,7 +44,7 @@ export function signingAsListed(target: Target, key: ParsedKey): ParsedKey {
   });
 }
 
-/** The user's ssh-agent, of whose keys only those are seen that may log in. */
+/** The user's ssh-agent, restricted to keys that may log in. */
 export class ChosenKeys extends ssh2.BaseAgent<ParsedKey> {
   readonly #agent: OpenSSHAgent;
   readonly #target: Target;
@@ -71,13 +75,13 @@ export class ChosenKeys extends ssh2.BaseAgent<ParsedKey> {
 
 const NOT_LISTED = 'the server accepts no signature algorithm that PubkeyAcceptedAlgorithms lists';
 
-/** `hash` is ssh2's word for how an RSA key signs; other keys have one way. */
+/** `hash` is ssh2's name for the digest of an RSA signature; other keys have only one algorithm. */
 function isListed(target: Target, hash: string | undefined): boolean {
   const algorithm = { sha1: 'ssh-rsa', sha256: 'rsa-sha2-256', sha512: 'rsa-sha2-512' }[hash ?? ''];
   return algorithm === undefined || loginAlgorithms(target).includes(algorithm);
 }
 
-/** Undefined for a key of another type. */
+/** Returns undefined for a key of another type. */
 function rsaBits(key: Buffer): number | undefined {
   const [type, , modulus] = countedFields(key);
   if (type?.toString('latin1') !== 'ssh-rsa') return undefined;

@@ -5,6 +5,7 @@ import { cpuHeads, figuresOf, methodCells } from '../bench-table.ts';
 import { barChart, xyChart } from './chart.ts';
 import { Html, html, pageText, table } from './html.ts';
 
+/** The page as HTML text. */
 export function benchPage(benchmark: Benchmark, began: Date): string {
   const { from, to, rounds, ways, missing } = benchmark;
   const head = ['method', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'carried by'];

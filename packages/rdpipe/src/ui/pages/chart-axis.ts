@@ -2,20 +2,21 @@
 import { formatWholeSeconds } from '../format.ts';
 
 /**
- * `B/s`: decimal multiples. `B`: binary multiples. `time`: seconds since the beginning, as a clock shows them. Anything
- * else stands behind the number: `ms`, `%`, `CPU s/GiB`.
+ * `B/s`: decimal multiples. `B`: binary multiples. `time`: seconds since the beginning, shown as a clock. Any other
+ * unit follows the number: `ms`, `%`, `CPU s/GiB`.
  */
 export interface Axis {
   readonly title: string;
   readonly unit: string;
-  /** Powers of ten, or of two of `B`; what is not above 0 is left out. */
+  /** Powers of ten, or of two for `B`; values that are not above 0 are left out. */
   readonly logarithmic?: boolean;
-  /** Ticks at whole numbers only, from the least there is. */
+  /** Ticks only at whole numbers, from the lowest value. */
   readonly whole?: boolean;
-  /** The end of the axis; undefined: what fits the data. */
+  /** The end of the axis; undefined: determined by the data. */
   readonly max?: number;
 }
 
+/** The label of a tick, for a `unit` of `Axis`. */
 export function formatTick(value: number, unit: string): string {
   switch (unit) {
     case 'B/s':
@@ -29,7 +30,7 @@ export function formatTick(value: number, unit: string): string {
   }
 }
 
-/** Seconds between the ticks of a clock: whole ones, but for a time that is shorter than a few of them. */
+/** Seconds between ticks on a time axis of this length; whole seconds, unless the time is only a few seconds. */
 export function timeInterval(seconds: number): number {
   return STEPS_S.find((step) => seconds / step <= TICKS_MAX) ?? Math.ceil(seconds / TICKS_MAX / DAY_S) * DAY_S;
 }
@@ -53,7 +54,7 @@ function withPrefix(value: number, unit: string, step: number, prefixes: readonl
   return `${plain(rest)} ${prefixes[prefix]}${unit}`;
 }
 
-/** Without the noise of binary fractions. */
+/** The number without the rounding errors of binary fractions. */
 function plain(value: number): string {
   return String(plainNumber(value));
 }

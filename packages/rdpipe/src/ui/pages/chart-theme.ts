@@ -8,7 +8,7 @@ interface Shade {
 const TEXT: Shade = { light: '#1f2328', dark: '#e6edf3' };
 const LINE: Shade = { light: '#d1d9e0', dark: '#3d444d' };
 const GROUND: Shade = { light: '#ffffff', dark: '#0d1117' };
-/** Distinct also for readers who see no red or no green. */
+/** Distinct also for readers who cannot see red or green. */
 const SERIES: readonly Shade[] = [
   { light: '#0072b2', dark: '#4aa8e0' },
   { light: '#d55e00', dark: '#ff8b3d' },
@@ -23,10 +23,10 @@ const SERIES: readonly Shade[] = [
 export const TEXT_COLOR = TEXT.light;
 export const LINE_COLOR = LINE.light;
 export const GROUND_COLOR = GROUND.light;
-/** Starts again after the last one, with another dash pattern of the lines. */
+/** More series than colours use the colours again, with another dash pattern. */
 export const SERIES_COLORS: readonly string[] = SERIES.map(({ light }) => light);
 
-/** A plot is drawn in the light colours; where the reader prefers dark ones, these rules put those in their places. */
+/** A plot is drawn in the light colours; these rules replace them if the reader prefers dark. */
 export const DARK_RULES = [
   '@media (prefers-color-scheme: dark) {',
   ...[TEXT, LINE, GROUND, ...SERIES].flatMap(({ light, dark }) => [

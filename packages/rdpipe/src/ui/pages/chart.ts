@@ -1,7 +1,7 @@
-/** Draws plots as SVG text, by echarts.
+/** Draws plots as SVG text, with echarts.
  *
- * The same data give the same bytes. A plot is readable on light and dark pages, as a file of its own or within a page;
- * it loads and runs nothing. This module loads the plotting library: import it only where a page is written.
+ * The same data give the same bytes. A plot is readable on light and dark pages, as a separate file or within a page;
+ * it loads and runs nothing. This module loads the plotting library: import it only to write a page.
  */
 import { createHash } from 'node:crypto';
 import { BarChart, CustomChart, type CustomSeriesOption, LineChart } from 'echarts/charts';
@@ -33,15 +33,15 @@ export interface TimeChart extends ChartFrame {
   readonly y: Axis;
   /** Points are at seconds since the beginning, in order. */
   readonly lines: readonly Line[];
-  /** Filled, one line standing on the other. */
+  /** The lines are stacked, and the areas below them filled. */
   readonly stacked?: boolean;
-  /** A point is what was on average since the one before. */
+  /** A point is the average since the previous point. */
   readonly steps?: boolean;
-  /** Events, and the seconds at which they happened: a stroke across the plot each. */
+  /** Events, and the seconds at which they happened: each is a vertical line in the plot. */
   readonly marks?: { readonly name: string; readonly at: readonly number[] };
 }
 
-/** Lines over time. */
+/** Lines over time, as SVG text. */
 export function timeChart({ lines, y, stacked = false, steps = false, marks, ...picture }: TimeChart): string {
   const seconds = Math.max(...lines.map(({ points }) => points.at(-1)?.[0] ?? 0), marks?.at.at(-1) ?? 0);
   const series = lines.map((line, index) => ({ ...lineSeries(line, index, stacked), step: steps ? 'start' : false }));
@@ -59,14 +59,14 @@ export interface XyChart extends ChartFrame {
   readonly lines: readonly Line[];
 }
 
-/** Lines through measured points, which are marked. */
+/** Lines through measured points, which are marked, as SVG text. */
 export function xyChart({ lines, x, y, ...picture }: XyChart): string {
   const shown = lines.map(({ name, points }) => ({ name, points: points.filter(([at]) => !x.logarithmic || at > 0) }));
   const series = shown.map((line, index) => ({ ...lineSeries(line, index, false), symbol: 'circle', symbolSize: 6 }));
   return render({ xAxis: axisOption(x), yAxis: axisOption(y), series }, picture, namesOf(lines));
 }
 
-/** A measured value and the range it was found in. */
+/** A measured value and its range. */
 export interface Bar {
   readonly value: number;
   readonly low?: number;
@@ -80,7 +80,7 @@ export interface BarChartInput extends ChartFrame {
   readonly series: readonly { readonly name: string; readonly bars: readonly (Bar | undefined)[] }[];
 }
 
-/** Groups of bars side by side, each with its range. */
+/** Groups of bars next to each other, each with its range, as SVG text. */
 export function barChart({ groups, series, y, ...picture }: BarChartInput): string {
   const option = {
     xAxis: {
@@ -110,11 +110,11 @@ use([BarChart, CustomChart, LineChart, GridComponent, LegendComponent, MarkLineC
 
 const WIDTH = 720;
 const HEIGHT = 300;
-/** As wide as the library takes letters to be. */
+/** A font with the letter widths that the library assumes. */
 const FONT = { fontFamily: 'Arial, Helvetica, sans-serif', fontSize: 12, color: TEXT_COLOR };
 const NAME_MAX_CHARACTERS = 60;
 const BAR_SPACING = { barGap: '10%', barCategoryGap: '25%', barMaxWidth: 64 };
-/** Dash patterns of the lines, one for each round of colours. */
+/** Dash patterns of the lines, one for each use of all colours. */
 const DASHES = ['solid', 'dashed', 'dotted'] as const;
 
 function short(text: string): string {
@@ -156,7 +156,7 @@ function markSeries({ name, at }: NonNullable<TimeChart['marks']>) {
   };
 }
 
-/** A stroke from low to high with a foot at each end, in the middle of its bar. */
+/** A vertical line from low to high with a short line at each end, in the middle of its bar. */
 function rangeSeries(bars: readonly (Bar | undefined)[], index: number, count: number): CustomSeriesOption {
   const data = bars.flatMap((bar, group) =>
     bar?.low === undefined || bar.high === undefined ? [] : [[group, bar.low, bar.high]],
@@ -190,8 +190,8 @@ function axisOption({ title, unit, logarithmic = false, whole = false, max }: Ax
 }
 
 /**
- * The library puts a tick at the end, too: next to the last whole one it would be named like that, or be a strange
- * number.
+ * The library also puts a tick at the end of the axis. It has no label unless the end is at an interval: next to the
+ * last tick it would have the same label or an odd number.
  */
 function timeAxis(seconds: number) {
   const { axisLabel, ...axis } = axisOption({ title: '', unit: 'time' });
@@ -200,7 +200,7 @@ function timeAxis(seconds: number) {
   return { ...axis, axisLabel: { ...axisLabel, showMaxLabel: endsWhole }, max: seconds, interval };
 }
 
-/** From the power below the data to the one above. */
+/** A logarithmic axis from the power below the data to the power above. */
 function logarithm(base: number) {
   const power = (round: (exponent: number) => number, value: number) =>
     base ** round(Math.log2(value) / Math.log2(base));
@@ -250,7 +250,7 @@ function render(
 const TITLE_HEIGHT = 36;
 const LEGEND_ROW_HEIGHT = 34;
 
-/** Rows that the legend breaks into, for the plot to begin below them: a letter is some 7 pixels wide. */
+/** The number of rows of the legend, below which the plot begins; a letter is about 7 pixels wide. */
 function legendRows(names: readonly string[], width: number): number {
   let rows = names.length === 0 ? 0 : 1;
   let used = 0;
@@ -265,15 +265,15 @@ function legendRows(names: readonly string[], width: number): number {
   return rows;
 }
 
-/** Nothing in a picture answers to a pointer, so nothing needs styles for it. */
+/** Disables reactions to a pointer: a picture has none, and does not need their styles. */
 function silent(option: object): object {
   const { series = [] } = option as { readonly series?: readonly object[] };
   return { ...option, series: series.map((one) => ({ ...one, silent: true, emphasis: { disabled: true } })) };
 }
 
 /**
- * The finished SVG, with a title for screen readers. Pointer handling is removed: it is of no use, and it is numbered
- * by the charts that were drawn before. Ids that must be unique within a page are made of the content.
+ * The finished SVG, with a title for screen readers. Pointer handling is removed: it is not used, and its names contain
+ * the number of earlier charts. Ids, which must be unique within a page, are derived from the content.
  */
 function finish(svg: string, title: string): string {
   const still = svg

@@ -1,11 +1,11 @@
-/** The part of a page that is about a copy: its sums, failures, and the paths that took longest. Pure. */
+/** The section of a page about a copy: its sums, failures and slowest paths. Pure. */
 import type { CopyReport, Report, SlowPath } from '../../model/report.ts';
 import { formatBytes, formatRate } from '../../model/units.ts';
 import { copySummary } from '../copy-text.ts';
 import { formatCount, formatDuration } from '../format.ts';
 import { type Html, html, table } from './html.ts';
 
-/** Empty where the run was no copy. */
+/** Empty if the run was not a copy. */
 export function copySection(report: Report): Html | string {
   const { copy } = report;
   if (copy === undefined) return '';

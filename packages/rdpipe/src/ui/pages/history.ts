@@ -5,7 +5,7 @@ import type { Plan } from '../../model/plan.ts';
 import { dispatch, type EventHandlers } from '../renderer.ts';
 import { createSamples, type Samples } from './samples.ts';
 
-/** Since the hop began: what arrived, and what its ends waited for. */
+/** Totals since the hop began: bytes that arrived, and waits of its ends. */
 export interface HopSample {
   /** Seconds since the run began. */
   readonly at: number;
@@ -18,14 +18,14 @@ export interface HopSample {
 export interface HopHistory {
   readonly link: number;
   readonly samples: readonly HopSample[];
-  /** Seconds at which its connection broke; the first ones when it did so without end. */
+  /** Seconds at which the connection broke; only the first 100. */
   readonly broken: readonly number[];
 }
 
 export interface StageStderrHistory {
   readonly stage: number;
   readonly host: string;
-  /** The last of it. */
+  /** The last bytes of the output, at most 8 KiB. */
   readonly tail: Uint8Array;
   readonly bytes: number;
 }
@@ -42,7 +42,7 @@ export interface HistoryKeeper {
   history(): History;
 }
 
-/** @param now milliseconds of a clock that never goes back. */
+/** Keeps the history of a run's events. @param now milliseconds of a monotonic clock. */
 export function createHistoryKeeper(now: () => number): HistoryKeeper {
   const beganMs = now();
   const seconds = () => (now() - beganMs) / 1000;
@@ -75,7 +75,7 @@ export function createHistoryKeeper(now: () => number): HistoryKeeper {
     stderr({ stage, host, data }) {
       const before = stderr.get(stage);
       const tail = Buffer.concat([before?.tail ?? Buffer.of(), data]).subarray(-STDERR_MAX_BYTES);
-      // A copy in memory of its own: a part would keep all of what it is a part of, be it a pool of node's.
+      // A copy: a view would keep its whole buffer in memory, which may be node's pool.
       stderr.set(stage, { stage, host, tail: new Uint8Array(tail), bytes: (before?.bytes ?? 0) + data.length });
     },
     warning: ({ message }) => warn(message),
@@ -94,7 +94,7 @@ export function createHistoryKeeper(now: () => number): HistoryKeeper {
 }
 
 const SAMPLES_MAX = 600;
-/** Counters come 4 times a second. */
+/** Counters arrive 4 times per second. */
 const SAMPLES_APART_S = 0.2;
 const BREAKS_MAX = 100;
 const STDERR_MAX_BYTES = 8192;
@@ -103,7 +103,7 @@ const WARNINGS_MAX = 100;
 interface KeptHop {
   readonly samples: Samples<HopSample>;
   readonly broken: number[];
-  /** The waits of the sender, as far as they are known. */
+  /** The last waits that the sender reported. */
   send: Waits;
 }
 

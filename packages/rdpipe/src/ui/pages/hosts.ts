@@ -1,10 +1,10 @@
-/** The hosts of a chain on the page of a run: a bar each, as long as what its output took. Pure. */
+/** The hosts of a chain on a run's page, with bars for bytes and for waits for output. Pure. */
 import type { HopReport, StageReport } from '../../model/report.ts';
 import { formatBytes } from '../../model/units.ts';
 import { inSeconds, stageEnd } from '../report-text.ts';
 import { type Html, html, table } from './html.ts';
 
-/** Empty where no stage takes its input by a chain. */
+/** Empty if no stage gets its input through a chain. */
 export function hostsSection(hops: readonly HopReport[], stages: readonly StageReport[]): Html | string {
   const chains = new Map<number, HopReport[]>();
   for (const hop of hops) if (hop.chain !== undefined) chains.set(hop.chain, [...(chains.get(hop.chain) ?? []), hop]);

@@ -1,4 +1,4 @@
-/** Builds pages of HTML; everything is escaped unless it is markup made here. */
+/** Builds HTML pages; all content is escaped, except markup created here. */
 import { printable } from '../../model/text.ts';
 
 export class Html {
@@ -11,17 +11,17 @@ export class Html {
 
 export type Content = string | number | Html | readonly Html[];
 
-/** Markup with text, or more markup, in its places. */
+/** A template of markup; text in its placeholders is escaped, markup is not. */
 export function html(parts: TemplateStringsArray, ...contents: readonly Content[]): Html {
   return new Html(parts.map((part, index) => part + markupOf(contents[index] ?? '')).join(''));
 }
 
-/** Lines as they were, one below the other. */
+/** Lines in a `pre` element. */
 export function preformatted(lines: readonly string[]): Html {
   return new Html(`<pre>${lines.map(escaped).join('\n')}</pre>`);
 }
 
-/** @param head the names of the columns; a row's first cell is a name, too. */
+/** A table. @param head the names of the columns; the first cell of a row is also a name. */
 export function table(head: readonly string[], rows: readonly (readonly Content[])[]): Html {
   const row = ([first = '', ...rest]: readonly Content[]) =>
     html`<tr><th scope="row">${first}</th>${rest.map(tableCell)}</tr>\n`;
@@ -32,12 +32,12 @@ ${rows.map(row)}</tbody>
 </table></div>`;
 }
 
-/** A number stays with its unit on one line, words may be broken. */
+/** Text of several words may be broken into lines, but not a number and its unit. */
 function tableCell(cell: Content): Html {
   return typeof cell === 'string' && / .* /.test(cell) ? html`<td class="words">${cell}</td>` : html`<td>${cell}</td>`;
 }
 
-/** A whole page that needs nothing else and may load nothing. */
+/** A complete page as text, which is self-contained and may not load anything. */
 export function pageText(title: string, body: Html): string {
   const { markup } = html`<!doctype html>
 <html lang="en">
@@ -60,8 +60,8 @@ ${body}
 }
 
 /**
- * Plots have styles at their texts; nothing else is allowed, so a page could not load or run anything even if it held
- * it.
+ * Plots have inline styles; nothing else is allowed, so that a page cannot load or run anything even if its content
+ * tried to.
  */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 

@@ -15,15 +15,16 @@ import { Html, html, pageText, preformatted, table } from './html.ts';
 import { rateLines, waitLines } from './time-series.ts';
 
 export interface RunPageInput {
-  /** The command line, a line each stage. */
+  /** The command line, one line per stage. */
   readonly command: readonly string[];
-  /** The plan in words; empty: there was none. */
+  /** The plan as text; empty: there was none. */
   readonly plan: readonly string[];
   readonly began: Date;
   readonly history: History;
   readonly report: Report;
 }
 
+/** The page as HTML text. */
 export function runPage({ command, plan, began, history, report }: RunPageInput): string {
   const outcome = report.status === 0 ? 'succeeded' : 'failed';
   const body = html`${resultSection(report, began)}
@@ -64,7 +65,7 @@ function resultSection(report: Report, began: Date): Html {
   return html`<dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
 }
 
-/** `stage 1 (h1: echo part), failed (exit 3)`; what is no stage's doing in one word. */
+/** `stage 1 (h1: echo part), failed (exit 3)`; one word if a stage is not the cause. */
 function causeText({ causeStage, stages }: Report, cause: Cause): string {
   const stage = stages.find(({ stage: number }) => number === causeStage);
   if (stage === undefined) return cause;
@@ -73,7 +74,7 @@ function causeText({ causeStage, stages }: Report, cause: Cause): string {
 }
 
 const WAITS = ['waited for input', 'rate limit', 'compression, encryption', 'network', 'output'];
-/** More would be a page that no browser likes. */
+/** More charts would make the page slow in browsers. */
 const HOPS_DRAWN_MAX = 64;
 
 function hopsSection(hops: readonly HopReport[], histories: readonly HopHistory[]): Html | string {

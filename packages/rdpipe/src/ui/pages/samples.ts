@@ -1,22 +1,22 @@
-/** Samples over time in bounded memory: the longer the run, the coarser. */
+/** Samples over time in bounded memory: the longer the run, the fewer per second. */
 
 export interface Samples<Sample> {
   add(sample: Sample): void;
-  /** In order; the newest is always among them. */
+  /** The samples in order; always includes the newest. */
   all(): readonly Sample[];
 }
 
 /**
- * Samples of running totals, so that leaving some out does not make the others wrong.
- * @param most kept, even.
- * @param apart least seconds between two that are kept, at first.
+ * Keeps samples of running totals, of which some can be dropped without making the others wrong.
+ * @param most the maximum number kept; must be even.
+ * @param apart the initial minimum of seconds between two samples.
  */
 export function createSamples<Sample extends { readonly at: number }>(most: number, apart: number): Samples<Sample> {
   let kept: Sample[] = [];
   let interval = apart;
   return {
     add(sample) {
-      // The newest stands there for as long as it is, and stays when it is far enough from the one before.
+      // The newest sample is always kept; the next one replaces it if it is too close to the one before.
       if (distance(kept) < interval) kept.pop();
       kept.push(sample);
       if (kept.length <= most) return;
@@ -27,7 +27,7 @@ export function createSamples<Sample extends { readonly at: number }>(most: numb
   };
 }
 
-/** Between the last two, where there are more than these. */
+/** Seconds between the last two samples; infinite if there are no others. */
 function distance(kept: readonly { readonly at: number }[]): number {
   const [before, last] = kept.slice(-2);
   return kept.length <= 2 || before === undefined || last === undefined

@@ -1,17 +1,17 @@
-/** A hop's history as lines over time: rate, and shares of waiting. Pure. */
+/** A hop's history as lines over time: rate, and percentages of waits. Pure. */
 
 import { hopWaits, type Waits, waitsSince } from '../../model/counters.ts';
 import type { Line, Point } from './chart.ts';
 import type { HopSample } from './history.ts';
 
-/** Bytes a second, of what is compressed also those on the wire. */
+/** Bytes per second; if compressed, also those on the wire. */
 export function rateLines(samples: readonly HopSample[], compressed: boolean): readonly Line[] {
   const rateOf = (what: 'bytes' | 'wireBytes') => timeSeries(samples, (step, seconds) => step[what] / seconds);
   const stream = { name: 'rate', points: rateOf('bytes') };
   return compressed ? [stream, { name: 'on the wire', points: rateOf('wireBytes') }] : [stream];
 }
 
-/** Percent of the time, stacked at most 100. */
+/** Percentages of the time, together at most 100. */
 export function waitLines(samples: readonly HopSample[]): readonly Line[] {
   const shareOf = (what: keyof Shares) => timeSeries(samples, (step, seconds) => shares(step, seconds)[what]);
   return [
@@ -31,7 +31,7 @@ interface Shares {
   readonly output: number;
 }
 
-/** From one sample to the next. */
+/** The differences between two samples. */
 interface Step {
   readonly bytes: number;
   readonly wireBytes: number;
@@ -47,7 +47,7 @@ function shares({ waits }: Step, seconds: number): Shares {
   return { input: percent(waits.inputMs, 100 - output - network - workers - limit), limit, workers, network, output };
 }
 
-/** A point at the end of each step, and one where the first begins. Hosts report the numbers: none may go back. */
+/** A point at the end of each step, and one at the beginning of the first. */
 function timeSeries(samples: readonly HopSample[], measure: (step: Step, seconds: number) => number): readonly Point[] {
   const points = samples.slice(1).flatMap((sample, index): readonly Point[] => {
     const before = samples[index] ?? sample;

@@ -1,4 +1,4 @@
-/** Shows a benchmark: progress on the terminal, then a table on standard output; or JSON. */
+/** Shows a benchmark: progress on the terminal, then a table on standard output, or JSON. */
 import type { Benchmark } from '../../model/benchmark.ts';
 import { jsonText } from '../../model/text.ts';
 import { benchLines } from '../bench-table.ts';
@@ -8,10 +8,11 @@ import type { Terminal } from './terminal.ts';
 
 export interface BenchView extends StatusView {
   finished(benchmark: Benchmark): void;
-  /** Any other problem: one line. */
+  /** Shows another problem in one line. */
   warn(message: string): void;
 }
 
+/** The view for people, or that for --json. `protectPayload` must have run before. */
 export async function createBenchView(
   settings: StatusSettings,
   terminal: Terminal,
@@ -33,6 +34,7 @@ export async function createBenchView(
   };
 }
 
+/** Writes one JSON object at the end; warnings go to the terminal. */
 export function createJsonBenchView({ write: complain }: Pick<Terminal, 'write'>, output: Output): BenchView {
   return {
     ...createJsonStatusView(output, { ways: [], missing: [] }),

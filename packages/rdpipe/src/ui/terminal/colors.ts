@@ -1,4 +1,4 @@
-/** The few colours of a terminal. */
+/** The colours of text on a terminal. */
 export interface Colors {
   /** The name before a line of rdpipe or of a stage. */
   readonly speaker: (text: string) => string;
@@ -7,7 +7,7 @@ export interface Colors {
 
 export const NO_COLORS: Colors = { speaker: (text) => text, failure: (text) => text };
 
-/** chalk opens process.stdout while it is loaded: only after `protectPayload`. */
+/** Call this only after `protectPayload`: chalk opens process.stdout when it is loaded. */
 export async function createColors(color: boolean): Promise<Colors> {
   if (!color) return NO_COLORS;
   const { Chalk } = await import('chalk');

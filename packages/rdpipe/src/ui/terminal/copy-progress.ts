@@ -1,27 +1,27 @@
-/** The progress of a copy as a whole, from the events of its programs. */
+/** The progress of a whole copy, from the events of its programs. */
 import type { RunEvent } from '../../model/events.ts';
 import type { Plan, PlannedStage } from '../../model/plan.ts';
 import { sumOfTotals, type TreeRole, type TreeTotals } from '../../model/tree.ts';
 import type { HopProgress } from './progress.ts';
 
 export interface CopyState {
-  /** Found at the source so far, for each host of the target. */
+  /** Found at the source so far, times the number of target hosts. */
   readonly found: { readonly files: number; readonly bytes: number; readonly isAll: boolean };
-  /** At the target: copied, or the same before. */
+  /** At the target: copied or unchanged. */
   readonly files: number;
   readonly bytes: number;
-  /** Of them, files that were the same. */
+  /** The unchanged ones among `files`. */
   readonly same: number;
-  /** Of bytes, or of files where all are empty; undefined: not everything is found. */
+  /** Percentage of bytes, or of files if all are empty; undefined: the scan is not finished. */
   readonly percent: number | undefined;
-  /** Of contents that are copied. */
+  /** Rate of copied contents. */
   readonly bytesPerSecond: number;
-  /** Of all files. */
+  /** Rate of all files, copied or unchanged. */
   readonly filesPerSecond: number;
   readonly secondsLeft: number | undefined;
-  /** The path at hand. */
+  /** The current path. */
   readonly path: string;
-  /** The link that carries the contents, where it is a hop. */
+  /** The hop that carries the contents; undefined: they stay on one host. */
   readonly hop: HopProgress | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface CopyProgress {
   state(): CopyState;
 }
 
-/** @param now milliseconds of a clock that never goes back. */
+/** Follows a copy. @param now milliseconds of a monotonic clock. */
 export function createCopyProgress(hops: () => readonly HopProgress[], now: () => number): CopyProgress {
   const programs = new Map<number, TreeTotals>();
   const totals = new Map<TreeRole, TreeTotals>();
@@ -63,13 +63,13 @@ function withRole(stages: readonly PlannedStage[], role: TreeRole): readonly Pla
   return stages.filter(({ stage }) => stage.kind === 'tree' && stage.settings.role === role);
 }
 
-/** Files become permanent in batches: a shorter time shows them in jumps. */
+/** The time over which rates are averaged. Files become permanent in batches: a shorter time would show jumps. */
 const WINDOW_MS = 5000;
 
 interface Done {
   readonly files: number;
   readonly bytes: number;
-  /** Of the bytes, those that were not the same before. */
+  /** The bytes without those of unchanged files. */
   readonly copiedBytes: number;
 }
 
@@ -77,7 +77,7 @@ interface Sample extends Done {
   readonly at: number;
 }
 
-/** Contents count when they have come, not only when they are permanent; holes are not sent. */
+/** Contents count once they have arrived, even if not yet permanent; holes are not sent. */
 function doneOf(totals: Sums): Done {
   const [compare, last] = [totals.get('compare'), lastOf(totals)];
   const { files = 0, bytes = 0, sent_bytes = 0, resumed_bytes = 0 } = last ?? {};
@@ -122,15 +122,15 @@ function stateOf(
   };
 }
 
-/** A file that grows while it is copied, or one that failed, leaves the sums different. */
+/** Limited to 100: the sums differ if a file grows while it is copied. */
 function percentOf(done: number, all: number): number {
   return Math.min(100, Math.floor((done * 100) / all));
 }
 
-/** Sums come 4 times a second; only when they stay away does the rate fall with the time since. */
+/** Sums arrive 4 times per second; after this long without any, the rate falls with time. */
 const STALE_MS = 1000;
 
-/** A second. */
+/** Rates per second. */
 function ratesOf(samples: readonly Sample[], now: number): Done {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined) return { files: 0, bytes: 0, copiedBytes: 0 };

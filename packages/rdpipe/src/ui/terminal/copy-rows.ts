@@ -5,20 +5,20 @@ import { formatClock, formatCount } from '../format.ts';
 import type { CopyState } from './copy-progress.ts';
 import type { HopProgress } from './progress.ts';
 
-/** Rows no longer than `columns`. */
+/** Rows for a terminal, none longer than `columns`. */
 export function copyRows(state: CopyState, columns: number): readonly string[] {
   const row = fitting(cellsOf(state), columns);
   return state.path === '' ? [row] : [row, `  ${endOf(state.path, columns - 2)}`];
 }
 
-/** One line for where nothing can be redrawn. */
+/** One line, for an output that cannot be redrawn. */
 export function copyLine(state: CopyState): readonly string[] {
   return [fitting(cellsOf(state), Number.POSITIVE_INFINITY)];
 }
 
 interface Cell {
   readonly text: string;
-  /** Where there is no room, the highest gives way first. */
+  /** If the row is too long, cells of the highest rank are dropped first. */
   readonly rank: number;
 }
 
@@ -52,13 +52,13 @@ const WAITING = {
   output: 'waiting for destination',
 };
 
-/** Of the hop from the program that reads to the one that writes. */
+/** The wait of the hop that carries the contents. */
 function waitOf({ reconnecting, waitsFor }: HopProgress): string {
   if (reconnecting) return 'reconnecting';
   return waitsFor === undefined ? '' : WAITING[waitsFor];
 }
 
-/** The cells that have room, in their order. */
+/** The cells that fit, in their order. */
 function fitting(cells: readonly Cell[], columns: number): string {
   const text = cells.map((cell) => cell.text).join('  ');
   if (text.length <= columns || cells.length === 1) return text.slice(0, Math.max(0, columns));
@@ -69,7 +69,7 @@ function fitting(cells: readonly Cell[], columns: number): string {
   );
 }
 
-/** The end of a path tells more than its beginning: `…/src/main.c`. */
+/** The end of a path, which is more informative than its beginning: `…/src/main.c`. */
 function endOf(path: string, limit: number): string {
   const characters = [...path];
   let columns = characters.reduce((sum, character) => sum + columnsOf(character), 0);
@@ -83,7 +83,7 @@ function endOf(path: string, limit: number): string {
   return `…${begin < 0 ? '' : characters.slice(begin).join('')}`;
 }
 
-/** Of a terminal: two for those of East Asia and pictures. A row that is too short does no harm, one too long does. */
+/** Columns on a terminal: two for East Asian characters and emoji. Too high an estimate is harmless, too low is not. */
 function columnsOf(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }

@@ -15,13 +15,14 @@ export interface CopyViewSettings {
   readonly quiet: boolean;
   /** A person reads the lines. */
   readonly isTerminal: boolean;
-  /** Nothing is copied: the plan goes to standard output. */
+  /** A dry run: nothing is copied, the plan goes to standard output. */
   readonly isPlan: boolean;
 }
 
-/** More failed paths are counted. */
+/** Further failed paths are only counted. */
 const FAILURES_SHOWN = 50;
 
+/** The part of the human renderer for a copy of trees. */
 export function createCopyView(
   settings: CopyViewSettings,
   display: Display,
@@ -64,7 +65,7 @@ function moreFailures(number: number): string {
   return `… and ${formatCount(number)} more (--json lists all, --report the first)`;
 }
 
-/** Silent where a program reads; a person at a terminal gets one line. */
+/** The sums: one line on a terminal, nothing if a program reads the output, unless -v requests them. */
 function closingLines(report: Report, { verbosity, quiet, isTerminal, isPlan }: CopyViewSettings): readonly string[] {
   const isWanted = !isPlan && (verbosity > 0 || (isTerminal && !quiet));
   if (!isWanted || report.copy === undefined) return [];
@@ -74,7 +75,7 @@ function closingLines(report: Report, { verbosity, quiet, isTerminal, isPlan }: 
 const GATHER_MS = 100;
 const GATHER_MAX = 65536;
 
-/** Thousands of paths a second become few writes. */
+/** Combines lines into few writes: there may be thousands of paths per second. */
 function createLineGatherer(write: (text: string) => void) {
   let text = '';
   let timer: NodeJS.Timeout | undefined;

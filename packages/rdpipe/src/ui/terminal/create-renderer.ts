@@ -18,23 +18,23 @@ export type RendererSettings = Pick<
 >;
 
 /**
- * Where the pipeline's output goes. `elsewhere`: rows disturb nothing. `announced`: to the terminal, and an event comes
- * before its first byte. `unknown`: to the terminal, or to a program that may write there, without an event.
+ * The destination of the pipeline's output. `elsewhere`: rows do not disturb it. `announced`: the terminal, and an
+ * event precedes the first byte. `unknown`: the terminal, or a program that may write to it, without an event.
  */
 export type OutputDestination = 'elsewhere' | 'announced' | 'unknown';
 
 export interface RendererIo {
   readonly terminal: Terminal;
   readonly output: OutputDestination;
-  /** Begins each line of the program's own; absent: rdpipe. */
+  /** The prefix of the program's own lines; absent: rdpipe. */
   readonly program?: 'rdcp' | 'rdssh';
-  /** Writes the standard error of stages where it is not for the terminal. */
+  /** Writes the standard error of stages, if it does not go to the terminal. */
   readonly stageStderr?: Terminal['write'];
   /** A copy of trees, or the plan of one. */
   readonly copy?: 'copy' | 'plan';
 }
 
-/** `protectPayload` comes first: the libraries of the live display open process.stdout. */
+/** Call this only after `protectPayload`: the libraries of the live display open process.stdout. */
 export async function createRenderer(settings: RendererSettings, io: RendererIo): Promise<Renderer> {
   if (settings.json) return createJsonRenderer(io.terminal.write);
   const now = () => performance.now();
@@ -54,11 +54,11 @@ export async function createRenderer(settings: RendererSettings, io: RendererIo)
 }
 
 interface ShownProgress {
-  /** For a terminal of so many columns. */
+  /** Rows for a terminal with `columns`. */
   readonly rows: (columns: number) => readonly string[];
-  /** For where nothing can be redrawn. */
+  /** Lines for an output that cannot be redrawn. */
   readonly lines: () => readonly string[];
-  /** For a terminal to which the output comes. */
+  /** Lines for a terminal that also shows the pipeline's output. */
   readonly linesBesideOutput: () => readonly string[];
 }
 
@@ -91,7 +91,7 @@ async function createDisplay(settings: RendererSettings, io: RendererIo, shown: 
       const { createLiveDisplay, NO_ROWS } = await import('./live.ts');
       if (io.output === 'unknown') return createLiveDisplay(stream, write, NO_ROWS);
       const at = (columns: number) => (isInForeground() ? shown.rows(columns) : []);
-      // The sums of a copy that is done are in its last line.
+      // The last line of a finished copy contains its sums.
       const live = createLiveDisplay(stream, write, { at, stay: io.output === 'elsewhere' && io.copy === undefined });
       return io.output === 'elsewhere'
         ? live
@@ -100,7 +100,7 @@ async function createDisplay(settings: RendererSettings, io: RendererIo, shown: 
   }
 }
 
-/** `auto` shows at least the connecting on a terminal; `live` gives lines where rows cannot be redrawn. */
+/** `auto` shows at least connecting on a terminal; `live` becomes plain if rows cannot be redrawn. */
 function modeFor({ quiet, progress }: RendererSettings, io: RendererIo): 'none' | 'plain' | 'live' {
   const isTerminal = io.terminal.stream !== undefined;
   if (quiet) return 'none';

@@ -1,22 +1,22 @@
 /** The display: text on standard error, and progress below it. */
 
 export interface Display {
-  /** Text that stays, whole lines unless a stage's raw output is not. */
+  /** Text that stays; complete lines, except for a stage's raw output. */
   text(text: string | Uint8Array): void;
-  /** Shows why rdpipe waits before the run; undefined: it does not wait. */
+  /** Shows the reason why rdpipe waits before the run; undefined: it does not wait. */
   status(text: string | undefined): void;
   /** Shows the progress of hops from now on. */
   startRows(): void;
-  /** The pipeline's output begins on the same terminal: nothing may be drawn there from now on. */
+  /** The pipeline's output begins on the same terminal: erases rows, and draws none from now on. */
   output(): void;
-  /** The terminal is in use by a prompt or the shell for a while. */
+  /** A prompt or the shell uses the terminal until `resume`. */
   pause(): void;
   resume(): void;
   /** Idempotent. */
   stop(): void;
 }
 
-/** No display at all: text goes straight through. */
+/** No display: text is written directly. */
 export function createNoDisplay(write: Display['text']): Display {
   const nothing = () => {};
   return {
@@ -33,8 +33,8 @@ export function createNoDisplay(write: Display['text']): Display {
 const PLAIN_INTERVAL_MS = 10_000;
 
 /**
- * Where nothing can be redrawn: a line a hop every 10 seconds.
- * @param rows the progress of every hop, a line each; none: nothing is written
+ * For an output that cannot be redrawn: a line per hop every 10 seconds.
+ * @param rows the progress of every hop, one line each; if empty, nothing is written
  */
 export function createPlainDisplay(write: Display['text'], rows: () => readonly string[], program = 'rdpipe'): Display {
   let timer: NodeJS.Timeout | undefined;
@@ -57,7 +57,7 @@ export function createPlainDisplay(write: Display['text'], rows: () => readonly 
   };
 }
 
-/** `before` until the pipeline's output comes to the same terminal, then `after`, which does not disturb the output. */
+/** `before` until the pipeline's output begins on the same terminal, then `after`, which does not disturb it. */
 export function createSwitchingDisplay(before: Display, after: Display): Display {
   let shown = before;
   return {

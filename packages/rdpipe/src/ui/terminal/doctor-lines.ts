@@ -1,13 +1,14 @@
-/** The text of an examination: a block a host and a pair. */
+/** The text of an examination: a block per host and per pair. */
 import type { Examination, Finding, HostExamination, PairExamination } from '../../model/examination.ts';
 import { printable } from '../../model/text.ts';
 import type { Colors } from './colors.ts';
 
-/** The host's name and a line a check, its fix below it. With `quiet` only what is wrong; nothing where nothing is. */
+/** The host's name and a line per check, with its fix below. With `quiet` only problems; empty if there are none. */
 export function hostLines({ host, checks }: HostExamination, quiet: boolean, colors: Colors): readonly string[] {
   return block(host, checks, quiet, colors);
 }
 
+/** Like `hostLines`, for a pair of hosts. */
 export function pairLines({ hosts, checks }: PairExamination, quiet: boolean, colors: Colors): readonly string[] {
   return block(hosts.join(' and '), checks, quiet, colors);
 }

@@ -1,4 +1,4 @@
-/** Shows an examination: findings on standard output as they come; or JSON at the end. */
+/** Shows an examination: findings on standard output as they arrive, or JSON at the end. */
 import type { Examination, Found } from '../../model/examination.ts';
 import { jsonText } from '../../model/text.ts';
 import { createColors } from './colors.ts';
@@ -12,6 +12,7 @@ export interface DoctorView extends StatusView {
   finished(examination: Examination): void;
 }
 
+/** The view for people, or that for --json. `protectPayload` must have run before. */
 export async function createDoctorView(
   settings: StatusSettings,
   terminal: Terminal,
@@ -36,6 +37,7 @@ export async function createDoctorView(
   };
 }
 
+/** Writes one JSON object at the end. */
 export function createJsonDoctorView(output: Output): DoctorView {
   return {
     ...createJsonStatusView(output, { hosts: [], pairs: [] }),

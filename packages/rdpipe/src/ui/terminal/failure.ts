@@ -1,21 +1,21 @@
-/** The text of a failure: one line, and for a usage error the place in the command line. */
+/** The text of a failure: one line, and for a usage error its position in the command line. */
 import { RdpipeError, shortageOf, statusOf, UsageError } from '../../model/errors.ts';
 import type { Report } from '../../model/report.ts';
 import { printable } from '../../model/text.ts';
 import { NO_COLORS } from './colors.ts';
 
-/** The text for standard error: `rdpipe: stage 2 has no host: rev`, with the picture below where there is one. */
+/** The text for standard error: `rdpipe: stage 2 has no host: rev`, with the detail below if there is one. */
 export function failureText(error: unknown, colors = NO_COLORS, program = 'rdpipe'): string {
   const detail = error instanceof UsageError ? error.detail : undefined;
   return messageLine(messageOf(error), colors.failure, program) + (detail === undefined ? '' : `${detail}\n`);
 }
 
-/** One line, whatever the message holds. */
+/** The message as exactly one line, with its newline. */
 export function messageLine(message: string, color = NO_COLORS.speaker, program = 'rdpipe'): string {
   return `${color(`${program}:`)} ${printable(message.trimEnd().replace(/\s*\n\s*/g, '; '))}\n`;
 }
 
-/** The report of a run that never began. */
+/** The report of a run that did not start. */
 export function failureReport(error: unknown): Report {
   const known = error instanceof RdpipeError ? error : undefined;
   return {

@@ -15,24 +15,25 @@ import type { Progress } from './progress.ts';
 import { createStageStderr, type StageStderr, stderrMode } from './stage-stderr.ts';
 import { summaryLines } from './summary.ts';
 
-/** The part of the display that is of a copy of trees. */
+/** The part of the display for a copy of trees. */
 export interface CopyView {
   planned(plan: Plan): void;
   tree(event: Extract<RunEvent, { kind: 'tree' }>): void;
-  /** Shows what is left of paths. */
+  /** Shows the remaining paths. */
   end(): void;
-  /** The lines before those of any run. */
+  /** The lines before the closing lines of every run. */
   closingLines(report: Report): readonly string[];
 }
 
 type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr'> & {
   readonly isTerminal: boolean;
-  /** Begins each line of the program's own; absent: rdpipe. */
+  /** The prefix of the program's own lines; absent: rdpipe. */
   readonly program?: 'rdcp' | 'rdssh';
-  /** Writes the standard error of stages; absent: the display does. */
+  /** Writes the standard error of stages; absent: the display writes it. */
   readonly stageStderr?: (text: string | Uint8Array) => void;
 };
 
+/** The renderer for people; stops `display` at the end of the run. */
 export function createHumanRenderer(
   settings: HumanSettings,
   display: Display,
@@ -138,10 +139,10 @@ function closingLines(report: Report, settings: HumanSettings, colors: Colors): 
   return dryRun && !quiet ? [messageLine(DRY_RUN, colors.speaker, program)] : summary;
 }
 
-/** ssh's -n means something else, which has another name here. */
+/** ssh's -n has another meaning, for which rdpipe has --stdin none. */
 const DRY_RUN = "dry run: nothing was started (for ssh's -n, use --stdin none)";
 
-/** The hosts that are still waited for, as one line. */
+/** Shows the hosts that are not yet connected in one line. */
 function createConnectingStatus(display: Display) {
   const hosts = new Map<string, string>();
   const show = () =>
@@ -163,7 +164,7 @@ function createConnectingStatus(display: Display) {
   };
 }
 
-/** More than a row of a terminal holds; it is made for each host that is connected. */
+/** More than fit in a terminal's row. Limited because the line is rebuilt for each host that connects. */
 const NAMED_MAX = 100;
 
 function firstNames(hosts: ReadonlyMap<string, string>): string {

@@ -1,4 +1,4 @@
-/** The renderer for programs: one JSON object a line, the last one is the report. */
+/** The renderer for programs: one JSON object per line, the last is the report. */
 import { StringDecoder } from 'node:string_decoder';
 import type { RunEvent } from '../../model/events.ts';
 import { NO_PLACES, type Places, placesOf } from '../../model/places.ts';
@@ -7,9 +7,10 @@ import { jsonText } from '../../model/text.ts';
 import type { Renderer } from '../renderer.ts';
 import { failureReport } from './failure.ts';
 
-/** Version of the objects, in every line. */
+/** The version of the objects, in every line. */
 const JSON_VERSION = 1;
 
+/** The renderer for --json. @param write is called with one complete line at a time. */
 export function createJsonRenderer(write: (text: string) => void): Renderer {
   const stderr = createStderr();
   const line = (object: object) => write(`${jsonText({ v: JSON_VERSION, ...object }, asText)}\n`);
@@ -29,7 +30,7 @@ export function createJsonRenderer(write: (text: string) => void): Renderer {
   };
 }
 
-/** With the stage as it was written, and the rank of a host among several. */
+/** The object with the position of the written stage, and the rank if the host is one of several. */
 function placed(object: object, { stages, links }: Places): object {
   const { stage, link } = object as { readonly stage?: number; readonly link?: number };
   if (stage !== undefined) return { ...object, ...stages.get(stage) };
@@ -37,14 +38,14 @@ function placed(object: object, { stages, links }: Places): object {
   return rank === undefined ? object : { ...object, rank };
 }
 
-/** One object a path: the program's event lies in it, not below it. */
+/** One object per path: its keys include those of the program's event, which is not nested. */
 function ofTree({ event, ...place }: Extract<RunEvent, { kind: 'tree' }>): object {
   return { ...place, ...event };
 }
 
 type Stderr = Extract<RunEvent, { kind: 'stderr' }>;
 
-/** A character that is cut in two by the agent's messages is put together again. */
+/** Joins characters that were split between two of the agent's messages. */
 function createStderr() {
   const open = new Map<number, { readonly decoder: StringDecoder; readonly host: string }>();
   const objectOf = (stage: number, host: string, text: string) => ({ kind: 'stderr', stage, host, text });
@@ -54,7 +55,7 @@ function createStderr() {
       open.set(stage, { decoder, host });
       return objectOf(stage, host, decoder.write(Buffer.from(data)));
     },
-    /** Characters that were cut in two and never completed. */
+    /** Characters that were split and never completed. */
     rest: () =>
       [...open].flatMap(([stage, { decoder, host }]) => {
         const text = decoder.end();
@@ -63,7 +64,7 @@ function createStderr() {
   };
 }
 
-/** Commands and file words of a plan are bytes. */
+/** Decodes the bytes of commands and file words in a plan. */
 function asText(_: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value;
 }

@@ -1,6 +1,6 @@
 /** The live display: a spinner while connecting, then rows that are redrawn.
  *
- * Load this module only after `protectPayload`: its library opens process.stdout.
+ * Import this module only after `protectPayload`: its library opens process.stdout.
  */
 import ora, { type Ora } from 'ora';
 import { shorten } from '../../model/text.ts';
@@ -9,14 +9,15 @@ import type { Display } from './display.ts';
 const INTERVAL_MS = 100;
 
 export interface Rows {
-  /** The progress of every hop, a line each, for a terminal of so many columns. */
+  /** The progress of every hop, one line each, for a terminal with `columns`. */
   readonly at: (columns: number) => readonly string[];
-  /** The last ones stay on the terminal. */
+  /** The last rows stay on the terminal. */
   readonly stay: boolean;
 }
 
 export const NO_ROWS: Rows = { at: () => [], stay: false };
 
+/** A display on a terminal; `write` takes the text above the spinner or the rows. */
 export function createLiveDisplay(stream: NodeJS.WriteStream, write: Display['text'], rows: Rows): Display {
   const spinner = createSpinner(stream);
   const table = createTable(stream, rows);
@@ -71,11 +72,11 @@ export function createLiveDisplay(stream: NodeJS.WriteStream, write: Display['te
 interface LivePart {
   show(): void;
   hide(): void;
-  /** Leaves what should stay on the terminal. */
+  /** Ends the display, leaving the rows that stay. */
   finish(): void;
 }
 
-/** The cursor stays visible, so that it is there whatever ends us; standard input is not ours to read. */
+/** Keeps the cursor visible, in case this process is killed, and does not read standard input, which is payload. */
 function createSpinner(stream: NodeJS.WriteStream): LivePart & { setText(text: string): void } {
   const spinner: Ora = ora({ stream, isEnabled: true, discardStdin: false, hideCursor: false });
   return {
@@ -94,12 +95,12 @@ function createSpinner(stream: NodeJS.WriteStream): LivePart & { setText(text: s
   };
 }
 
-/** Its own, the blank behind it, and two that ora counts and leaves empty. */
+/** The spinner's own column, the blank after it, and two that ora counts and leaves empty. */
 const SPINNER_COLUMNS = 4;
 
 /**
- * The cursor stands at the beginning of the first row. All below the last one is erased, so nothing is left behind when
- * another width of the terminal has broken rows in two, or its height has taken some away.
+ * The cursor is at the beginning of the first row. Everything below the last row is erased, so that no parts of rows
+ * remain after the terminal was resized.
  */
 function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): LivePart {
   let drawn = '';
@@ -132,7 +133,7 @@ function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): LivePart {
   };
 }
 
-/** As many as fit; the last one counts those that do not. */
+/** The lines that fit; the last counts those that do not. */
 function fitting(lines: readonly string[], most: number): readonly string[] {
   if (lines.length <= most || most < 1) return lines.slice(0, Math.max(0, most));
   return [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more`];
@@ -143,8 +144,8 @@ const ERASE_BELOW = '\u001b[J';
 const NEXT_ROW = `${ERASE_LINE}\r\n`;
 
 /**
- * The row of the cursor, then, from the next one on, all others. A terminal that keeps a history (tmux) puts the whole
- * screen there when all of it is erased at once.
+ * Erases the cursor's row, then all rows below. If the whole screen is erased at once, a terminal with a history (tmux)
+ * moves the screen into it.
  */
 const ERASE = `\r${ERASE_LINE}\u001b7\u001b[B${ERASE_BELOW}\u001b8`;
 
@@ -152,12 +153,12 @@ function up(rows: number): string {
   return rows === 0 ? '' : `\u001b[${rows}A`;
 }
 
-/** A row with wide characters that does not fit is cut by the terminal. */
+/** Disables line wrapping, so that the terminal cuts a row whose wide characters do not fit. */
 function unbroken(text: string): string {
   return `\u001b[?7l${text}\u001b[?7h`;
 }
 
-/** Terminals that can do so show a frame when it is whole. */
+/** Terminals with synchronized output show the frame only when it is complete. */
 function atOnce(frame: string): string {
   return `\u001b[?2026h${frame}\u001b[?2026l`;
 }

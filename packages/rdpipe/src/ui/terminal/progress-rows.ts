@@ -1,4 +1,4 @@
-/** The progress of hops as text: a row a hop. */
+/** The progress of hops as text: a row per hop. */
 
 import { shorten } from '../../model/text.ts';
 import { formatBytes, formatRate } from '../../model/units.ts';
@@ -7,8 +7,8 @@ import { hopBytes } from '../report-text.ts';
 import type { HopProgress, Progress } from './progress.ts';
 
 /**
- * Aligned rows, none longer than `columns`: names of hosts give way first, then what a hop waits for. The hosts of one
- * stage that are many have a row for all, and one for each of the slowest.
+ * Aligned rows, none longer than `columns`: host names are shortened first, then the end of the row is cut. If a stage
+ * has many hosts, there is a row for all of them, and one for each of the slowest.
  */
 export function progressRows(hops: readonly HopProgress[], columns: number): readonly string[] {
   const groups = [...new Set(hops.map(({ group }) => group))].map((group) => hops.filter((hop) => hop.group === group));
@@ -19,7 +19,7 @@ export function progressRows(hops: readonly HopProgress[], columns: number): rea
   return formatTable(fitting).map((row) => [...row].slice(0, columns).join('').trimEnd());
 }
 
-/** So many hops have a row each. */
+/** Up to this many hops have a row each. */
 const FEW = 6;
 const SLOWEST_SHOWN = 3;
 
@@ -29,7 +29,7 @@ function manyCells(hops: readonly HopProgress[]): readonly (readonly string[])[]
   return [sumCells(hops, here), ...slowest.map(cells).map(([name = '', ...rest]) => [`  ${name}`, ...rest])];
 }
 
-/** One whose output holds it up is slow, though in a chain all have about as much. */
+/** A hop that waits for output comes first: in a chain all hops have about the same number of bytes. */
 function bySlowness(one: HopProgress, other: HopProgress): number {
   const isHeldUp = ({ waitsFor }: HopProgress) => (waitsFor === 'output' ? 1 : 0);
   return isHeldUp(other) - isHeldUp(one) || one.bytes - other.bytes;
@@ -63,7 +63,7 @@ function sumCells(hops: readonly HopProgress[], here: readonly HopProgress[]): r
 
 const NAME_MIN = 9;
 
-/** `storage-0…→backup-02…`: something of both hosts is left. */
+/** `storage-0…→backup-02…`: a part of both names remains. */
 function shortName(name: string, limit: number): string {
   const [from = '', to] = name.split('→');
   if (to === undefined || name.length <= limit) return shorten(name, limit);
@@ -72,8 +72,8 @@ function shortName(name: string, limit: number): string {
 }
 
 /**
- * Rows for a terminal to which the last hop brings output: those of a time in which data moved and none of it came out.
- * Output shows by itself that the run goes on, and a row would stand in its midst.
+ * Rows for a terminal that also shows the last hop's output: none unless data moved without output since the last
+ * call. Output itself shows that the run continues, and a row would interrupt it.
  */
 export function rowsWithoutOutput(progress: Progress): () => readonly string[] {
   let before: readonly HopProgress[] = [];
@@ -104,7 +104,7 @@ function doing({ reconnecting, waitsFor }: HopProgress): string {
   return waitsFor === undefined ? '' : WAITING[waitsFor];
 }
 
-/** `42% of 3.0 GiB, 31 s left`; a stream that outgrew what was expected has no percentage. */
+/** `42% of 3.0 GiB, 31 s left`; empty for a stream that is larger than expected. */
 function portion({ size, bytes, secondsLeft }: HopProgress): string {
   if (size === undefined || size === 0 || bytes > size) return '';
   const left = secondsLeft === undefined ? '' : `, ${formatWholeSeconds(secondsLeft)} left`;

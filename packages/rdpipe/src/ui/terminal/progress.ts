@@ -23,12 +23,12 @@ export interface HopProgress {
   readonly to: string;
   readonly isLost: boolean;
   readonly bytes: number;
-  /** Level; 0: not compressed. */
+  /** The level of compression; 0: not compressed. */
   readonly compress: number;
   readonly wireBytes: number;
   readonly bytesPerSecond: number;
   readonly waitsFor: WaitsFor | undefined;
-  /** Its connection broke, and there is no new one yet. */
+  /** The connection broke and is not yet replaced. */
   readonly reconnecting: boolean;
   readonly size: number | undefined;
   readonly secondsLeft: number | undefined;
@@ -41,17 +41,17 @@ export interface Progress {
   counted(event: Extract<RunEvent, { kind: 'counters' }>): void;
   broke(event: Extract<RunEvent, { kind: 'hop_broken' }>): void;
   resumed(event: Extract<RunEvent, { kind: 'hop_resumed' }>): void;
-  /** The run goes on without this host. */
+  /** The run continues without this host. */
   lost(host: string): void;
-  /** The hops of the segment that runs, in the order of the data. */
+  /** The hops of the running segment, in the order of the data. */
   hops(): readonly HopProgress[];
 }
 
-/** @param now milliseconds of a clock that never goes back. */
+/** Follows a run. @param now milliseconds of a monotonic clock. */
 export function createProgress(expectedBytes: number | undefined, now: () => number): Progress {
   let plan: Plan | undefined;
   let counted: ReadonlyMap<number, CountedHop> = new Map();
-  // Files are opened while a segment is prepared, so their sizes come before it starts.
+  // Files are opened while a segment is prepared, so their sizes arrive before it starts.
   const sizes = new Map<number, number>();
   const lost = new Set<string>();
   return {
@@ -98,7 +98,7 @@ const NO_WAITS_OF_ENDS: WaitsOfEnds = { send: NO_WAITS, recv: NO_WAITS };
 interface CountedHop {
   readonly link: number;
   readonly group: number;
-  /** The first link of its chain; without one its own. */
+  /** The first link of the hop's chain, or its own link. */
   readonly head: number;
   readonly name: string;
   readonly from: string;
@@ -108,7 +108,7 @@ interface CountedHop {
   bytes: number;
   wireBytes: number;
   samples: readonly Sample[];
-  /** Its ends that are without a connection. */
+  /** The ends without a connection. */
   readonly broken: Set<HopEnd>;
   /** Milliseconds waited so far, and since the last counters. */
   waits: WaitsOfEnds;
@@ -156,7 +156,7 @@ function nameOf(link: PlannedLink, labels: ReadonlyMap<string, string>): string 
   return link.kind === 'hop' ? `${from}→${to}` : `within ${to}`;
 }
 
-/** Of the time since the last counters. */
+/** The waits between the last two counters of each end. */
 function waitsOf(counted: readonly CountedHop[]): ReadonlyMap<CountedHop, Waits> {
   const waits = new Map(counted.map((hop) => [hop, hopWaits(hop.recent.send, hop.recent.recv)]));
   const chains = new Map<number, CountedHop[]>();
@@ -185,7 +185,7 @@ function take(hop: CountedHop, event: Extract<RunEvent, { kind: 'counters' }>, a
   hop.samples = [...(recent.length > 0 ? recent : hop.samples.slice(-1)), { at, bytes: hop.bytes }];
 }
 
-/** Shorter waits are ordinary. */
+/** Shorter waits are normal. */
 const NOTICEABLE_MS = 50;
 
 function progressOf(hop: CountedHop, waits: Waits, size: number | undefined, now: number): Omit<HopProgress, 'isLost'> {
@@ -198,7 +198,7 @@ function progressOf(hop: CountedHop, waits: Waits, size: number | undefined, now
   return { ...names, bytes, compress, wireBytes, bytesPerSecond, waitsFor, reconnecting, size, secondsLeft: left };
 }
 
-/** Counters come 4 times a second; only when they stay away does the rate fall with the time since. */
+/** Counters arrive 4 times per second; after this long without any, the rate falls with time. */
 const STALE_MS = 1000;
 
 function rateOf({ samples }: CountedHop, now: number): number {

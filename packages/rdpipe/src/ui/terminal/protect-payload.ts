@@ -1,14 +1,14 @@
 /** Keeps node away from descriptors 0 and 1, which carry the user's data.
  *
  * Opening process.stdin or process.stdout sets O_NONBLOCK on a pipe for every process that shares it, and `import
- * process from 'node:process'`, as many libraries have it, opens both. Therefore this module runs first, and a module
- * that imports such a library is imported after it, by `import()`.
+ * process from 'node:process'`, which many libraries contain, opens both. Therefore this module runs first, and modules
+ * that import such a library are loaded later, with `import()`.
  */
 import { closeSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 
-/** Puts streams in their place that lead nowhere. Idempotent. */
+/** Replaces process.stdin with an empty stream and process.stdout with one that drops everything. Idempotent. */
 export function protectPayload(): void {
   const replace = (name: 'stdin' | 'stdout', stream: Readable | Writable) =>
     Object.defineProperty(process, name, { value: stream, configurable: true, enumerable: true, writable: false });
@@ -17,9 +17,9 @@ export function protectPayload(): void {
 }
 
 /**
- * When node ends, it gives each terminal among its descriptors the modes that it had when node began. A pager at the
- * other end of the pipe has set its own meanwhile: `rdpipe … | less` would need Enter behind each key, or would leave a
- * shell without echo. A closed descriptor is left out. All output of the end comes before this.
+ * Closes terminals at exit: node resets each terminal among its descriptors to its modes at node's start, except closed
+ * descriptors. A pager after the pipe has set its own modes by then: `rdpipe … | less` would need Enter after each key,
+ * or leave a shell without echo. All final output must be written before.
  */
 export function leaveTerminalModes(): void {
   process.on('exit', () => {

@@ -7,13 +7,13 @@ import { printableText } from '../../model/text.ts';
 
 export interface StageStderr {
   data(stage: number, bytes: Uint8Array): void;
-  /** Shows what is left of unfinished lines. */
+  /** Shows unfinished lines. */
   end(): void;
 }
 
 export type StderrMode = Exclude<Settings['stderr'], 'auto'> | 'text';
 
-/** Alone a stage needs no name; on a terminal it may not act either. */
+/** A single stage needs no prefix; on a terminal its control characters are replaced. */
 export function stderrMode(
   { stderr, isTerminal }: Pick<Settings, 'stderr'> & { readonly isTerminal: boolean },
   plan: Plan,
@@ -23,7 +23,7 @@ export function stderrMode(
   return isTerminal ? 'text' : 'raw';
 }
 
-/** @param write takes whole lines, or without prefixes whatever came. */
+/** @param write takes complete lines with prefixes; in other modes text as it arrives. */
 export function createStageStderr(
   mode: StderrMode,
   plan: Plan,
@@ -42,7 +42,7 @@ export function createStageStderr(
   }
 }
 
-/** `host: `, or `host/2: ` where a host has several stages, by stage number. */
+/** Prefixes by stage number: `host: `, or `host/2: ` if a host has several stages. */
 export function stagePrefixes(plan: Plan): ReadonlyMap<number, string> {
   const stages = stagesOf(plan);
   const labels = stages.map(({ stage }) => stage.host.label);
@@ -64,7 +64,7 @@ function stagesOf(plan: Plan): Plan['segments'][number]['stages'] {
   return plan.segments.flatMap(({ stages }) => stages);
 }
 
-/** At once, so that a question without a newline is seen. */
+/** Writes text immediately, so that a question without a newline is visible. */
 function asText(write: (text: string) => void): StageStderr {
   const decoder = new StringDecoder('utf8');
   return {
@@ -73,17 +73,17 @@ function asText(write: (text: string) => void): StageStderr {
   };
 }
 
-/** A longer line is shown in pieces, so that a stage without newlines cannot fill the memory. */
+/** A longer line is shown in parts, so that a stage without newlines cannot fill the memory. */
 const LINE_LIMIT = 4096;
 
 interface OpenLine {
   readonly decoder: StringDecoder;
   text: string;
-  /** The last character was a carriage return; a newline after it is the same end of line. */
+  /** The last character was a carriage return; a newline after it is part of the same end of line. */
   afterReturn: boolean;
 }
 
-/** All lines of a message are one text, and one write: a stage may print millions of them. */
+/** All lines of a message go into one write, because a stage may print millions of lines. */
 function prefixed(prefixOf: (stage: number) => string, write: (text: string) => void): StageStderr {
   const open = new Map<number, OpenLine>();
   const show = (stage: number, lines: string) => {
@@ -107,8 +107,8 @@ function prefixed(prefixOf: (stage: number) => string, write: (text: string) => 
 }
 
 /**
- * The lines that `text` completes, with their newlines. A carriage return ends one too: that is how programs redraw
- * their progress.
+ * The lines that `text` completes, with their newlines. A carriage return also ends a line, because programs use it to
+ * redraw their progress.
  */
 function takeLines(line: OpenLine, text: string): string {
   if (text === '') return '';
@@ -120,7 +120,7 @@ function takeLines(line: OpenLine, text: string): string {
   return shown.slice(0, end);
 }
 
-/** The text with a newline where a line is longer than the limit. */
+/** The text with newlines inserted into lines longer than the limit. */
 function inPieces(text: string): string {
   let pieces = '';
   let taken = 0;

@@ -9,23 +9,23 @@ import { createNoDisplay, type Display } from './display.ts';
 import { failureReport, failureText, messageLine } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Where findings go. */
+/** The output for findings: standard output. */
 export interface Output {
   readonly color: boolean;
   write(text: string): void;
 }
 
-/** The functions of every such view. */
+/** The common functions of both views. */
 export interface StatusView extends Watcher {
-  /** It came to no end. */
+  /** The work failed. */
   failure(error: unknown): void;
-  /** Leaves the terminal as it was. Idempotent. */
+  /** Restores the terminal. Idempotent. */
   close(): void;
 }
 
 export type StatusSettings = Pick<Settings, 'json' | 'quiet' | 'verbosity'>;
 
-/** `protectPayload` comes first: the libraries of the live display open process.stdout. */
+/** Call this only after `protectPayload`: the libraries of the live display open process.stdout. */
 export async function createStatusView(
   settings: StatusSettings,
   terminal: Terminal,
@@ -47,7 +47,7 @@ export async function createStatusView(
   return { view, display };
 }
 
-/** For one object when everything is known; `nothing` is what it holds when it is not. */
+/** Writes one object after a failure: status, message, and the empty results `nothing`. */
 export function createJsonStatusView({ write }: Output, nothing: object): StatusView {
   const ignore = () => {};
   return {
@@ -67,7 +67,7 @@ async function createDisplay({ quiet }: StatusSettings, { stream, write }: Termi
   return createLiveDisplay(stream, write, NO_ROWS);
 }
 
-/** The events of measuring runs that are shown. Findings report the rest. */
+/** The events of measuring runs that are shown; findings report all others. */
 function statusHandlers(display: Display, log: (message: string) => void): Partial<EventHandlers> {
   return {
     deploying({ host, bytes }) {

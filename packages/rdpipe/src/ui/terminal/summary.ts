@@ -6,7 +6,7 @@ import { formatBytes, formatRate } from '../../model/units.ts';
 import { formatDuration, formatMicroseconds, formatTable } from '../format.ts';
 import { hopBytes, hopCarrier, hopName, hopResult, inSeconds, stageEnd } from '../report-text.ts';
 
-/** Lines without their newlines. */
+/** The lines of the summary, without newlines. */
 export function summaryLines(report: Report): readonly string[] {
   return [
     bandwidthLine(report),
@@ -20,12 +20,12 @@ export function summaryLines(report: Report): readonly string[] {
   ];
 }
 
-/** A host a line, `Lost n7: unreachable`; a message names its host. */
+/** A line per host: `Lost n7: unreachable`. */
 function lostLines({ lost = [] }: Report): readonly string[] {
   return lost.map(({ host, message }) => `Lost ${printable(host)}: ${printable(message)}`);
 }
 
-/** The rate of the hop that carried most, or a copy's contents; without hops only the time is known. */
+/** The rate of the hop that carried most bytes, or a copy's contents; without hops, only the time. */
 function bandwidthLine({ hops, seconds, copy }: Report): string {
   const main = mainHops(hops, copy).reduce<HopReport | undefined>(
     (best, hop) => (hop.bytes > (best?.bytes ?? -1) ? hop : best),
@@ -36,7 +36,7 @@ function bandwidthLine({ hops, seconds, copy }: Report): string {
   return `Bandwidth ${formatRate(main.bytesPerSecond)} (${hopBytes(main)} in ${formatDuration(main.seconds)})`;
 }
 
-/** Names and decisions, which travel over the other hops of a copy, are no measure of it. */
+/** Excludes the hops of a copy that carry only names and decisions, because their rate means nothing. */
 function mainHops(hops: readonly HopReport[], copy: Report['copy']): readonly HopReport[] {
   return copy === undefined ? hops : hops.filter(({ link }) => link === copy.link);
 }
@@ -68,8 +68,8 @@ function slowestLine(report: Report): readonly string[] {
 }
 
 /**
- * Before the slowest part every hop waits for its output, behind it every hop waits for its input; a hop that waits for
- * the network, for its workers, or for its limit, is the slowest part itself.
+ * The name of the slowest part; undefined if unknown. Every hop before the slowest part waits for output, every hop
+ * after it for input; a hop that waits for the network, for workers or for its limit is itself the slowest part.
  */
 export function slowestPart({ hops, stages, copy }: Report): string | undefined {
   const measured = mainHops(hops, copy).filter(({ bottleneck }) => bottleneck !== 'none');
@@ -90,7 +90,7 @@ export function slowestPart({ hops, stages, copy }: Report): string | undefined 
   return namePart((waitsForOutput?.link ?? -1) + 1, last?.link ?? stages.length + 1, stages, waitsForOutput, last);
 }
 
-/** `the disk of n7`: the host of a chain whose own output was slower than that of the others. */
+/** `the disk of n7`: the host of a chain whose output was slower than that of the others. */
 function slowestOfChain(hops: readonly HopReport[], stages: readonly StageReport[]): string | undefined {
   const inChain = hops.filter(({ chain }) => chain !== undefined);
   const slowest = inChain.reduce<HopReport | undefined>(
@@ -104,7 +104,7 @@ function slowestOfChain(hops: readonly HopReport[], stages: readonly StageReport
   return `the ${stage?.command.startsWith('>') === true ? 'disk' : 'command'} of ${slowest.to}`;
 }
 
-/** The stages from `first` to `last`; 0 is standard input, one more than there are stages standard output. */
+/** The stages from `first` to `last`; 0 is standard input, the number after the last stage standard output. */
 function namePart(
   first: number,
   last: number,

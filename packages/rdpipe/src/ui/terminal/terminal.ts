@@ -3,15 +3,16 @@ import { readFileSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 export interface Terminal {
-  /** A person reads there, and what is written may act on their screen. */
+  /** Text is shown to a person, and control characters would act on the terminal. */
   readonly isTerminal: boolean;
-  /** The terminal's own stream, for what redraws; undefined where standard error is none, or cannot redraw. */
+  /** The terminal's stream, for the live display; undefined if standard error is not a terminal or cannot redraw. */
   readonly stream: NodeJS.WriteStream | undefined;
   readonly color: boolean;
   /** Never throws: without a reader, text is dropped. */
   write(text: string | Uint8Array): void;
 }
 
+/** Standard error; `environment` has TERM and NO_COLOR. */
 export function openTerminal(environment: NodeJS.ProcessEnv): Terminal {
   const isTerminal = isatty(2);
   const stream = isTerminal && environment.TERM !== 'dumb' ? withSize(process.stderr) : undefined;
@@ -19,14 +20,14 @@ export function openTerminal(environment: NodeJS.ProcessEnv): Terminal {
   return { isTerminal, stream, color, write: (text) => writeAll(2, Buffer.from(text)) };
 }
 
-/** Nothing can be redrawn on a terminal that does not know its size, as some serial lines and pseudo-terminals. */
+/** A terminal without a known size, such as a serial line, cannot be redrawn. */
 function withSize(stream: NodeJS.WriteStream): NodeJS.WriteStream | undefined {
   return stream.columns > 0 && stream.rows > 0 ? stream : undefined;
 }
 
 /**
- * False: the shell put rdpipe into the background, and rows would disturb its user. True without a controlling
- * terminal.
+ * Returns false if the shell put rdpipe into the background, where rows would disturb the user. Returns true if there
+ * is no controlling terminal.
  */
 export function isInForeground(): boolean {
   const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1')
@@ -35,11 +36,11 @@ export function isInForeground(): boolean {
   return foreground === '-1' || foreground === group;
 }
 
-/** Longest wait for the reader of a pipe that is non-blocking, while it takes nothing. */
+/** The longest wait for the reader of a full non-blocking pipe, while it reads nothing. */
 const PATIENCE_MS = 5000;
 const PAUSE_MS = 5;
 
-/** Writes everything, waiting where the descriptor is non-blocking and full; gives up on an error. */
+/** Writes everything; gives up on an error, or if a full non-blocking descriptor accepts nothing for `patienceMs`. */
 export function writeAll(descriptor: number, bytes: Uint8Array, patienceMs = PATIENCE_MS): void {
   let end = performance.now() + patienceMs;
   let written = 0;
@@ -54,7 +55,7 @@ export function writeAll(descriptor: number, bytes: Uint8Array, patienceMs = PAT
   }
 }
 
-/** node has no poll(2). */
+/** Sleeps, because node has no poll(2). */
 function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
 }

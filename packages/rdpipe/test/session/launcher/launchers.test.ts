@@ -55,12 +55,12 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((sessions) => sessions.close()));
 });
 
-describe('a session by a template', () => {
+describe('a session through a template', () => {
   const command = (...words: readonly string[]): Launcher => ({ kind: 'command', words });
 
-  describe('as any session', () => itConforms(() => openOne(command('sh'), 'h1')));
+  describe('like any session', () => itConforms(() => openOne(command('sh'), 'h1')));
 
-  it('takes noise before the shell for noise', async () => {
+  it('ignores output before the shell', async () => {
     const session = await openOne(command('sh', '-c', 'echo Welcome; printf "no newline"; exec sh'), 'h1');
     const channel = await session.openShell(new AbortController().signal);
     channel.stdin.end('echo $((6 * 7))\n');
@@ -86,7 +86,7 @@ describe('a session by a template', () => {
   });
 });
 
-/** First in PATH while the tests of the describe() run that it stands in. */
+/** Puts a directory first in PATH for the tests of the current describe(). */
 function usePath(directory: () => string): void {
   const before_ = process.env.PATH;
   beforeEach(() => {
@@ -97,7 +97,7 @@ function usePath(directory: () => string): void {
   });
 }
 
-describe('a session by podman', () => {
+describe('a session through podman', () => {
   let container: Container | undefined;
   const directory = mkdtempSync(join(tmpdir(), 'rdpipe-podman-'));
 
@@ -114,24 +114,24 @@ describe('a session by podman', () => {
 
   itConforms(() => openOne({ kind: 'podman' }, 'c1'));
 
-  it('names a container that is not there', async () => {
+  it('names a container that does not exist', async () => {
     expect(await failureOf({ kind: 'podman' }, ['c9'])).to.match(
       /^cannot reach c9: no container with name or ID "c9" found: .* \(try: echo uptime \| podman exec -i c9 sh\)$/,
     );
   });
 });
 
-describe('a session by a program like kubectl', () => {
+describe('a session through a program like kubectl', () => {
   const directory = mkdtempSync(join(tmpdir(), 'rdpipe-exec-'));
   const bin = placeStandIns(directory);
   after(() => rmSync(directory, { recursive: true, force: true }));
   usePath(() => bin);
 
-  describe('as any session, by kubectl', () => itConforms(() => openOne({ kind: 'kubectl' }, 'prod/db-0/main')));
-  describe('as any session, by lxc', () => itConforms(() => openOne({ kind: 'lxc' }, 'c1')));
-  describe('as any session, by docker', () => itConforms(() => openOne({ kind: 'docker' }, 'ann@c1')));
+  describe('like any session, through kubectl', () => itConforms(() => openOne({ kind: 'kubectl' }, 'prod/db-0/main')));
+  describe('like any session, through lxc', () => itConforms(() => openOne({ kind: 'lxc' }, 'c1')));
+  describe('like any session, through docker', () => itConforms(() => openOne({ kind: 'docker' }, 'ann@c1')));
 
-  it('ends its output where the channel is cut, with the status 0 of the program', async () => {
+  it('ends its output if the channel is cut, with the status 0 of the program', async () => {
     const cut = join(directory, 'cut');
     process.env.EXEC_CUT = cut;
     const session = await openOne({ kind: 'kubectl' }, 'db-0').finally(() => delete process.env.EXEC_CUT);
@@ -142,7 +142,7 @@ describe('a session by a program like kubectl', () => {
   });
 });
 
-describe('a session by Slurm', () => {
+describe('a session through Slurm', () => {
   const SLURM: Launcher = { kind: 'slurm' };
   let slurm: Slurm | undefined;
   let job: Allocation;
@@ -161,10 +161,10 @@ describe('a session by Slurm', () => {
   });
   after(() => slurm?.close());
 
-  // Descriptors 3 to 9 of the task.
-  describe('as any session', () => itConforms(() => openOne(SLURM, 'n2'), 7));
+  // A task has descriptors 3 to 9.
+  describe('like any session', () => itConforms(() => openOne(SLURM, 'n2'), 7));
 
-  it('has one step for all nodes, and keeps their channels apart', async () => {
+  it('has one step for all nodes, and keeps their channels separate', async () => {
     const { all } = await open(SLURM, ['n1', 'n2', 'n3', 'n2']);
     expect([...all.keys()]).to.deep.equal(['1', '2', '3']);
     const answers = [...all.values()].map(async (session) => {

@@ -11,7 +11,7 @@ const STEP = 'slurmstepd-n1: error: *** STEP 1.0 ON n1 CANCELLED AT 2026-11-23T0
 const ABORTED = 'srun: Job step aborted: Waiting up to 4 seconds for job step to finish.';
 const TASK = 'srun: error: n1: task 0: Killed';
 
-/** The reasons of a step whose srun is a shell that runs the script, and those of its nodes. */
+/** Returns the reason of a step, and those of its nodes, if its srun is a shell that runs the script. */
 async function reasonsOf(script: string, onLost = () => {}): Promise<readonly [string, readonly string[]]> {
   const nodes: string[] = [];
   const log = watchLog(startChild(['sh', '-c', script]), (node, reason) => {
@@ -43,21 +43,21 @@ describe('the messages of a Slurm step', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('have the line of the step as the reason, before that of a task and after it', async () => {
+  it('give the line of the step as the reason, whether it comes before or after that of a task', async () => {
     const reason = 'STEP 1.0 ON n1 CANCELLED AT 2026-11-23T04:33:24 DUE TO TIME LIMIT';
-    time.freeze(); // The reasons of nodes wait only so long for that of the step.
+    time.freeze(); // The reasons of nodes wait only for a limited time for the reason of the step.
     expect(await reasonsOf(printed(STEP, ABORTED, TASK))).to.deep.equal([reason, []]);
     expect(await reasonsOf(printed(ABORTED, TASK, STEP))).to.deep.equal([reason, []]);
   });
 
-  it('wait for srun where the step was cancelled, however late its line comes', async () => {
+  it('wait for srun if the step was cancelled, however late its line arrives', async () => {
     const [reason, nodes] = await reasonsOf(`${printed(ABORTED, TASK)}\nsleep 0.8\n${printed(STEP)}`);
     expect(reason).to.match(/ DUE TO TIME LIMIT$/);
     expect(nodes).to.deep.equal([]);
   });
 
-  it('may lack the line of the step: then Slurm is asked for the state of the job', async () => {
-    time.freeze(); // Slurm may take its time.
+  it('may lack the line of the step: then rdpipe asks Slurm for the state of the job', async () => {
+    time.freeze(); // Slurm's answer may take longer than the time limit.
     place('RUNNING');
     expect(await reasonsOf(printed(ABORTED, TASK))).to.deep.equal(['STEP 1.0 CANCELLED', []]);
     place('TIMEOUT');
@@ -67,20 +67,20 @@ describe('the messages of a Slurm step', () => {
     ]);
   });
 
-  it('tell of one node that is lost while the others go on', async () => {
+  it('report one node that is lost while the others continue', async () => {
     const told = join(directory, 'told');
     const goesOn = `until test -e '${told}'; do sleep 0.05; done`;
     const [, nodes] = await reasonsOf(`${printed(TASK)}\n${goesOn}`, () => writeFileSync(told, ''));
     expect(nodes).to.deep.equal(['n1: n1: task 0: Killed']);
   });
 
-  it('tell of a node that failed before the others of its step are ended', async () => {
+  it('report a node that failed before the others of its step end', async () => {
     place('NODE_FAIL');
     const [, nodes] = await reasonsOf(printed('srun: error: Node failure on n1', ABORTED));
     expect(nodes).to.deep.equal(['n1: Node failure on n1']);
   });
 
-  it('may be none: srun was killed, and its step is cancelled', async () => {
+  it('may be missing: srun was killed, and its step is cancelled', async () => {
     const asked = join(directory, 'asked');
     writeFileSync(join(directory, 'scancel'), `#!/bin/sh\necho "$@" >'${asked}'\n`, { mode: 0o755 });
     expect(await reasonsOf('kill -9 $$')).to.deep.equal(['srun was killed by SIGKILL', []]);

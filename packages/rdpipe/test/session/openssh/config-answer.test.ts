@@ -17,14 +17,14 @@ describe('takeConfigAnswer', () => {
     return fd;
   }
 
-  it('gives the answer once, to the words of its question', () => {
+  it('returns the answer once, to the same question', () => {
     const fd = keep('user ann\n\0');
     expect(takeConfigAnswer(['-G', '--', 'h1'])).to.equal('user ann\n');
     expect(() => fstatSync(fd)).to.throw('EBADF');
     expect(takeConfigAnswer(['-G', '--', 'h1'])).to.equal(undefined);
   });
 
-  it('gives none that was cut, none to another question, and leaves no descriptor', () => {
+  it('returns no truncated answer, none to another question, and leaves no descriptor', () => {
     const cut = keep('user ann\n');
     expect(takeConfigAnswer(['-G', '--', 'h1'])).to.equal(undefined);
     expect(() => fstatSync(cut)).to.throw('EBADF');
@@ -33,7 +33,7 @@ describe('takeConfigAnswer', () => {
     expect(() => fstatSync(other)).to.throw('EBADF');
   });
 
-  it('takes what is no descriptor for nothing', () => {
+  it('ignores a value that is not a descriptor', () => {
     for (const value of [undefined, '', 'x\n-G', '999999\n-G']) {
       keepConfigAnswer(value);
       expect(takeConfigAnswer(['-G'])).to.equal(undefined);

@@ -56,7 +56,7 @@ describe('the connection of the system’s ssh', () => {
     return textOf(channel.stdout);
   };
 
-  it('leads a local socket to an address of the host', async () => {
+  it('forwards a local socket to an address of the host', async () => {
     const session = await open('h2');
     const { address = '', port = 0 } = hosts.hosts.get('h1') ?? {};
     const forward = await session.forward?.(address, port, NEVER);
@@ -69,7 +69,7 @@ describe('the connection of the system’s ssh', () => {
     expect(error).to.have.property('code').that.is.oneOf(['ECONNREFUSED', 'ENOENT']);
   });
 
-  it('is the user’s own where one stands, and is left alone', async () => {
+  it('is the user’s own if one is open, and is left open', async () => {
     await withUsersMaster(async (args, options) => {
       const before = logins('h1');
       expect(await run('h1', 'echo $SSH_CONNECTION', { options })).to.match(/^127/);
@@ -79,7 +79,7 @@ describe('the connection of the system’s ssh', () => {
     });
   });
 
-  it('leads ports of the host to sockets here, each until it is closed, though the connection stands on', async () => {
+  it('forwards ports of the host to sockets here, each until it is closed, while the connection stays open', async () => {
     await withUsersMaster(async (_, options) => {
       const session = await open('h1', { options });
       const [first, second] = [
@@ -94,7 +94,7 @@ describe('the connection of the system’s ssh', () => {
     });
   });
 
-  it('leads a port nowhere once it is closed, though the connection was slow to hear of it', async () => {
+  it('forwards nothing from a closed port, even if the connection was slow to close it', async () => {
     await withUsersMaster(async (_, options, master) => {
       const forward = await (await open('h1', { options })).forwardBack?.(join(directory, 'one'), NEVER);
       master.kill('SIGSTOP');
@@ -104,7 +104,7 @@ describe('the connection of the system’s ssh', () => {
     });
   });
 
-  it('leads no port of the host anywhere when rdpipe was killed, though the connection stands on', async () => {
+  it('forwards no port of the host when rdpipe was killed, even if the connection stays open', async () => {
     await withUsersMaster(async () => {
       const program = fileURLToPath(new URL('../hold-session.ts', import.meta.url));
       const words = ['--import', 'tsx', program, hosts.configFile, 'h1', '', join(directory, 'master')];
@@ -117,7 +117,7 @@ describe('the connection of the system’s ssh', () => {
     });
   });
 
-  it('is our own where the user’s has gone', async () => {
+  it('is a new one if the user’s has gone', async () => {
     const controlPath = join(directory, 'master');
     writeFileSync(controlPath, '');
     expect(await run('h1', 'echo in', { options: [`ControlPath=${controlPath}`] })).to.equal('in\n');
@@ -129,7 +129,7 @@ describe('the connection of the system’s ssh', () => {
     expect(await run('h1', 'echo $RDPIPE_TEST_SERVER $RDPIPE_TEST_SET', { options })).to.equal('yes set\n');
   });
 
-  it('does not hear Ctrl-C', async () => {
+  it('is not interrupted by Ctrl-C', async () => {
     const session = await open('h1');
     const channel = await session.openShell(NEVER);
     await startScript(channel, 'cat');
@@ -156,7 +156,7 @@ describe('the connection of the system’s ssh', () => {
     expect(childrenOf(process.pid).filter((pid) => /^\S*ssh |die-with-parent/.test(commandOf(pid)))).to.deep.equal([]);
   });
 
-  it('ends with rdpipe, even by kill -9, and with it what runs there', async function () {
+  it('ends with rdpipe, even after kill -9, and so do the processes there', async function () {
     const agent = locateLocalAgents().at(-1);
     needsFile(this, agent ?? 'build/rdpipe/native');
     const program = fileURLToPath(new URL('../hold-session.ts', import.meta.url));
@@ -172,7 +172,10 @@ describe('the connection of the system’s ssh', () => {
     await eventually(() => expect([...masters, pid].filter((each) => existsSync(`/proc/${each}`))).to.deep.equal([]));
   });
 
-  /** The arguments of an ssh that uses it, and the option of a session that does. */
+  /**
+   * Starts a master, and passes `action` the arguments of an ssh that uses it, the options of a session that does, and
+   * the master.
+   */
   async function withUsersMaster(
     action: (args: readonly string[], options: readonly string[], master: Started['child']) => Promise<void>,
   ) {
@@ -193,7 +196,7 @@ describe('the connection of the system’s ssh', () => {
   }
 });
 
-/** Whether something listens on the port of a host, all of which are this machine. */
+/** True if something listens on the port of a host; all hosts are this machine. */
 async function answers(port = 0): Promise<boolean> {
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => {});

@@ -1,4 +1,4 @@
-/** An ssh server in this process that asks every client for secrets, and runs `sh` for it. */
+/** An ssh server in this process that asks every client for secrets, and then runs `sh`. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { execa } from 'execa';
@@ -12,7 +12,7 @@ export interface AskingHost {
   close(): void;
 }
 
-/** Lets in who knows the password and then the code, as a bastion with a second factor does. */
+/** Accepts a client that knows the password and then the code, like a bastion with a second factor. */
 export async function startAskingHost(password: string, code: string): Promise<AskingHost> {
   const hostKey = makeKeyPair();
   const server = new ssh2.Server({ hostKeys: [hostKey.private] }, (connection) => {
@@ -21,7 +21,7 @@ export async function startAskingHost(password: string, code: string): Promise<A
     connection.on('authentication', (context) => {
       if (context.method === 'password' && context.password === password) {
         knowsPassword = true;
-        // The types know one argument, the protocol a second: this one was right, and it is not enough.
+        // The types have one argument, the protocol has a second: this method succeeded, but more are required.
         (context.reject as (left: string[], partial: boolean) => void)(['keyboard-interactive'], true);
       } else if (context.method === 'keyboard-interactive' && knowsPassword) askForCode(context, code);
       else context.reject([knowsPassword ? 'keyboard-interactive' : 'password']);

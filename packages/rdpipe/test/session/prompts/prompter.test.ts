@@ -31,7 +31,7 @@ interface Asked {
   readonly echo: boolean;
 }
 
-/** A person who gives these answers, in turn. */
+/** A terminal on which these answers are given, in turn. */
 function person(...answers: (string | undefined)[]): Terminal & { readonly asked: Asked[] } {
   const asked: Asked[] = [];
   return {
@@ -72,7 +72,7 @@ describe('a question', () => {
     return { out: stdout.toString(), status };
   };
 
-  it('of ssh reaches the person, named and harmless, and the answer reaches ssh', async () => {
+  it('of ssh reaches the user, labelled and harmless, and the answer reaches ssh', async () => {
     const terminal = person('s3cret "\\ ü');
     const asker = (await createWith(terminal)).attach('h1', startDeadline(1000));
     expect(await askpass(asker.env, "ann@h1's\x1b[2J password: ")).to.deep.equal({ out: 's3cret "\\ ü\n', status: 0 });
@@ -84,7 +84,7 @@ describe('a question', () => {
     expect(asker.asked()).to.equal(true);
   });
 
-  it('about a host key is answered in the open', async () => {
+  it('about a host key is answered visibly', async () => {
     const terminal = person('yes');
     const asker = (await createWith(terminal)).attach('h1', startDeadline(1000));
     await askpass(asker.env, 'Are you sure you want to continue connecting (yes/no/[fingerprint])? ');
@@ -96,7 +96,7 @@ describe('a question', () => {
     expect(await askpass(asker.env, 'Password: ')).to.deep.equal({ out: '', status: 1 });
   });
 
-  it('of a connection that is over, or of somebody else, is not asked', async () => {
+  it('of a closed connection, or of another process, is not asked', async () => {
     const terminal = person('secret', 'secret');
     const asker = (await createWith(terminal)).attach('h1', startDeadline(1000));
     asker.release();
@@ -105,7 +105,7 @@ describe('a question', () => {
     expect(terminal.asked).to.deep.equal([]);
   });
 
-  it('that is none does no harm', async () => {
+  it('that is malformed does no harm', async () => {
     const asker = (await createWith(person())).attach('h1', startDeadline(1000));
     for (const text of ['', 'nonsense\n', '{}\n', `${'x'.repeat(1 << 17)}\n`]) {
       const socket = connect(asker.env.RDPIPE_ASKPASS ?? '');
@@ -119,7 +119,7 @@ describe('a question', () => {
     expect(asker.asked()).to.equal(false);
   });
 
-  it('waits for the one before it', async () => {
+  it('waits for the question before it', async () => {
     let open = 0;
     let most = 0;
     const terminal: Terminal = {
@@ -142,7 +142,7 @@ describe('a question', () => {
     expect(most).to.equal(1);
   });
 
-  it('stops the clock, also while it waits for another', async () => {
+  it('stops the clock, also while waiting for another question', async () => {
     const terminal: Terminal = {
       async ask() {
         await delay(150);
@@ -190,7 +190,7 @@ describe('a question', () => {
 });
 
 for (const client of ['openssh', 'ssh2'] as const) {
-  describe(`a login by ${client} that asks`, () => {
+  describe(`a login with ${client} that asks`, () => {
     let hosts: TestHosts;
     let host: AskingHost;
     let sessions: Sessions | undefined;
@@ -247,12 +247,12 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(outcome).to.have.property('code', 'authentication');
     });
 
-    it('fails without a question where there is no terminal', async () => {
+    it('fails without a question if there is no terminal', async () => {
       const outcome = await open('h1', undefined, { options: toAskingHost() }).catch((error: unknown) => error);
       expect(outcome).to.have.property('code', 'authentication');
     });
 
-    it('does not run out of time while a person thinks', async () => {
+    it('does not time out while the user thinks', async () => {
       const answers = person('s3cret', '4711');
       const connectTimeoutMs = 60_000;
       const terminal: Terminal = {
@@ -285,7 +285,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
 }
 
 describe('a host whose key is not known', () => {
-  it('is taken when a person says so, by ssh itself', async function () {
+  it('is accepted when the user says so, by ssh itself', async function () {
     needsFile(this, '/usr/sbin/sshd');
     needsTool(this, 'ssh', 'ssh-keygen');
     const hosts = await startTestHosts([{ name: 'h1' }]);

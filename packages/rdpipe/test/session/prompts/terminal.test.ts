@@ -19,7 +19,7 @@ describe('the terminal', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  /** Types the keys once the question is shown, on a real terminal. */
+  /** Types the keys after the question was shown, on a real terminal. */
   const typeKeys = async (keys: string, how: 'echo' | 'silent' | 'interrupted') => {
     const file = join(directory, 'answer');
     const program = fileURLToPath(new URL('ask-terminal.ts', import.meta.url));
@@ -39,23 +39,23 @@ describe('the terminal', () => {
     });
   });
 
-  it('shows an answer that is none', async () => {
+  it('shows an answer that is not secret', async () => {
     expect((await typeKeys('yes\n', 'echo')).shown).to.equal('Question? yes\r\n');
   });
 
-  it('lets a line be corrected', async () => {
+  it('lets the user correct a line', async () => {
     expect((await typeKeys('wrong\x15yy\x7fes\b\bx\r', 'silent')).answer).to.equal('yx');
   });
 
-  it('is given up by end of input', async () => {
+  it('is ended by end of input', async () => {
     expect((await typeKeys('\x04', 'silent')).answer).to.equal(null);
   });
 
-  it('is interrupted as one that is not raw', async () => {
+  it('is interrupted like one that is not raw', async () => {
     expect((await typeKeys('abc\x03', 'interrupted')).answer).to.equal(null);
   });
 
-  it('is not there for a process without one', () => {
+  it('is missing for a process without one', () => {
     expect(controllingTerminal('/nowhere/tty')).to.equal(undefined);
   });
 });

@@ -20,14 +20,14 @@ describe('the configuration without ssh', () => {
     return Object.fromEntries(config);
   };
 
-  it('has what one needs where nothing is written', async () => {
+  it('has usable defaults if nothing is configured', async () => {
     const config = await read('');
     expect(config.user).to.deep.equal([userInfo().username]);
     expect(config.userknownhostsfile).to.deep.equal(['~/.ssh/known_hosts']);
     expect(config.identityfile).to.include('~/.ssh/id_ed25519');
   });
 
-  it('is that of the blocks that fit, and the first of a keyword wins', async () => {
+  it('comes from the matching blocks, and the first value of a keyword wins', async () => {
     const text = `Port 1\n# Port 9\n\nHost h2\n Port 2\n User two\nHost h? !h3\n\tHostName = "10.0.0.1"\n  port 3\n IdentityFile a b\nHost *\nUser=ann\nIdentityFile c\n`;
     const config = await read(text);
     expect(config).to.deep.include({ port: ['1'], hostname: ['10.0.0.1'], user: ['ann'] });
@@ -35,13 +35,13 @@ describe('the configuration without ssh', () => {
     expect((await read(text, 'h3')).hostname).to.equal(undefined);
   });
 
-  it('gives way to -o, and to the user of the stage', async () => {
+  it('is overridden by -o, and by the user of the stage', async () => {
     const config = await read('Port 1\nUser ann\n', 'h1', ['Port=2', 'user bob', 'Port=3'], 'carol');
     expect(config).to.deep.include({ port: ['2'], user: ['carol'] });
   });
 
   for (const keyword of ['Match all', 'Include more']) {
-    it(`is refused where it says '${keyword}', which only ssh can follow`, async () => {
+    it(`is refused if it has '${keyword}', which only ssh supports`, async () => {
       const outcome = await read(`${keyword}\n`).catch((error: unknown) => error);
       expect(outcome)
         .to.have.property('message')
@@ -51,7 +51,7 @@ describe('the configuration without ssh', () => {
     });
   }
 
-  it('is refused where the file of -F is not there', async () => {
+  it('is refused if the file of -F is missing', async () => {
     const host = destinationOf(
       { name: 'h1', user: undefined, label: 'h1' },
       { configFile: join(directory, 'none'), options: [] },

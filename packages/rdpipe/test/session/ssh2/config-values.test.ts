@@ -21,20 +21,20 @@ function routeWith(config: Readonly<Record<string, readonly string[]>>): Target 
 }
 
 describe('configuration that ssh2 does not read', () => {
-  it('names files with ~ and percent signs', () => {
+  it('expands ~ and percent signs in file names', () => {
     const route = routeWith({ identityfile: ['~/.ssh/id %r', '/keys/%h-%%', 'none'], userknownhostsfile: ['~/a /b'] });
     expect(configuredPaths(route, 'identityfile')).to.deep.equal([`${homedir()}/.ssh/id ann`, '/keys/10.0.0.1-%']);
     expect(configuredPaths(route, 'userknownhostsfile')).to.deep.equal([`${homedir()}/a`, '/b']);
     expect(configuredPaths(route, 'globalknownhostsfile')).to.deep.equal([]);
   });
 
-  it('expands what ssh_config(5) lists, and leaves the rest', () => {
+  it('expands the tokens of ssh_config(5), and leaves others', () => {
     expect(expandTokens('%n %h %p %r %u %d %% %Z', routeWith({}))).to.equal(
       `alias 10.0.0.1 2222 ann ${userInfo().username} ${homedir()} % %Z`,
     );
   });
 
-  it('sends what SendEnv matches and SetEnv sets', () => {
+  it('sends variables that SendEnv matches and SetEnv sets', () => {
     const route = routeWith({ sendenv: ['LANG LC_*', 'X?'], setenv: ['A=b=c', 'LANG=C'] });
     const env = { LANG: 'de', LC_ALL: 'en', LCX: 'no', XY: '1', XYZ: 'no', PATH: 'no' };
     expect(sentEnvironment(route, env)).to.deep.equal({ LANG: 'C', LC_ALL: 'en', XY: '1', A: 'b=c' });

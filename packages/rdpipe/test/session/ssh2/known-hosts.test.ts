@@ -16,7 +16,7 @@ const ED = keyOf('ssh-ed25519', 'a');
 const OTHER_ED = keyOf('ssh-ed25519', 'b');
 const RSA = keyOf('ssh-rsa', 'c');
 
-/** A key is its type and bytes that only its owner understands. */
+/** A key is its type, followed by opaque bytes. */
 function keyOf(type: string, secret: string): Buffer {
   return Buffer.concat([counted(type), counted(secret.repeat(32))]);
 }
@@ -32,20 +32,20 @@ function line(hosts: string, key: Buffer, marker = ''): string {
 }
 
 describe('a known host', () => {
-  it('shows the key it is known by', () => {
+  it('shows the key that is known for it', () => {
     expect(checkHostKey(line('h1', ED), 'h1', ED)).to.equal('known');
     expect(checkHostKey(line('h2,h1,h3', ED), 'h1', ED)).to.equal('known');
     expect(checkHostKey(line('h1', OTHER_ED) + line('h1', ED), 'h1', ED)).to.equal('known');
   });
 
-  it('is unknown where no line names it, or none with a key of this type', () => {
+  it('is unknown if no line names it with a key of this type', () => {
     expect(checkHostKey('', 'h1', ED)).to.equal('unknown');
     expect(checkHostKey(line('h2', ED), 'h1', ED)).to.equal('unknown');
     expect(checkHostKey(line('h1', RSA), 'h1', ED)).to.equal('unknown');
     expect(checkHostKey(line('h11', ED) + line('xh1', ED), 'h1', ED)).to.equal('unknown');
   });
 
-  it('has changed where it is known by another key', () => {
+  it('has changed if another key is known for it', () => {
     expect(checkHostKey(line('h1', OTHER_ED) + line('h1', RSA), 'h1', ED)).to.equal('changed');
   });
 
@@ -54,7 +54,7 @@ describe('a known host', () => {
     expect(checkHostKey(line('h2', ED, '@revoked ') + line('h1', ED), 'h1', ED)).to.equal('known');
   });
 
-  it('is not known by the key of an authority, which signs keys but is none of a host', () => {
+  it('is not known through the key of a certificate authority', () => {
     expect(checkHostKey(line('*', ED, '@cert-authority '), 'h1', ED)).to.equal('unknown');
   });
 
@@ -68,7 +68,7 @@ describe('a known host', () => {
     expect(checkHostKey(line('!h2', ED), 'h1', ED)).to.equal('unknown');
   });
 
-  it('is named with its port where that is not 22', () => {
+  it('is named with its port if that is not 22', () => {
     expect(hostKeyName('H1', 22)).to.equal('h1');
     expect(hostKeyName('2001:db8::1', 22)).to.equal('2001:db8::1');
     expect(hostKeyName('h1', 2222)).to.equal('[h1]:2222');
@@ -77,18 +77,18 @@ describe('a known host', () => {
     expect(checkHostKey(line('[*]:2222', ED), '[h1]:2222', ED)).to.equal('known');
   });
 
-  it('may stand among comments, empty and broken lines', () => {
+  it('may be among comments, empty and broken lines', () => {
     const text = `# h1\n\n h1\nh1 ssh-ed25519\n#${line('h1', OTHER_ED)}\r\n${line('h1', ED).trimEnd()}\r\n`;
     expect(checkHostKey(text, 'h1', ED)).to.equal('known');
   });
 
-  it('is asked for a key of a type it is known by', () => {
+  it('is asked for a key of a known type', () => {
     expect(knownKeyTypes(line('h1', RSA) + line('h1', ED) + line('h1', OTHER_ED) + line('h2', ED), 'h1')).to.deep.equal(
       ['ssh-rsa', 'ssh-ed25519'],
     );
   });
 
-  describe('as ssh-keygen writes it', () => {
+  describe('as written by ssh-keygen', () => {
     let directory: string;
 
     before(function () {
@@ -110,7 +110,7 @@ describe('a known host', () => {
       expect(verdicts).to.deep.equal(['known', 'known', 'unknown']);
     });
 
-    it('has the fingerprint that ssh prints', () => {
+    it('has the same fingerprint as in ssh', () => {
       const [, blob = ''] = readFileSync(join(directory, 'key.pub'), 'utf8').split(' ');
       const { stdout } = execaSync('ssh-keygen', ['-l', '-f', join(directory, 'key.pub')]);
       expect(stdout).to.include(` ${fingerprint(Buffer.from(blob, 'base64'))} `);

@@ -18,7 +18,7 @@ import { settingsFor } from '../ssh-hosts.ts';
 const NEVER = new AbortController().signal;
 
 describe('the keywords of ssh, for ssh2', () => {
-  it('are all those that ssh prints', function () {
+  it('are all that ssh prints', function () {
     needsTool(this, 'ssh');
     const { stdout } = execaSync('ssh', ['-F', 'none', '-G', 'h1'], { lines: true });
     const keywords = stdout.flatMap((line) => line.toLowerCase().split(' ')[0] || []);
@@ -26,13 +26,13 @@ describe('the keywords of ssh, for ssh2', () => {
     expect(keywords.filter((keyword) => !known.includes(keyword))).to.deep.equal([]);
   });
 
-  it('are named in the man page where they are refused', () => {
+  it('are named in the man page if they are refused', () => {
     const page = readFileSync(new URL('../../../man/rdpipe.1', import.meta.url), 'utf8');
     const refused = Object.entries(SSH_KEYWORDS).flatMap(([name, way]) => ('refusedUnless' in way ? [name] : []));
     expect(refused.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).to.deep.equal([]);
   });
 
-  it('choose from algorithms that ssh2 has', () => {
+  it('choose from the algorithms of ssh2', () => {
     const has = createRequire(createRequire(import.meta.url).resolve('ssh2'))('./protocol/constants.js');
     for (const [kind, supported] of [
       ['kex', has.SUPPORTED_KEX],
@@ -54,7 +54,7 @@ describe('a configuration for ssh2', () => {
   });
   after(() => rmSync(directory, { recursive: true }));
 
-  /** An ssh of another version: it prints one keyword more, with `usual` unless a file says `set`. */
+  /** An ssh of another version: it prints one more keyword, with `usual`, or with `set` if a file is used. */
   const otherSsh = (usual: string, set: string): SshProgram => {
     const path = join(directory, 'ssh');
     const script = `echo futurekeyword $([ "$3" = none ] && echo ${usual} || echo ${set})`;
@@ -72,14 +72,14 @@ describe('a configuration for ssh2', () => {
     return outcome instanceof Error ? outcome.message : '';
   };
 
-  it('is refused where a newer ssh prints a keyword that is not at its default', async () => {
+  it('is refused if a newer ssh prints a keyword that is not at its default', async () => {
     expect(await refusalBy(otherSsh('no', 'no'))).to.equal('');
     expect(await refusalBy(otherSsh('no', 'strict'))).to.match(
       /^cannot reach h1: ssh2 cannot honour futurekeyword strict in its configuration; use --ssh openssh /,
     );
   });
 
-  it('is that of this machine, where that is nothing special', async function () {
+  it('is accepted from this machine, if it has nothing special', async function () {
     needsTool(this, 'ssh');
     expect(await refusalBy(locateSsh())).to.equal('');
   });
@@ -102,7 +102,7 @@ describe('a configuration for ssh2', () => {
     return offeredAlgorithms(route as unknown as Target, known);
   };
 
-  it('offers what is listed, in its order, and host keys that are known first', () => {
+  it('offers the listed algorithms in order, known host keys first', () => {
     const { cipher, serverHostKey } = offered(
       {
         ciphers: 'aes256-ctr,nonsense,aes128-gcm@openssh.com',
@@ -114,7 +114,7 @@ describe('a configuration for ssh2', () => {
     expect(serverHostKey).to.deep.equal(['rsa-sha2-512', 'rsa-sha2-256', 'ssh-ed25519']);
   });
 
-  it('offers nothing of old by itself, and adds and takes as a file says that no ssh has read', () => {
+  it('offers nothing obsolete by default, and applies + and - of a file that ssh has not read', () => {
     const all = Object.values(offered({})).flat();
     expect(all.filter((name) => /^ssh-rsa$|cbc|md5|group1[-]|group14-sha1/.test(name))).to.deep.equal([]);
     expect(offered({ ciphers: '+aes128-cbc' }).cipher).to.include.members(['aes128-gcm@openssh.com', 'aes128-cbc']);

@@ -9,7 +9,7 @@ describe('chart', () => {
   const overTime = () => timeChart({ title: 'h1→h2', y: RATE, lines: [line('rate', [0, 1e9, 2e9, 1e9])] });
   const bars = () => barChart({ title: 'Rates', y: RATE, ...BARS });
 
-  it('is SVG text that stands alone, of the size that was asked for', () => {
+  it('is self-contained SVG text of the requested size', () => {
     const svg = timeChart({ title: 'h1→h2', y: RATE, lines: [line('rate', [0, 1e9])], width: 500, height: 200 });
     expect(svg).to.match(/^<svg role="img" width="500" height="200" xmlns="http:\/\/www.w3.org\/2000\/svg"/);
     expect(svg)
@@ -23,7 +23,7 @@ describe('chart', () => {
     expect([overTime(), bars()]).to.deep.equal(first);
   });
 
-  it('names what it refers to by its content: two in a page do not meet', () => {
+  it('derives ids from its content: two charts in a page do not clash', () => {
     const ids = (svg: string) => [...svg.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     const other = timeChart({ title: 'h1→h3', y: RATE, lines: [line('rate', [0, 1e9])] });
     expect(ids(overTime())).not.to.be.empty;
@@ -31,15 +31,15 @@ describe('chart', () => {
     for (const [, id] of overTime().matchAll(/url\(#([^)]+)\)/g)) expect(ids(overTime())).to.contain(id);
   });
 
-  it('holds nothing that loads, runs or answers to a pointer', () => {
+  it('contains nothing that loads, runs or reacts to a pointer', () => {
     for (const svg of [overTime(), bars()]) expect(svg).not.to.match(/<script|<image|href="|\son\w+=|@import|:hover/);
   });
 
-  it('has units at its ticks', () => {
+  it('shows units at its ticks', () => {
     expect(textsOf(overTime())).to.include.members(['0 B/s', '1 GB/s', '2 GB/s', '0 s', '3 s', 'Rate']);
   });
 
-  it('names no two ticks of a clock alike', () => {
+  it('labels no two ticks of a clock alike', () => {
     for (const seconds of [0.04, 0.3, 0.8, 1.1, 2.4, 4.3, 7.7, 59.9, 61, 4000]) {
       const chart = timeChart({
         title: 'x',
@@ -60,13 +60,13 @@ describe('chart', () => {
     }
   });
 
-  it('changes its colours where the reader prefers dark pages', () => {
+  it('changes its colors if the reader prefers dark pages', () => {
     expect(overTime()).to.match(
       /@media \(prefers-color-scheme: dark\) \{[^<]*\[stroke="#0072b2"\] \{ stroke: #4aa8e0 \}/,
     );
   });
 
-  it('leaves hostile names text', () => {
+  it('shows hostile names as text', () => {
     const name = '<script>alert(1)</script>" & ]]> {a|b}';
     const pictures = [
       timeChart({ title: name, y: { title: name, unit: name }, lines: [line(name, [1, 2])], marks: { name, at: [1] } }),
@@ -78,14 +78,14 @@ describe('chart', () => {
     }
   });
 
-  it('breaks a line where there is no value', () => {
+  it('breaks a line if a value is missing', () => {
     const broken = timeChart({ title: '', y: RATE, lines: [line('rate', [1, 2, null, 2, 1])] });
     const whole = timeChart({ title: '', y: RATE, lines: [line('rate', [1, 2, 2, 2, 1])] });
     expect(countOf(pathOf(broken, BLUE), 'M')).to.equal(2);
     expect(countOf(pathOf(whole, BLUE), 'M')).to.equal(1);
   });
 
-  it('stands one line on the other when stacked', () => {
+  it('puts one line on top of the other when stacked', () => {
     const lines = [line('a', [50, 50]), line('b', [25, 25])];
     const alone = timeChart({ title: '', y: { title: '', unit: '%', max: 100 }, lines });
     const stacked = timeChart({ title: '', y: { title: '', unit: '%', max: 100 }, lines, stacked: true });
@@ -94,7 +94,7 @@ describe('chart', () => {
     expect(second(stacked)).to.be.lessThan(heightOf(pathOf(stacked, BLUE)));
   });
 
-  it('strikes through the plot where something happened', () => {
+  it('marks the time of an event with a line', () => {
     const marks = { name: 'connection broken', at: [1, 2] };
     const svg = timeChart({ title: '', y: RATE, lines: [line('rate', [1, 2, 3])], marks });
     expect(countOf(svg, 'stroke-dasharray')).to.be.at.least(2);
@@ -120,7 +120,7 @@ describe('chart', () => {
     expect(textsOf(svg)).not.to.contain('0 B');
   });
 
-  it('draws empty charts, and more lines than there are colours', () => {
+  it('draws empty charts, and more lines than there are colors', () => {
     expect(timeChart({ title: 'empty', y: RATE, lines: [] })).to.contain('<title>empty</title>');
     expect(timeChart({ title: 'no points', y: RATE, lines: [line('a', [])] })).to.contain('</svg>');
     expect(barChart({ title: 'empty', y: RATE, groups: [], series: [] })).to.contain('</svg>');
@@ -151,12 +151,12 @@ function countOf(text: string, part: string): number {
   return text.split(part).length - 1;
 }
 
-/** The line of that colour in the plot, which comes before the legend's. */
+/** The path of a colour's line in the plot, which comes before the legend's. */
 function pathOf(svg: string, color: string): string {
   return svg.match(new RegExp(`<path d="([^"]*)" fill="none" stroke="${color}"`))?.[1] ?? '';
 }
 
-/** From the top, of its first point. */
+/** The distance of a path's first point from the top. */
 function heightOf(path: string): number {
   return Number(path.match(/^M[\d.]+ ([\d.]+)/)?.[1]);
 }

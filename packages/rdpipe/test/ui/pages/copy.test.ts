@@ -20,7 +20,7 @@ describe('the page of a copy', () => {
     expect(page).to.contain('h2: owners &#60;stay&#62;').and.not.to.contain('Slowest directories');
   });
 
-  it('is none of a pipeline', () => {
+  it('is not the page of a pipeline', () => {
     expect(pageOf({})).to.contain('<title>rdpipe: succeeded</title>').and.not.to.contain('<h2>Copy</h2>');
   });
 });

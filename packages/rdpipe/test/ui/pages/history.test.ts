@@ -16,7 +16,7 @@ describe('history', () => {
     return { at, history: () => keeper.history() };
   }
 
-  it('puts what both ends of a hop say together, from the moment it began', () => {
+  it('combines the reports of both ends of a hop, from its beginning', () => {
     const { at, history } = start();
     at(1, { kind: 'hop_connected', link: 1, transport: 'tcp', cipher: 'none', way: '' });
     at(1.25, { kind: 'segment_started', segment: 1 });
@@ -38,7 +38,7 @@ describe('history', () => {
     ]);
   });
 
-  it('notes when connections broke, but not without end', () => {
+  it('notes when connections broke, up to a limit', () => {
     const { at, history } = start();
     for (let second = 1; second <= 500; second += 1)
       at(second, { kind: 'hop_broken', link: 1, end: 'send', host: 'h1', message: 'reset' });
@@ -47,7 +47,7 @@ describe('history', () => {
     expect(hop?.broken[0]).to.equal(1);
   });
 
-  it('keeps the last of what stages say, and how much it was', () => {
+  it("keeps the end of each stage's stderr, and its size", () => {
     const { at, history } = start();
     for (let index = 0; index < 100; index += 1)
       at(1, { kind: 'stderr', stage: 2, host: 'h2', data: Buffer.alloc(1000, index % 2 ? 'a' : 'b') });
@@ -58,7 +58,7 @@ describe('history', () => {
     expect(stderr?.tail.buffer.byteLength).to.equal(8192);
   });
 
-  it('keeps warnings, but not without end', () => {
+  it('keeps warnings, up to a limit', () => {
     const { at, history } = start();
     for (let index = 0; index < 500; index += 1) at(1, { kind: 'warning', message: `warning ${index}` });
     expect(history().warnings).to.have.lengthOf(100);

@@ -37,14 +37,14 @@ function page(changes: Partial<RunPageInput> = {}): string {
 }
 
 describe('the page about a run', () => {
-  it('may load nothing, and holds nothing that runs', () => {
+  it('may load nothing, and contains nothing that runs', () => {
     expect(page()).to.contain(`content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;;`);
     expect(page()).not.to.match(/<script|<link|<img|<iframe|\ssrc=|\shref=|@import|\son\w+=/);
   });
 
   it('is the same for the same run', () => expect(page()).to.equal(page()));
 
-  it('says what became of the run, what its programs used, and draws its hops', () => {
+  it('shows the result of the run and the use of its programs, and draws its hops', () => {
     const text = page();
     expect(text).to.contain('<title>rdpipe: succeeded</title>').and.to.contain('2026-11-21T10:00:00.000Z');
     expect(text).to.contain(
@@ -54,7 +54,7 @@ describe('the page about a run', () => {
     expect(text).not.to.contain('connection broke');
   });
 
-  it('says what a hop that compresses had on the wire, and draws it', () => {
+  it('shows the bytes on the wire of a compressed hop, and draws them', () => {
     const text = page({ report: report({ hops: [hopReport({ compress: 1, wireBytes: 1024 ** 3 })] }) });
     expect(text)
       .to.contain('<td class="words">3.0 GiB, 1.0 GiB on the wire</td>')
@@ -80,7 +80,7 @@ describe('the page about a run', () => {
     expect(page({ history: { ...HISTORY, hops } })).to.contain('connection broke');
   });
 
-  it('can be written of a run of which little is known', () => {
+  it('can be written for a run with few facts', () => {
     const history = { plan: undefined, hops: [], stderr: [], warnings: [] };
     expect(page({ history, plan: [] })).to.contain('No measurements.');
     const nothing = report({ status: 125, cause: 'rdpipe', message: 'cannot reach h1', stages: [], hops: [] });
@@ -89,13 +89,13 @@ describe('the page about a run', () => {
       .and.not.to.contain('<h2>Hops');
   });
 
-  it('draws a bounded number of hops, and says so', () => {
+  it('draws a limited number of hops, and reports the limit', () => {
     const hops = Array.from({ length: 70 }, (_, link) => hopReport({ link }));
     const text = page({ report: report({ hops }) });
     expect(text).to.contain('6 more hops have no chart');
   });
 
-  it('shows what strangers say as text', () => {
+  it('shows output of hosts as text', () => {
     const said = Buffer.from(`${EVIL}\nnext`);
     const text = page({
       command: [EVIL],

@@ -13,11 +13,11 @@ describe('samples', () => {
     return samples.all();
   };
 
-  it('keeps every one of a short course', () => {
+  it('keeps every sample of a short course', () => {
     expect(filled(5, 0.25).map(({ bytes }) => bytes)).to.deep.equal([0, 1, 2, 3, 4]);
   });
 
-  it('stays within its bound for as long as it goes on, with the first and the newest', () => {
+  it('stays within its bound however long it continues, with the first and the newest', () => {
     for (const count of [600, 601, 602, 10_000, 1_000_000]) {
       const kept = filled(count, 0.25);
       expect(kept.length).to.be.within(300, 600);
@@ -25,19 +25,19 @@ describe('samples', () => {
     }
   });
 
-  it('keeps them in order, and about as far from one another', () => {
+  it('keeps them in order, and about equally spaced', () => {
     const times = filled(100_000, 0.25).map(({ at }) => at);
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
     expect(Math.min(...gaps.slice(0, -1))).to.be.greaterThan(0);
     expect(Math.max(...gaps)).to.be.at.most(4 * Math.min(...gaps.slice(0, -1)));
   });
 
-  it('leaves out what comes too soon after another, and has the newest all the same', () => {
+  it('skips samples that come too soon after another, and still has the newest', () => {
     expect(filled(101, 0.01).map(({ bytes }) => bytes)).to.satisfy((kept: number[]) => kept.length < 8);
     expect(filled(101, 0.01).at(-1)?.bytes).to.equal(100);
   });
 
-  it('has no last step that is much shorter than the others', () => {
+  it('does not end with a step much shorter than the others', () => {
     const samples = createSamples<Sample>(600, 0.2);
     for (const at of [0, 0.25, 0.5, 0.501]) samples.add({ at, bytes: at });
     expect(samples.all().map(({ at }) => at)).to.deep.equal([0, 0.25, 0.501]);

@@ -9,7 +9,7 @@ function sample(at: number, changes: Partial<HopSample> = {}): HopSample {
 }
 
 describe('course', () => {
-  it('is the rate from sample to sample, beginning where the first one does', () => {
+  it('is the rate from sample to sample, beginning with the first', () => {
     const samples = [sample(1), sample(2, { bytes: 500 }), sample(4, { bytes: 700 })];
     const points = [
       [1, 500],
@@ -19,7 +19,7 @@ describe('course', () => {
     expect(rateLines(samples, false)).to.deep.equal([{ name: 'rate', points }]);
   });
 
-  it('is of what is compressed also the rate on the wire', () => {
+  it('includes the rate on the wire if data is compressed', () => {
     const lines = rateLines([sample(1), sample(2, { bytes: 500, wireBytes: 200 })], true);
     expect(lines.map(({ name, points }) => [name, points.at(-1)?.[1]])).to.deep.equal([
       ['rate', 500],
@@ -27,7 +27,7 @@ describe('course', () => {
     ]);
   });
 
-  it('is what was waited for, as a share of the time; the wire only where the output is not meant', () => {
+  it('is the share of time of each wait; that for the wire without that for the output', () => {
     const send = { ...NO_WAITS, inputMs: 500, limitMs: 100, workerMs: 80, wireMs: 1000 };
     const samples = [sample(0), sample(2, { send, recv: { ...NO_WAITS, outputMs: 600 } })];
     const shares = waitLines(samples).map(({ name, points }) => [name, points.at(-1)?.[1]]);
@@ -40,12 +40,12 @@ describe('course', () => {
     ]);
   });
 
-  it('is nothing without two samples', () => {
+  it('is empty without two samples', () => {
     for (const samples of [[], [sample(1)]])
       expect(rateLines(samples, false)).to.deep.equal([{ name: 'rate', points: [] }]);
   });
 
-  it('stays between 0 and 100 % whatever hosts say', () => {
+  it('stays between 0 and 100 % whatever hosts report', () => {
     const count = fc.maxSafeNat();
     const waits = fc.record({ inputMs: count, limitMs: count, workerMs: count, wireMs: count, outputMs: count });
     const any = fc.record({ at: fc.nat(100), bytes: count, wireBytes: count, send: waits, recv: waits });

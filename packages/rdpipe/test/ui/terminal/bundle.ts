@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 /**
- * A fixture of this directory as a script that node runs without tsx, which opens the standard streams itself.
- * Registers with mocha its creation and removal.
+ * A fixture of this directory as a script that node runs without tsx, which would open the standard streams.
+ * Registers hooks of mocha that create and remove it.
  */
 export function bundled(fixture: string): { path(): string } {
   let directory: string;

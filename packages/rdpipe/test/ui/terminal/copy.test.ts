@@ -28,7 +28,7 @@ const HOP: HopProgress = {
   secondsLeft: undefined,
 };
 
-/** A plan of four stages whose third one reads. */
+/** A plan of four stages, the third of which reads. */
 function planOfCopy(): Extract<RunEvent, { kind: 'planned' }>['plan'] {
   const plan = planFor(['h1:scan', 'h2:compare', 'h1:read', 'h2:write']);
   const roles = ['scan', 'compare', 'read', 'write'] as const;
@@ -55,7 +55,7 @@ function progressWith(hop?: Partial<HopProgress>) {
   return { progress, clock };
 }
 
-/** Half of 8 GiB after two seconds; the source was scanned. */
+/** Half of 8 GiB after two seconds; the scan is finished. */
 function halfWay(hop?: Partial<HopProgress>) {
   const { progress, clock } = progressWith(hop);
   progress.tree(tree('scan', treeProgress({ files: 20_000, bytes: 8 * GIB, done: true })));
@@ -66,7 +66,7 @@ function halfWay(hop?: Partial<HopProgress>) {
 }
 
 describe('the rows of a copy', () => {
-  it('show sums, rates, time left and what it waits for', () => {
+  it('show totals, rates, time left and the reason for waiting', () => {
     const { progress } = halfWay({});
     expect(copyRows(progress.state(), 120)).to.deep.equal([
       '10,000 files  4.0 GiB of 8.0 GiB  50%  2.147 GB/s  5,000 files/s  ETA 0:02  waiting for destination',
@@ -75,7 +75,7 @@ describe('the rows of a copy', () => {
     expect(copyLine(progress.state())).to.have.length(1);
   });
 
-  it('drop cells that have no room, and cut the beginning of a path', () => {
+  it('drop cells that do not fit, and cut the beginning of a path', () => {
     const { progress } = halfWay({});
     const state = progress.state();
     expect(copyRows(state, 79)[0]).to.equal(
@@ -96,7 +96,7 @@ describe('the rows of a copy', () => {
     );
   });
 
-  it('count what is found until all is', () => {
+  it('count found paths until the scan is complete', () => {
     const { progress } = progressWith();
     expect(copyRows(progress.state(), 80)).to.deep.equal(['scanning: 0 files, 0 B so far']);
     progress.tree(tree('scan', treeProgress({ files: 45_678, bytes: 12 * GIB, path: 'src/x' })));
@@ -107,7 +107,7 @@ describe('the rows of a copy', () => {
     );
   });
 
-  it('have a percentage of all that was found, of which the same is done', () => {
+  it('show a percentage of everything found, unchanged paths included', () => {
     const { progress } = progressWith();
     progress.tree(tree('scan', treeProgress({ files: 9, bytes: 8000, done: true })));
     progress.tree(tree('compare', treeProgress({ same: 9, same_files: 8, same_bytes: 4000 })));
@@ -118,7 +118,7 @@ describe('the rows of a copy', () => {
     expect(copyRows(progress.state(), 80)[0]).to.match(/^9 files {2}7.8 KiB of 7.8 KiB {2}100% /);
   });
 
-  it('come to the end where all is the same, and where all files are empty', () => {
+  it('reach the end if nothing changed, and if all files are empty', () => {
     const { progress, clock } = progressWith();
     progress.tree(tree('scan', treeProgress({ files: 400, bytes: 0, done: true })));
     progress.tree(tree('compare', treeProgress({})));
@@ -141,7 +141,7 @@ describe('the rows of a copy', () => {
     expect(copyRows(progress.state(), 7)[1]).to.equal('  …字/b');
   });
 
-  it('tell that a connection broke, and forget a rate that is over', () => {
+  it('show that a connection broke, and drop an old rate', () => {
     const { progress, clock } = halfWay({ reconnecting: true });
     expect(copyRows(progress.state(), 120)[0]).to.match(/ {2}reconnecting$/);
     clock.ms = 1_000_000;
@@ -166,13 +166,13 @@ describe('the lines of a copy', () => {
   const path = tree('write', { event: 'path', action: 'new', path: 'dir/file', bytes: 5 }, 'h2');
   const warning = tree('write', { event: 'warning', message: 'owners stay' }, 'h2');
 
-  it('name failed paths at once, and are silent about all else in a pipe', () => {
+  it('name failed paths at once, and nothing else in a pipe', () => {
     const text = 'rdcp: h1: dir/file: Permission denied\n';
     expect(show({}, [path, failed])).to.equal(text);
     expect(show({ quiet: true, isTerminal: true }, [path, failed, warning])).to.equal(text);
   });
 
-  it('have the sums on a terminal, and paths with -v', () => {
+  it('show totals on a terminal, and paths with -v', () => {
     expect(show({ isTerminal: true }, [path])).to.match(/^Copied 12,345 files.*\n$/);
     expect(show({ verbosity: 1 }, [path, warning])).to.match(
       /^new dir\/file\nrdcp: warning: h2: owners stay\nCopied 12,345 files.*\n$/,
@@ -180,7 +180,7 @@ describe('the lines of a copy', () => {
     expect(show({ isTerminal: true, isPlan: true }, [path])).to.equal('');
   });
 
-  it('are fifty failures at most, and then their number', () => {
+  it('are at most fifty failures, and then their number', () => {
     const lines = show(
       {},
       Array.from({ length: 1284 }, () => failed),

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { jsonLines } from '../../../../../test/support/json-output.ts';
 import type { Settings } from '../../../src/model/settings.ts';
 import {
   createRenderer,
@@ -25,7 +26,7 @@ interface Where {
   readonly color?: boolean;
 }
 
-/** Everything that is shown of a run of 10 s over one hop, marks of the terminal included. */
+/** All output for a run of 10 s over one hop, including control sequences of the terminal. */
 async function pageOf(settings: Partial<RendererSettings>, where: Where): Promise<string> {
   const page: Page = createPage();
   const stream = where.isTerminal ? createScreen(page) : undefined;
@@ -51,7 +52,7 @@ describe('create-renderer', () => {
   const SHARED: Where = { isTerminal: true, output: 'announced' };
   const PIPED: Where = { isTerminal: true, output: 'unknown' };
 
-  /** Whether the spinner is seen, whether live rows are, whether lines are. */
+  /** Booleans: the spinner is shown, live rows are shown, lines are shown. */
   const CASES: readonly (readonly [Settings['progress'], Where, string, readonly [boolean, boolean, boolean]])[] = [
     ['auto', FILE, 'a file', [false, false, false]],
     ['auto', SCREEN, 'a terminal', [true, true, false]],
@@ -80,14 +81,15 @@ describe('create-renderer', () => {
 
   it('shows JSON only with --json', async () => {
     const text = await pageOf({ json: true, progress: 'live', verbosity: 2 }, SCREEN);
-    const kinds = text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).kind);
-    expect(kinds).to.deep.equal(['connecting', 'planned', 'segment_started', 'report']);
+    expect(jsonLines(text, 'run').map(({ kind }) => kind)).to.deep.equal([
+      'connecting',
+      'planned',
+      'segment_started',
+      'report',
+    ]);
   });
 
-  it('has colours where the terminal has', async () => {
+  it('has colors if the terminal has', async () => {
     expect(await pageOf({}, { ...SCREEN, color: true })).to.contain('\u001b[31mrdpipe:\u001b[39m broken\n');
   });
 });

@@ -6,7 +6,7 @@ import { progressRows, rowsWithoutOutput } from '../../../src/ui/terminal/progre
 import { counters, createPage, createScreen, type Page, planFor } from '../helpers.ts';
 import { intervals } from '../intervals.ts';
 
-/** The last of what erases rows. */
+/** The last control sequence of those that erase rows. */
 const RESTORE_CURSOR = '\u001b8';
 
 describe('a display that switches when output begins', () => {
@@ -42,7 +42,7 @@ describe('a display that switches when output begins', () => {
     expect(page.text.endsWith(`${RESTORE_CURSOR}h1: hello\n`)).to.equal(true);
   });
 
-  it('then writes lines only of times in which data moved and nothing came out', () => {
+  it('then writes lines only for periods in which data moved without output', () => {
     display.output();
     page.text = '';
     progress.counted(counters({ link: 1, bytes: 1024 }));
@@ -66,7 +66,7 @@ describe('a plain display', () => {
   });
   afterEach(() => intervals.reset());
 
-  it('writes a line a hop every ten seconds', () => {
+  it('writes a line per hop every ten seconds', () => {
     const display = createPlainDisplay(page.write, () => ['h1→h2  1 B', 'h2→h3  0 B']);
     display.status('connecting');
     intervals.tick(20_000);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { jsonObject } from '../../../../../test/support/json-output.ts';
 import { SessionError } from '../../../src/model/errors.ts';
 import type { Examination, Finding } from '../../../src/model/examination.ts';
 import { createDoctorView } from '../../../src/ui/terminal/doctor.ts';
@@ -16,8 +17,8 @@ const EXAMINATION: Examination = {
   pairs: [{ hosts: ['h1', 'h2'], checks: [BROKEN], measured: [] }],
 };
 
-describe('what doctor prints', () => {
-  it('is a line a check, its fix below it, and a verdict', async () => {
+describe('the output of doctor', () => {
+  it('is one line per check, its fix below it, and a verdict', async () => {
     const { out, error } = await show({});
     expect(out.text).to.equal(
       [
@@ -35,12 +36,12 @@ describe('what doctor prints', () => {
     expect(error.text).to.equal('');
   });
 
-  it('is only what is wrong with -q', async () =>
+  it('is only the problems with -q', async () =>
     expect((await show({ quiet: true })).out.text).to.equal(
       'h1\n  warn  memlock  low; ␛[2J\n                 → more\nh1 and h2\n  fail  tcp h1→h2  refused\n                   → open ports\n',
     ));
 
-  it('is nothing with -q where all is well', async () => {
+  it('is empty with -q if there are no problems', async () => {
     const well = { ...EXAMINATION, status: 0, hosts: [{ host: 'h1', checks: [WELL] }], pairs: [] } as const;
     expect((await show({ quiet: true }, well)).out.text).to.equal('');
     expect((await show({}, well)).out.text).to.match(/^no problems found$/m);
@@ -48,25 +49,25 @@ describe('what doctor prints', () => {
 
   it('is one JSON object with --json', async () => {
     const { out, error } = await show({ json: true });
-    expect(JSON.parse(out.text)).to.deep.equal(EXAMINATION);
+    expect(jsonObject(out.text, 'doctor')).to.deep.equal(EXAMINATION);
     expect([out.text.split('\n').length, error.text]).to.deep.equal([2, '']);
   });
 
-  it('is the failure of an examination that came to no end', async () => {
+  it('is the failure of an examination that did not finish', async () => {
     const failure = new SessionError('no_agent', 'this machine', 'no programs');
     const { out, error } = await show({}, failure);
     expect([out.text, error.text]).to.deep.equal(['', 'rdpipe: no programs\n']);
     const json = await show({ json: true }, failure);
     const object = { v: 1, status: 125, message: 'no programs', hosts: [], pairs: [] };
-    expect([JSON.parse(json.out.text), json.error.text]).to.deep.equal([object, '']);
+    expect([jsonObject(json.out.text, 'doctor'), json.error.text]).to.deep.equal([object, '']);
   });
 
-  it('has what is done meanwhile with -v, on standard error', async () => {
+  it('shows progress with -v, on standard error', async () => {
     const { error } = await show({ verbosity: 1 });
     expect(error.text).to.equal('rdpipe: h1: copying the agent, 2.0 KiB\nrdpipe: connected: tcp, none, by 10.0.0.2\n');
   });
 
-  it('has a spinner that keeps out of its way on a terminal', async () => {
+  it('has a spinner that does not mix with it on a terminal', async () => {
     const { out, error } = await show({}, EXAMINATION, true);
     expect(error.text)
       .to.match(/connecting to h1/)

@@ -17,17 +17,17 @@ describe('failure', () => {
     );
   });
 
-  it('paints the name only', () => {
+  it('colors only the name', () => {
     const colors = { speaker: (text: string) => text, failure: (text: string) => `<${text}>` };
     expect(failureText(new UsageError('wrong'), colors)).to.equal('<rdpipe:> wrong\n');
   });
 
-  it('owns up to defects', () => {
+  it('reports internal errors as such', () => {
     expect(failureText(new TypeError('x is undefined'))).to.equal('rdpipe: internal error: x is undefined\n');
     expect(failureText('thrown')).to.equal('rdpipe: internal error: thrown\n');
   });
 
-  it('is a report, too', () => {
+  it('is also a report', () => {
     const empty = { v: 1, run: '', seconds: 0, stages: [], hops: [], leftBehind: [] };
     expect(failureReport(new UsageError('wrong'))).to.deep.equal({
       ...empty,

@@ -10,7 +10,7 @@ import { counters, planFor, report } from '../helpers.ts';
 
 interface Shown {
   readonly renderer: Renderer;
-  /** The calls of the display, in order. */
+  /** The calls to the display, in order. */
   readonly calls: string[];
 }
 
@@ -41,7 +41,7 @@ function show(settings: Parameters<typeof createHumanRenderer>[0], events: reado
 
 const plan = planFor(['h1:a', 'h2:b']);
 
-/** One event of every kind, as a run sends them. */
+/** One event of every kind, in the order of a run. */
 const RUN: readonly RunEvent[] = [
   { kind: 'connecting', hosts: ['h1', 'h2'] },
   { kind: 'prompting', host: 'h1', active: true },
@@ -108,7 +108,7 @@ describe('human', () => {
     expect(lines.at(-1)).to.equal('rdpipe: stage 1 (h1: a) exited with status 1\n');
   });
 
-  it('shows with -q only the output of stages and the failure', () => {
+  it('with -q shows only the output of stages and the failure', () => {
     const lines = show(QUIET, RUN).calls.filter((call) => !call.startsWith('['));
     expect(lines).to.deep.equal(['h1: oh\n', 'h1: no\n', 'rdpipe: stage 1 (h1: a) exited with status 1\n']);
   });
@@ -119,7 +119,7 @@ describe('human', () => {
     expect(show({ ...QUIET, dryRun: true }, [finished]).calls).to.deep.equal(['[stop]']);
   });
 
-  it('says that a dry run started nothing, and no summary', () => {
+  it('reports that a dry run started nothing, without a summary', () => {
     const finished: RunEvent = { kind: 'finished', report: report() };
     const line = "rdpipe: dry run: nothing was started (for ssh's -n, use --stdin none)\n";
     for (const settings of [NORMAL, LOUD])

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
+import { jsonLines } from '../../../../../test/support/json-output.ts';
 import { UsageError } from '../../../src/model/errors.ts';
 import type { RunEvent } from '../../../src/model/events.ts';
 import { makePlan } from '../../../src/plan/plan.ts';
 import { createJsonRenderer } from '../../../src/ui/terminal/json.ts';
 import { wideInputFor } from '../../plan/helpers.ts';
-import { counters, createPage, planFor, report, tree } from '../helpers.ts';
+import { copyReport, counters, createPage, planFor, report, tree } from '../helpers.ts';
 
 function linesOf(events: readonly RunEvent[]): readonly Record<string, unknown>[] {
   const page = createPage();
@@ -15,15 +16,12 @@ function linesOf(events: readonly RunEvent[]): readonly Record<string, unknown>[
 }
 
 function parsed(text: string): readonly Record<string, unknown>[] {
-  expect(text.endsWith('\n')).to.equal(true);
-  return text
-    .slice(0, -1)
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  expect(text.replaceAll(/^\{.*\}\n/gm, '')).to.equal('');
+  return jsonLines(text, 'run');
 }
 
 describe('json', () => {
-  it('writes an event a line, with the version', () => {
+  it('writes one event per line, with the version', () => {
     expect(linesOf([{ kind: 'suspended' }, { kind: 'log', message: 'a\nb' }])).to.deep.equal([
       { v: 1, kind: 'suspended' },
       { v: 1, kind: 'log', message: 'a\nb' },
@@ -31,18 +29,19 @@ describe('json', () => {
   });
 
   it('ends with the report', () => {
-    const finished = report({ status: 1 });
+    const hosts = [{ host: 'h2', files: 1, bytes: 2, same: 3, removed: 4, failed: 5 }];
+    const finished = report({ status: 1, lost: [{ host: 'h3', message: 'gone' }], copy: copyReport({ hosts }) });
     expect(linesOf([{ kind: 'finished', report: finished }])).to.deep.equal([{ kind: 'report', ...finished }]);
   });
 
-  it('writes one object a path of a copy', () => {
+  it('writes one object per path of a copy', () => {
     const event = { event: 'path', action: 'new', path: 'd/ü', bytes: 5 } as const;
     expect(linesOf([tree('write', event, 'h2')])).to.deep.equal([
       { v: 1, kind: 'tree', stage: 1, host: 'h2', role: 'write', ...event },
     ]);
   });
 
-  it("writes stages' stderr as text, characters whole", () => {
+  it("writes stages' stderr as text, in whole characters", () => {
     const [first, second] = [Buffer.from('ü').subarray(0, 1), Buffer.from('ü').subarray(1)];
     const stderr = (stage: number, data: Uint8Array) => ({ kind: 'stderr', stage, host: 'h1', data }) as const;
     expect(linesOf([stderr(1, first), stderr(2, Buffer.from('x\n')), stderr(1, second)])).to.deep.equal([
@@ -52,7 +51,7 @@ describe('json', () => {
     ]);
   });
 
-  it('shows a character of stderr that never came whole', () => {
+  it('shows an incomplete character of stderr', () => {
     const stderr = { kind: 'stderr', stage: 1, host: 'h1', data: Uint8Array.of(0x61, 0xc3) } as const;
     const lines = linesOf([stderr, { kind: 'finished', report: report() }]);
     expect(lines.map(({ kind, text }) => [kind, text])).to.deep.equal([
@@ -62,7 +61,7 @@ describe('json', () => {
     ]);
   });
 
-  it('is text for a terminal, whatever is in it', () => {
+  it('is harmless text for a terminal, whatever it contains', () => {
     const page = createPage();
     const message = '\u001b[2J\u009b2J\u202e\u2028\ud800\u{e0041}\u007f ä👍';
     createJsonRenderer(page.write).handle({ kind: 'log', message });
@@ -95,7 +94,7 @@ describe('json', () => {
     ]);
   });
 
-  it('has the rank of a host of a stage on several, and the stage as it was written', () => {
+  it('has the rank of a host in a stage on several hosts, and the stage as written', () => {
     const plan = makePlan(wideInputFor(['h1:< f', 'n[1-3]:cat']));
     const exited = (stage: number) => ({ kind: 'stage_exited', stage, host: 'n3', code: 0, signal: null }) as const;
     const last = plan.segments[0]?.stages.at(-1);

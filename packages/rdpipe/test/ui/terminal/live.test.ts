@@ -4,13 +4,13 @@ import { createLiveDisplay } from '../../../src/ui/terminal/live.ts';
 import { createPage, createScreen, type Page } from '../helpers.ts';
 import { intervals } from '../intervals.ts';
 
-/** The text of the page without the control sequences of a terminal. */
+/** The text of the page without control sequences of a terminal. */
 function visible(page: Page): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control sequences
   return page.text.replace(/\u001b(?:\[[0-9;?]*[A-Za-z]|[78])|\r(?!\n)/g, '').replaceAll('\r\n', '\n');
 }
 
-/** The row of the cursor, and all below it, but never the whole screen at once. */
+/** Erases the cursor's row, then all rows below, but never the whole screen at once. */
 const ERASED = '\r\u001b[K\u001b7\u001b[B\u001b[J\u001b8';
 
 describe('live', () => {
@@ -40,7 +40,7 @@ describe('live', () => {
     return visible(page);
   };
 
-  it('spins while it waits, and leaves nothing of that', () => {
+  it('shows a spinner while it waits, and erases it', () => {
     expect(appears(() => display.status('connecting to h1'))).to.contain('connecting to h1');
     display.status('connecting to h2');
     expect(appears(() => intervals.tick(100))).to.contain('connecting to h2');
@@ -48,7 +48,7 @@ describe('live', () => {
     expect(appears(() => intervals.tick(1000))).to.equal('');
   });
 
-  it('spins in one row, however long the text', () => {
+  it('keeps the spinner in one row, however long the text', () => {
     display.status('connecting to a host '.repeat(9));
     intervals.tick(100);
     display.status(undefined);
@@ -64,7 +64,7 @@ describe('live', () => {
     expect(appears(() => intervals.tick(100))).to.equal('h1→h2  2 B of 59');
   });
 
-  it('erases rows from where the first one begins, however the terminal has broken them since', () => {
+  it('erases rows from the beginning of the first, however the terminal has wrapped them', () => {
     rows = ['h1→h2  1 B', 'h2→h3  1 B'];
     display.startRows();
     expect(page.text).to.contain('h1→h2  1 B of 79\u001b[K\r\nh2→h3  1 B of 79\u001b[?7h\u001b[J\u001b[1A\r');
@@ -73,7 +73,7 @@ describe('live', () => {
     expect(page.text).to.equal(ERASED);
   });
 
-  it('shows as many rows as the terminal has room for, and all of them at the end', () => {
+  it('shows as many rows as fit the terminal, and all of them at the end', () => {
     screen.rows = 4;
     rows = ['1', '2', '3', '4', '5'];
     expect(appears(() => display.startRows())).to.equal('1 of 79\n2 of 79\n… 3 more');
@@ -89,14 +89,14 @@ describe('live', () => {
     expect(appears(() => display.text('h1: hello\n'))).to.equal('h1: hello\nh1→h2  1 B of 79');
   });
 
-  it('waits with the rows for the end of a line', () => {
+  it('draws rows only after the end of a line', () => {
     display.startRows();
     expect(appears(() => display.text(Buffer.from('raw')))).to.equal('raw');
     expect(appears(() => intervals.tick(1000))).to.equal('');
     expect(appears(() => display.text(Buffer.from(' end\n')))).to.equal(' end\nh1→h2  1 B of 79');
   });
 
-  it('leaves the terminal alone while a question is put, several at a time too', () => {
+  it('does not draw while questions are asked, also several at a time', () => {
     display.status('connecting to h1');
     display.pause();
     display.pause();
@@ -114,7 +114,7 @@ describe('live', () => {
     expect(appears(() => display.stop())).to.equal('');
   });
 
-  it('leaves no rows that are not to stay', () => {
+  it('erases rows that are not to stay', () => {
     display = createLiveDisplay(screen, page.write, { at: () => rows, stay: false });
     expect(appears(() => display.startRows())).to.equal('h1→h2  1 B');
     expect(appears(() => display.stop())).to.equal('');

@@ -1,4 +1,4 @@
-/** Writes to its own standard error as rdpipe does; `flood` after making it non-blocking, as another program might. */
+/** Writes to standard error as rdpipe does; with `flood` after making it non-blocking, as another program might. */
 import { readFileSync } from 'node:fs';
 import { EVENT_MS } from '../../../../../test/support/patience.ts';
 import { openTerminal, writeAll } from '../../../src/ui/terminal/terminal.ts';

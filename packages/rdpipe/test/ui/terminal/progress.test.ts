@@ -19,7 +19,7 @@ describe('progress', () => {
     for (const event of events) progress.counted(counters(event));
   };
 
-  it('has nothing to show before a plan, or without hops', () => {
+  it('shows nothing before a plan, or without hops', () => {
     const empty = createProgress(undefined, () => 0);
     empty.segmentStarted(1);
     expect(empty.hops()).to.deep.equal([]);
@@ -42,7 +42,7 @@ describe('progress', () => {
     expect(progress.hops()[0]).to.include({ bytes: 1100 });
   });
 
-  it('lets the rate fall when nothing is heard any more', () => {
+  it('lets the rate fall when no more counters arrive', () => {
     start(['h1:a', 'h2:b']);
     at(1000, { bytes: 0 });
     at(2000, { bytes: 1000 });
@@ -53,13 +53,13 @@ describe('progress', () => {
     expect([rateAt(2900), rateAt(6000)]).to.deep.equal([1000, 200]);
   });
 
-  it('looks back three seconds for the rate', () => {
+  it('computes the rate over three seconds', () => {
     start(['h1:a', 'h2:b']);
     for (let second = 1; second <= 10; second++) at(second * 1000, { bytes: second <= 5 ? second * 100 : 500 });
     expect(progress.hops()[0]).to.include({ bytes: 500, bytesPerSecond: 0 });
   });
 
-  it('knows what a hop waits for', () => {
+  it('shows what a hop is waiting for', () => {
     start(['h1:a', 'h2:b']);
     const waits = () => progress.hops()[0]?.waitsFor;
     at(1000, { end: 'send', inputMs: 10, wireMs: 20 }, { outputMs: 10 });
@@ -76,11 +76,11 @@ describe('progress', () => {
     expect(waits()).to.equal('worker');
   });
 
-  it('estimates the rest where the size is known', () => {
+  it('estimates the time left if the size is known', () => {
     start(['h1:< f', 'h2:b']);
     progress.sizeKnown({ kind: 'size', link: 1, bytes: 4096 });
     progress.sizeKnown({ kind: 'size', link: 9, bytes: 1 });
-    // A file is opened, and its size told, before its segment starts.
+    // A file is opened, and its size reported, before its segment starts.
     progress.segmentStarted(1);
     at(1000, { bytes: 0 });
     at(2000, { bytes: 1024 });
@@ -89,12 +89,12 @@ describe('progress', () => {
     expect(progress.hops()[0]?.secondsLeft).to.equal(undefined);
   });
 
-  it('takes the expected size for the first hop', () => {
+  it('uses the expected size for the first hop', () => {
     start(['h1:a', 'h2:b', 'self:c'], 4096);
     expect(progress.hops().map(({ size }) => size)).to.deep.equal([4096, undefined]);
   });
 
-  it('tells that a hop is without a connection until both its ends have a new one', () => {
+  it('shows that a hop has no connection until both its ends have a new one', () => {
     start(['h1:a', 'h2:b', 'h1:c']);
     const broke = (end: 'send' | 'recv') =>
       progress.broke({ kind: 'hop_broken', link: 1, end, host: 'h', message: 'connection reset' });
@@ -110,7 +110,7 @@ describe('progress', () => {
     expect(reconnecting()).to.deep.equal([false, false]);
   });
 
-  it('shows the segment that runs', () => {
+  it('shows the running segment', () => {
     start(['h1:a', 'h2:> f', 'h2:< g', 'h1:b']);
     expect(progress.hops().map(({ link }) => link)).to.deep.equal([1]);
     progress.segmentStarted(2);
@@ -132,7 +132,7 @@ describe('progress', () => {
       return links;
     };
 
-    it('fits a terminal of 24 rows: sums, and the slowest three', () => {
+    it('fits a terminal of 24 rows: totals, and the slowest three', () => {
       startMany();
       const rows = progressRows(progress.hops(), 100);
       expect(rows[0]).to.match(/^h1→32 hosts +61\.0 MiB +32\.\d+ MB\/s +20% of 9\.5 MiB each, 8 s left$/);
@@ -148,7 +148,7 @@ describe('progress', () => {
       expect(rest.join()).not.to.contain('→n07');
     });
 
-    it('has a row each for a few', () => {
+    it('has one row per host for a few hosts', () => {
       now = 1000;
       progress = createProgress(undefined, () => now);
       progress.planned(makePlan(wideInputFor(['h1:< f', 'n[1-4]:cat'])));
@@ -156,7 +156,7 @@ describe('progress', () => {
       expect(progressRows(progress.hops(), 79)).to.have.length(4);
     });
 
-    it('blames the host that is slow, not those before it, which wait for it', () => {
+    it('names the slow host, not those before it that wait for it', () => {
       const links = startMany().slice(0, 8);
       at(3000, ...links.map((link) => ({ end: 'send' as const, link, wireMs: 900 })));
       const waits = progress
@@ -185,7 +185,7 @@ describe('rows', () => {
   } as const;
   const unknown = { waitsFor: undefined, size: undefined, secondsLeft: undefined };
 
-  it('shows bytes, rate, portion and what is waited for', () => {
+  it('shows bytes, rate, percentage and the reason for waiting', () => {
     const rows = progressRows(
       [
         { ...hop, waitsFor: 'output', size: 4096, secondsLeft: 65 },
@@ -199,18 +199,18 @@ describe('rows', () => {
     ]);
   });
 
-  it('shows what is on the wire of a hop that compresses', () => {
+  it('shows the bytes on the wire of a compressed hop', () => {
     expect(progressRows([{ ...hop, ...unknown, compress: 1, wireBytes: 300, waitsFor: 'worker' }], 80)).to.deep.equal([
       'h1→h2  1.0 KiB, 300 B on the wire  2.000 MB/s    compressing or encrypting',
     ]);
   });
 
-  it('shows that a hop is being reconnected, whatever it waited for', () => {
+  it('shows that a hop is reconnecting, whatever it waited for', () => {
     const rows = progressRows([{ ...hop, ...unknown, waitsFor: 'wire', reconnecting: true }], 80);
     expect(rows).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s    reconnecting']);
   });
 
-  it('leaves out what is not known, or was not true', () => {
+  it('omits unknown values and wrong estimates', () => {
     expect(progressRows([{ ...hop, ...unknown }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
     expect(progressRows([{ ...hop, ...unknown, size: 100 }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
     expect(progressRows([{ ...hop, ...unknown, size: 0 }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);

@@ -4,7 +4,7 @@ import type { Settings } from '../../../src/model/settings.ts';
 import { createStageStderr, stagePrefixes, stderrMode } from '../../../src/ui/terminal/stage-stderr.ts';
 import { createPage, planFor } from '../helpers.ts';
 
-/** The output when the stages of `words` write these texts, one after the other. */
+/** The output if the stages of `words` write these texts, one after another. */
 function shown(
   mode: Settings['stderr'],
   words: readonly string[],
@@ -22,7 +22,7 @@ function shown(
 const TWO = ['h1:a', 'h2:b'];
 
 describe('stage-stderr', () => {
-  it('names the host, and the stage where a host has several', () => {
+  it('names the host, and the stage if a host has several', () => {
     expect([...stagePrefixes(planFor(['h1:a', 'h2:b', 'h1:c', ':d']))]).to.deep.equal([
       [1, 'h1/1: '],
       [2, 'h2: '],
@@ -31,7 +31,7 @@ describe('stage-stderr', () => {
     ]);
   });
 
-  it('prefixes by itself with two or more stages only', () => {
+  it('adds prefixes by default only with two or more stages', () => {
     expect(shown('auto', TWO, [[1, 'x\n']])).to.equal('h1: x\n');
     expect(shown('auto', ['h1:a'], [[1, 'x\n']])).to.equal('x\n');
     expect(shown('prefix', ['h1:a'], [[1, 'x\n']])).to.equal('h1: x\n');
@@ -41,7 +41,7 @@ describe('stage-stderr', () => {
     expect(shown('off', TWO, [[1, 'x\n']])).to.equal('');
   });
 
-  it('gives every byte as it came when it is raw', () => {
+  it('passes every byte unchanged when raw', () => {
     const page: Uint8Array[] = [];
     const stderr = createStageStderr('raw', planFor(TWO), (bytes) => page.push(Buffer.from(bytes)));
     const said = Uint8Array.from({ length: 256 }, (_, index) => index);
@@ -50,7 +50,7 @@ describe('stage-stderr', () => {
     expect(Buffer.concat(page)).to.deep.equal(Buffer.from(said));
   });
 
-  it('keeps the lines of stages apart', () => {
+  it('keeps the lines of stages separate', () => {
     const said = [
       [1, 'on'],
       [2, 'two\nthr'],
@@ -60,7 +60,7 @@ describe('stage-stderr', () => {
     expect(shown('auto', TWO, said)).to.equal('h2: two\nh1: one\nh2: three\n');
   });
 
-  it('takes a carriage return for the end of a line, with a newline for one', () => {
+  it('treats a carriage return as the end of a line, and one with a newline as one', () => {
     expect(
       shown('auto', TWO, [
         [1, '10%\r20%\r'],
@@ -74,7 +74,7 @@ describe('stage-stderr', () => {
     expect(shown('auto', TWO, [[1, '\u001b]0;title\u0007\tx\b\x9b2J\n']])).to.equal('h1: ␛]0;title␇\tx␈\ufffd2J\n');
   });
 
-  it('makes them harmless of a stage that is alone too, on a terminal, and shows what came at once', () => {
+  it('makes them harmless for a single stage too on a terminal, and shows output at once', () => {
     const said = [[1, '\u001b[2Ja\tb\r\n? \xc2']] as const;
     expect(shown('auto', ['h1:a'], said, true)).to.equal('␛[2Ja\tb\r\n? \ufffd');
     expect(shown('auto', ['h1:a'], said, false)).to.equal('\u001b[2Ja\tb\r\n? \ufffd');
@@ -89,14 +89,14 @@ describe('stage-stderr', () => {
     ).to.equal('\ufffdä\ufffd1m');
   });
 
-  it('puts characters together that came in pieces', () => {
+  it('joins characters that arrived in pieces', () => {
     const bytes = Buffer.from('grüße\n').toString('latin1');
     const said = [...bytes].map((byte) => [1, byte] as const);
     expect(shown('auto', TWO, said)).to.equal('h1: grüße\n');
     expect(shown('auto', TWO, [[1, '\xc3']])).to.equal('h1: \ufffd\n');
   });
 
-  it('shows a line without an end in pieces', () => {
+  it('shows an endless line in pieces', () => {
     const pieces = shown('auto', TWO, [
       [1, 'x'.repeat(5000)],
       [1, 'x'.repeat(5000)],
@@ -119,7 +119,7 @@ describe('stage-stderr', () => {
     expect(writes.slice(1)).to.deep.equal(['$&h1: c\n']);
   });
 
-  it('shows no less than came, however it is cut', () => {
+  it('shows all output, however it is split', () => {
     const pieces = fc.array(fc.string({ unit: fc.constantFrom('a', 'ä', '\n', '\r', '\t') }));
     fc.assert(
       fc.property(pieces, (texts) => {

@@ -8,7 +8,7 @@ function slowest(changes: Parameters<typeof report>[0]): string | undefined {
 }
 
 describe('summary', () => {
-  it('begins with the rate, then hops, stages and what was slowest', () => {
+  it('begins with the rate, then hops, stages and the slowest part', () => {
     expect(summaryLines(report({ hops: [hopReport({ bytesPerSecond: 2_872_000_000 })] }))).to.deep.equal([
       'Bandwidth 2.872 GB/s (3.0 GiB in 1.5 s)',
       'h1→h2  tcp aes-256-gcm  delivered  3.0 GiB  2.872 GB/s  waited 0.1 s for input, 0.9 s for the network, 0.2 s for output',
@@ -26,7 +26,7 @@ describe('summary', () => {
     expect(other).to.match(/^h1→h2 {2}rdma mlx5_0→rxe0 not encrypted {2}/);
   });
 
-  it('shows that data in clear was authenticated', () => {
+  it('shows that unencrypted data was authenticated', () => {
     for (const cipher of ['poly1305', 'aes-256-gmac']) {
       const [, hop] = summaryLines(report({ hops: [hopReport({ transport: 'rdma', cipher, devices: ['mlx5_0'] })] }));
       expect(hop).to.match(/^h1→h2 {2}rdma mlx5_0 authenticated {2}delivered /);
@@ -38,7 +38,7 @@ describe('summary', () => {
     [[0, 1], 'node 0→1'],
     [[null, 1], 'node any→1'],
   ] as const)
-    it(`shows where the ends of a hop went: ${words}`, () => {
+    it(`shows the NUMA nodes of a hop's ends: ${words}`, () => {
       const rdma = { transport: 'rdma', cipher: 'none', devices: ['mlx5_0', 'mlx5_0'], numa };
       const [, hop] = summaryLines(report({ hops: [hopReport(rdma)] }));
       expect(hop).to.contain(`rdma mlx5_0 ${words} not encrypted  `);
@@ -53,7 +53,7 @@ describe('summary', () => {
       expect(hop).to.match(new RegExp(`; round trip 331 µs; ${words}$`));
     });
 
-  it('takes the rate of the hop that carried most', () => {
+  it('uses the rate of the hop that carried most', () => {
     const hops = [hopReport({ bytes: 10, bytesPerSecond: 1 }), hopReport({ link: 2, bytes: 20, bytesPerSecond: 2000 })];
     expect(summaryLines(report({ hops }))[0]).to.equal('Bandwidth 2.000 kB/s (20 B in 1.5 s)');
   });
@@ -74,13 +74,13 @@ describe('summary', () => {
     );
   });
 
-  it('says so when there was no hop', () => {
+  it('reports that there was no hop', () => {
     expect(summaryLines(report({ hops: [] }))[0]).to.equal(
       'Bandwidth not measured: there was no data connection; the run took 2.0 s',
     );
   });
 
-  it('shows notes and what became of hops', () => {
+  it('shows notes and the results of hops', () => {
     const lines = summaryLines(
       report({
         hops: [
@@ -95,12 +95,12 @@ describe('summary', () => {
     expect(lines[4]).to.equal('h2→h3: h3: shrunk');
   });
 
-  it('shows what the limit held back, where there is one', () => {
+  it('shows the time lost to the limit, if there is one', () => {
     const [, hop] = summaryLines(report({ hops: [hopReport({ limitMs: 700 })] }));
     expect(hop).to.contain('waited 0.1 s for input, 0.7 s for the rate limit, 0.9 s for the network, 0.2 s for output');
   });
 
-  it('shows what was on the wire of a hop that compresses, and how long it waited for its workers', () => {
+  it('shows the bytes on the wire of a compressed hop, and how long it waited for its workers', () => {
     const compressed = hopReport({ compress: 1, wireBytes: 1024 ** 3, workerMs: 700 });
     const [bandwidth, hop] = summaryLines(report({ hops: [compressed] }));
     expect(bandwidth).to.contain('(3.0 GiB, 1.0 GiB on the wire in 1.5 s)');
@@ -109,7 +109,7 @@ describe('summary', () => {
       .and.to.contain('0.7 s for compression and encryption, 0.9 s for the network');
   });
 
-  it('shows links that stay on a host, and files, without what they have not', () => {
+  it('shows links within a host, and files, without values that they lack', () => {
     const file = stageReport({ command: '> out', userMs: 0, systemMs: 0, maxRssKib: 0 });
     const within = hopReport({ from: 'h1', to: 'h1', transport: 'local', cipher: 'none' });
     const [, hop = '', stage] = summaryLines(report({ hops: [within], stages: [file] }));
@@ -146,10 +146,10 @@ describe('summary', () => {
     it('before the first hop', () => {
       expect(slowest({ stages, hops: [hop(1, 'input'), hop(2, 'input')] })).to.equal('Slowest: stage 1 (h1: c1)');
     });
-    it('behind the last hop', () => {
+    it('after the last hop', () => {
       expect(slowest({ stages, hops: [hop(1, 'output'), hop(2, 'output')] })).to.equal('Slowest: stage 3 (h3: c3)');
     });
-    it('among stages that a pipe joins', () => {
+    it('among stages joined by a pipe', () => {
       expect(slowest({ stages, hops: [hop(1, 'output')] })).to.equal('Slowest: stage 2 (h2: c2) or stage 3 (h3: c3)');
     });
     it('on the network', () => {
@@ -162,7 +162,7 @@ describe('summary', () => {
         'Slowest: the rate limit of h1→h2 (--limit)',
       );
     });
-    it('at what compresses and encrypts', () => {
+    it('at compression and encryption', () => {
       expect(slowest({ stages, hops: [hop(1, 'output'), hop(2, 'worker')] })).to.equal(
         'Slowest: compression and encryption of h2→h3 (--jobs)',
       );
@@ -171,7 +171,7 @@ describe('summary', () => {
       expect(slowest({ stages, hops: [hop(0, 'input'), hop(1, 'input')] })).to.equal('Slowest: standard input');
       expect(slowest({ stages, hops: [hop(2, 'output'), hop(3, 'output')] })).to.equal('Slowest: standard output');
     });
-    it('nowhere when nothing waited', () => {
+    it('nowhere if nothing waited', () => {
       expect(slowest({ stages, hops: [hop(1, 'none')] })).to.equal(undefined);
       expect(slowest({ stages, hops: [] })).to.equal(undefined);
     });
@@ -187,13 +187,13 @@ describe('summary', () => {
     const stages = (command: string) =>
       [0, 1, 2, 3].map((rank) => stageReport({ stage: 2, rank, host: `n${rank + 1}`, command }));
 
-    it('names the host that is slow, and what of it', () => {
+    it('names the slow host, and its slow part', () => {
       const hops = chain([100, 9000, 50, 0]);
       expect(slowest({ hops, stages: stages('> file') })).to.equal('Slowest: the disk of n2');
       expect(slowest({ hops, stages: stages('cat > file') })).to.equal('Slowest: the command of n2');
     });
 
-    it('names none where all are as slow', () => {
+    it('names none when all are equally slow', () => {
       const hops = chain([8000, 9000, 8500, 9100]);
       expect(slowest({ hops, stages: stages('> file') })).not.to.match(/the disk of/);
     });

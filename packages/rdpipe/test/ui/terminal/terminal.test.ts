@@ -20,14 +20,14 @@ describe('terminal', () => {
     }
   });
 
-  it('gives up where its output cannot be read', () => {
+  it('gives up if its output cannot be read', () => {
     const full = openSync('/dev/full', 'w');
     writeAll(full, Buffer.from('x'));
     closeSync(full);
     writeAll(full, Buffer.from('x'));
   });
 
-  it('is no terminal on a pipe, and leaves the pipe as it is', async () => {
+  it('is not a terminal on a pipe, and leaves the pipe unchanged', async () => {
     expect(await stderrOf(script.path(), 'describe')).to.equal('{"terminal":false,"color":false,"blocks":true}\n');
   });
 
@@ -38,14 +38,14 @@ describe('terminal', () => {
     ['stty cols 0 rows 0', 'TERM=xterm', '{"terminal":false,"color":false'],
   ];
   for (const [size, environment, expected] of TERMINALS) {
-    it(`looks at a terminal with ${size}, ${environment}`, async () => {
+    it(`reads the size of a terminal with ${size}, ${environment}`, async () => {
       const command = `${size}; env -u NO_COLOR ${environment} ${process.execPath} ${script.path()} describe`;
       const { stdout } = await execa('script', ['-qec', command, '/dev/null'], { stdin: 'ignore', reject: false });
       expect(stdout).to.contain(expected);
     });
   }
 
-  it('loses nothing on a full pipe that does not block', async () => {
+  it('loses nothing on a full non-blocking pipe', async () => {
     expect(await stderrOf(script.path(), 'flood')).to.have.lengthOf(1_000_000);
   });
 });

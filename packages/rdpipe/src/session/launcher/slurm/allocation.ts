@@ -1,4 +1,4 @@
-/** The Slurm allocation that rdpipe runs in, and whether the hosts are nodes of it. */
+/** The Slurm allocation in which rdpipe runs: checks that the hosts are its nodes. */
 import { SessionError } from '../../../model/errors.ts';
 import type { HostRef } from '../../../model/pipeline.ts';
 import { unlessAborted } from '../../abort.ts';
@@ -6,7 +6,10 @@ import { startChild } from '../../child-channel.ts';
 import { keepTail } from '../../text-tail.ts';
 import { lastReason } from '../reason.ts';
 
-/** @throws SessionError for the first host that no step of the job can run on. */
+/**
+ * Checks that a step of the job can run on every host.
+ * @throws SessionError for the first host on which none can run.
+ */
 export async function checkAllocation(
   hosts: readonly HostRef[],
   signal: AbortSignal,

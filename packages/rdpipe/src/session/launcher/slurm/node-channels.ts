@@ -1,38 +1,39 @@
-/** The channels of one node over the shared input and output of the step. */
+/** The channels of one node, over the shared input and output of the step. */
 import { Readable, Writable } from 'node:stream';
 import { settlesWithin, unlessAborted } from '../../abort.ts';
 import type { Channel } from '../../host-session.ts';
 import { FRAME_MAX_BYTES, SLOTS } from './task-script.ts';
 
 export interface NodeChannels {
-  /** Resolves with the task's first line; rejects where the step ends before. */
+  /** Resolves with the task's first line; rejects if the step ends before. */
   readonly ready: Promise<void>;
   /** Resolves when the task has ended. */
   readonly ended: Promise<void>;
-  /** Slurm's reason, where the task ended. */
+  /** Slurm's reason, if the task has ended. */
   lost(): string | undefined;
-  /** Opens a channel; waits while all of the node's are in use. */
+  /** Opens a channel; waits while all channels of the node are in use. */
   open(signal: AbortSignal): Promise<Channel>;
-  /** A line of the task's output. */
+  /** Handles a line of the task's output. */
   receive(slot: number, verb: string, text: string): void;
-  /** The task ended: so do its channels. The first reason counts. */
+  /** The task has ended: closes its channels. Only the first reason counts. */
   lose(reason: string): void;
-  /** Ends the input of every channel. */
+  /** Kills every channel. */
   close(): void;
 }
 
-/** Statuses above it are of commands that a signal ended. */
+/** Larger statuses are of commands that a signal ended. */
 const SIGNALLED = 128;
 const REASON_MS = 1000;
 
 type StepStreams = Pick<Channel, 'stdin' | 'stdout'>;
 
 interface OpenChannel extends Channel {
-  /** Resolves when nothing of it is left there. */
+  /** Resolves when nothing of the channel is left on the node. */
   readonly gone: Promise<void>;
   readonly receive: (verb: string, text: string) => void;
 }
 
+/** Returns the channels of the node `name`; they write frames to the step's input. */
 export function createNodeChannels(name: string, step: StepStreams): NodeChannels {
   const ready = deferred<void>();
   const ended = deferred<void>();
@@ -71,7 +72,7 @@ export function createNodeChannels(name: string, step: StepStreams): NodeChannel
       const channel = channels.get(slot);
       if (verb === 'ready') ready.resolve();
       else if (verb !== 'end' || Number(text) <= SIGNALLED) channel?.receive(verb, text);
-      // A job that is cancelled ends what it runs by signals, a moment before srun tells why.
+      // A cancelled job ends its processes with signals, shortly before srun reports why.
       else void settlesWithin(ended.promise, REASON_MS).then(() => channel?.receive(verb, text));
     },
     lose(why) {
@@ -87,7 +88,7 @@ export function createNodeChannels(name: string, step: StepStreams): NodeChannel
   };
 }
 
-/** One that is killed is closed here at once; its slot is free when the task has ended it, too. */
+/** A channel that is killed closes here at once; its slot becomes free when the task has also ended it. */
 function createChannel(name: string, slot: number, step: StepStreams): OpenChannel {
   const closed = deferred<Awaited<Channel['closed']>>();
   const gone = deferred<void>();

@@ -1,27 +1,28 @@
-/** The messages of srun, and the reason that a step ended for. */
+/** The messages of srun, and the reason why a step ended. */
 import { settlesWithin } from '../../abort.ts';
 import { type ChildChannel, startChild } from '../../child-channel.ts';
 import { keepTail } from '../../text-tail.ts';
 import { lastReason } from '../reason.ts';
 
 export interface StepLog {
-  /** Names the step as Slurm does: `12.3`. */
+  /** Sets the step's name in Slurm: `12.3`. */
   setStep(step: string): void;
   /** Resolves when srun has ended, with the reason in Slurm's words. */
   readonly ended: Promise<string>;
 }
 
-/** Longest wait for a line that another daemon sends, and for what is left in the pipe of srun. */
+/** Longest wait for a line from another daemon, and for the rest of srun's output. */
 const LAST_WORDS_MS = 500;
-/** srun waits for the tasks of a step that is cancelled: KillWait, 30 s unless the site says otherwise, and 2 s. */
+/** srun waits for the tasks of a cancelled step: KillWait, 30 s unless the site changed it, and 2 s. */
 const ABORT_LIMIT_MS = 35_000;
 const ASK_LIMIT_MS = 2000;
 const LOG_KEPT = 64 * 1024;
 
 /**
- * A step that is cancelled names itself (`*** STEP 1.0 ON n1 CANCELLED AT … ***`), but by the standard error of its own
- * tasks: the line comes before or after those of the tasks, or never where they were killed first. srun itself always
- * prints `Job step aborted`. Then Slurm is asked for the state of the job.
+ * Reads the messages of srun; calls `lose` for each node that fails while the step continues.
+ * A cancelled step names itself (`*** STEP 1.0 ON n1 CANCELLED AT … ***`) on the standard error of its own tasks: the
+ * line comes before or after the lines of the tasks, or not at all if they were killed first. srun itself always prints
+ * `Job step aborted`; then Slurm is asked for the state of the job.
  */
 export function watchLog(srun: ChildChannel, lose: (node: string, reason: string) => void): StepLog {
   let text = '';
@@ -39,7 +40,7 @@ export function watchLog(srun: ChildChannel, lose: (node: string, reason: string
     seen += whole.length;
     for (const line of whole.split('\n')) {
       const failed = /Node failure on (\S+)/i.exec(line)?.[1];
-      // The rest of the step ends because of it, a moment later.
+      // Because of it, the rest of the step ends shortly after.
       if (failed !== undefined) lose(failed, withoutProgram(line));
       const name = /^srun: error: (\S+): tasks? [\d,-]+:/.exec(line)?.[1];
       if (name !== undefined) void loseNode(name, line);
@@ -47,7 +48,7 @@ export function watchLog(srun: ChildChannel, lose: (node: string, reason: string
     text = text.slice(-LOG_KEPT);
     seen = Math.min(seen, text.length);
   });
-  /** Where the whole step ends, its reason is the node's. */
+  /** If the complete step ends, the step's reason is the node's reason. */
   const loseNode = async (name: string, line: string) => {
     if (await settlesWithin(ended, LAST_WORDS_MS)) return;
     if (isAborted(text) && cancelled(text) === undefined && (await settlesWithin(ended, ABORT_LIMIT_MS))) return;
@@ -74,7 +75,7 @@ function isAborted(text: string): boolean {
   return /^srun: Job step aborted/m.test(text);
 }
 
-/** The state of a job that ended is its step's, too; a job that goes on had its step cancelled. */
+/** If the job has ended, its state is the reason; if the job continues, its step was cancelled. */
 async function askSlurm(step: string): Promise<string> {
   const scontrol = startChild(['scontrol', '--oneliner', 'show', 'job', step.replace(/\..*/, '')]);
   scontrol.stdin.end();
@@ -87,7 +88,7 @@ async function askSlurm(step: string): Promise<string> {
   return `STEP ${step} CANCELLED${ofJob}`;
 }
 
-/** Of a job whose step alone was cancelled, or that is on its way to another state. */
+/** States of a job of which only the step was cancelled, or that is changing to another state. */
 const UNDECIDED: ReadonlySet<string> = new Set(['RUNNING', 'COMPLETING']);
 
 /** An srun that is killed leaves its step, and slurmstepd, on the nodes. */

@@ -1,4 +1,4 @@
-/** One Slurm step for all nodes of a run: an srun whose tasks lead the channels. */
+/** One Slurm step for all nodes of a run: an srun whose tasks run the channels. */
 import { SessionError } from '../../../model/errors.ts';
 import { fillTemplate } from '../../../model/launcher.ts';
 import type { HostRef } from '../../../model/pipeline.ts';
@@ -15,13 +15,13 @@ import { TASK_SCRIPT } from './task-script.ts';
 export interface SlurmStep {
   /** @throws SessionError with Slurm's reason and the next step. */
   connect(host: HostRef): Promise<HostSession>;
-  /** Ends the step's input, and with it all that it runs. Bounded, idempotent. */
+  /** Closes the step's input, which ends everything that the step runs. Takes a bounded time. Idempotent. */
   close(): Promise<void>;
 }
 
 type StepSettings = Pick<SessionSettings, 'connectTimeoutMs' | 'signal'>;
 
-/** Starts nothing before the first host is connected to. */
+/** Starts the step when the first host is connected. */
 export function createSlurmStep(hosts: readonly HostRef[], settings: StepSettings): SlurmStep {
   let starting: Promise<RunningStep> | undefined;
   return {
@@ -37,7 +37,7 @@ export function createSlurmStep(hosts: readonly HostRef[], settings: StepSetting
 
 interface RunningStep extends SlurmStep {}
 
-/** Longest wait for what the step runs, which ends with its input. An agent needs 8 s at most. */
+/** Longest wait for the programs of the step, which end with its input. An agent needs 8 s at most. */
 const END_LIMIT_MS = 10_000;
 const KILL_LIMIT_MS = 2000;
 
@@ -69,9 +69,9 @@ async function startStep(hosts: readonly HostRef[], settings: StepSettings): Pro
 }
 
 /**
- * `--overlap` and `--mem=0`: a step that shares what the job's other steps have, and waits for none of them.
- * `--cpu-bind=none`: programs may use every CPU of the job there, not one a task. A node that is lost ends the run by
- * its session: `--kill-on-bad-exit=0` and `--wait=0` leave the others time to end as usual.
+ * `--overlap` and `--mem=0`: the step shares the resources of the job's other steps and does not wait for them.
+ * `--cpu-bind=none`: programs may use every CPU of the job on the node, not one per task. `--kill-on-bad-exit=0` and
+ * `--wait=0`: the run ends through the session of a lost node, so the other nodes have time to end as usual.
  */
 function srunWords(names: readonly string[]): readonly string[] {
   const words =
@@ -124,7 +124,7 @@ function sessionOf(host: HostRef, node: NodeChannels, tookMs: number): HostSessi
   };
 }
 
-/** Lines of all tasks, each whole. */
+/** Reads the lines of all tasks; no line is split. */
 function readOutput(
   srun: ChildChannel,
   nodes: ReadonlyMap<string, NodeChannels>,
@@ -142,7 +142,7 @@ function readOutput(
   });
 }
 
-/** A node prints it, and it becomes a word of scancel. */
+/** Checks the step's name, which a node prints and which becomes an argument of scancel. */
 function isOwnStep(step: string, { SLURM_JOB_ID: job = '' }: NodeJS.ProcessEnv = process.env): boolean {
   return step.startsWith(`${job}.`) && /^\d+\.\d+$/.test(step);
 }
@@ -152,7 +152,7 @@ async function closeStep(srun: ChildChannel): Promise<void> {
   if (!(await settlesWithin(srun.closed, END_LIMIT_MS))) await stopStep(srun);
 }
 
-/** srun passes a SIGTERM on to its tasks; one that is killed would leave them. */
+/** srun passes SIGTERM to its tasks; if srun is killed, its tasks remain. */
 async function stopStep(srun: ChildChannel): Promise<void> {
   srun.stdin.end();
   srun.terminate();

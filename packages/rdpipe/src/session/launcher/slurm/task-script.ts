@@ -1,20 +1,20 @@
-/** The shell script of a task of the Slurm step: it leads the channels of one node. */
+/** The shell script of a task of the Slurm step, which runs the channels of one node. */
 
-/** Descriptors of a task that channels can have: a POSIX shell names those of one digit. */
+/** Descriptors of a task that channels can use: a POSIX shell supports only single digits. */
 export const SLOTS: readonly number[] = [3, 4, 5, 6, 7, 8, 9];
 
-/** Bytes of a frame at most: the task reads each by one `dd`. */
+/** Maximum bytes of a frame: the task reads each frame with one `dd`. */
 export const FRAME_MAX_BYTES = 64 * 1024;
 
 /**
- * Input, the same for all tasks: `NODE SLOT open|data|eof|kill BYTES`, a newline, and as many bytes. Output, lines that
- * Slurm passes on whole, which are those below 1024 bytes: `NODE SLOT out|err BASE64`, `NODE SLOT end STATUS`, and
- * `NODE 0 ready JOB.STEP` first.
+ * Input, the same for all tasks: `NODE SLOT open|data|eof|kill BYTES`, a newline, and as many bytes. Output, in lines
+ * below 1024 bytes, which Slurm does not split: first `NODE 0 ready JOB.STEP`, then `NODE SLOT out|err BASE64` and
+ * `NODE SLOT end STATUS`.
  *
- * A task may read no byte more than its frame has: `read` takes a byte at a time from a pipe, and `dd` as many as are
- * asked for. dash, bash and busybox run it. A channel's directory of fifos is removed as soon as all are open.
- * The script is an argument, since srun's input is that of the channels. At its end the inputs of the channels end, and
- * with them their agents.
+ * A task may not read beyond its frame: `read` takes one byte at a time from a pipe, and `dd` takes exactly the
+ * requested bytes. dash, bash and busybox can run the script. A channel's directory of FIFOs is removed as soon as all
+ * are open. The script is an argument, since srun's input carries the channels. When that input ends, the inputs of the
+ * channels end, and so do their agents.
  */
 export const TASK_SCRIPT = `me=$SLURMD_NODENAME
 unset TMPDIR
