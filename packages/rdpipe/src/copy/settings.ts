@@ -4,7 +4,6 @@ import { flagName, type PatternRule } from '../model/option-row.ts';
 import { OPTIONS } from '../model/options.ts';
 import type { Options, Settings } from '../model/settings.ts';
 import type { TreeRole, TreeSettings } from '../model/tree.ts';
-import { forMessage } from '../parse/binary-string.ts';
 
 /** A pattern for the programs, a binary string; files of patterns have been read. */
 export interface CopyPattern {
@@ -87,16 +86,19 @@ export function checkTogether(options: Options, sources: number): void {
 
 /** In rsync the first match decides, so a pattern that excludes everything comes last there. */
 function checkOrder(patterns: readonly PatternRule[]): void {
-  const last = patterns.findLastIndex((rule) => rule.kind === 'exclude' && EVERYTHING.test(rule.pattern));
-  const [everything, ...included] = [...patterns.slice(last, last + 1), ...patterns.slice(0, Math.max(last, 0))]
-    .filter((rule, index) => index === 0 || rule.kind === 'include')
-    .flatMap((rule) => (rule.kind === 'file' ? [] : [`--${rule.kind} '${forMessage(rule.pattern)}'`]));
-  if (everything === undefined || included.length === 0) return;
-  const right = [everything, ...included].join(' ');
-  throw new UsageError(`nothing is included before ${everything}: the last match decides (write: ${right})`);
+  const flags = patterns.flatMap((rule) => (rule.kind === 'file' ? [] : [flagOf(rule)]));
+  const last = flags.map((flag) => EVERYTHING.test(flag)).lastIndexOf(true);
+  const included = flags.slice(0, Math.max(last, 0)).filter((flag) => flag.startsWith('--include'));
+  if (included.length === 0) return;
+  const right = [flags[last], ...included].join(' ');
+  throw new UsageError(`nothing is included before ${flags[last]}: the last match decides (write: ${right})`);
 }
 
-const EVERYTHING = /^\/?(\*{1,2}\/)*\*{1,2}$/;
+const EVERYTHING = /^--exclude '\/?(\*{1,2}\/)*\*{1,2}'$/;
+
+function flagOf({ kind, pattern }: { readonly kind: string; readonly pattern: string }): string {
+  return `--${kind} '${Buffer.from(pattern, 'latin1').toString('utf8')}'`;
+}
 
 /** @throws UsageError for options that cannot be used in a copy to several hosts. */
 export function checkForMany(options: Options): void {
