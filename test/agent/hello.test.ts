@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's first line about its host:
-// networks that a test creates in a namespace, limits that the test sets, and RDMA devices, simulated by the files in
-// which a kernel shows them.
+// The agent's first line about its host: its networks, limits and RDMA devices.
+// A test creates the networks in a namespace, sets the limits, and simulates devices by the files that a kernel shows.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';

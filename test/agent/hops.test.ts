@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links that rdsend and rdrecv carry: files on one host,
-// and hops between two agents over 127.0.0.1. A consumer commits (here: creates a file) only after an end of file that
-// marks its stream as complete.
+// Links that rdsend and rdrecv carry: files on one host, and hops between two agents over 127.0.0.1.
+// A consumer commits (here: creates a file) only after an end of file that marks its stream as complete.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

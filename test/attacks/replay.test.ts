@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded messages of authenticated ends are useless to any other peer,
-// at another time or in another connection.
+// Recorded messages of authenticated ends are useless to other peers, later, or in other connections.
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';

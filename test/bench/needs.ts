@@ -7,8 +7,8 @@ import { ROOT } from '../support/root.ts';
 const PROGRAMS = ['build/release/rdsend', 'build/release/rdrecv', 'build/rdpipe/rdpipe.cjs'];
 
 /**
- * Checks tools, given with their Debian packages, and the build. Returns one line that says how to get the missing ones,
- * or undefined.
+ * Checks tools, given with their Debian packages, and the build. Returns one line that says how to get what is missing;
+ * undefined if nothing is.
  */
 export function missingTools(tools: ReadonlyMap<string, string>): string | undefined {
   const packages = new Set([...tools].filter(([tool]) => !onPath(tool)).map(([, name]) => name));

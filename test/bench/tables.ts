@@ -52,7 +52,7 @@ function goalRow(one: Case, goal: Goal, results: Results): string[] {
   return [one.name, `${bound} ${value} ${of}`, reachable, inWords(numbers, RATIO_DIGITS), verdict(goal, numbers)];
 }
 
-/** A goal with a limit is judged by the limit. */
+/** The result of a goal; its limit decides if the goal itself was missed. */
 function verdict({ bound, value, limit }: Goal, numbers: readonly number[]): string {
   if (numbers.length === 0) return 'not measured';
   const { median } = spreadOf(numbers);

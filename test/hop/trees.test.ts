@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees through a standalone hop:
-// their content, failures, and old files that a broken stream leaves unchanged.
+// Trees through a standalone hop: content, failures, and old files after a broken stream.
 import {
   existsSync,
   mkdirSync,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scope of --connect-timeout: connecting,
-// logging in and starting the agent may each take the full time, and each has its own message.
+// --connect-timeout applies to connecting, logging in and starting the agent separately:
+// each may take the full time and has its own message.
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

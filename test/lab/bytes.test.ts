@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many bytes arrive over RDMA, by the counters of the device. More of them is in test/full.
+// Many bytes arrive over RDMA, according to the device's counters. test/full has longer tests.
 import { expect } from 'chai';
 import { succeededOver } from './report.ts';
 import { useVirtualHosts } from './use-virtual-hosts.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host's cable is pulled in mid-stream, for control and data alike. Soft-RoCE gives a connection up after some 2 s of
-// silence. One that stays so is in test/full.
+// A host's cable, which carries control and data, is pulled in mid-stream and plugged in again.
+// Soft-RoCE drops a connection after about 2 s of silence. test/full has a cable that stays unplugged.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -9,9 +9,9 @@ import { useVirtualHosts } from './use-virtual-hosts.ts';
 
 const MIB = 1024 * 1024;
 const SHORTER_THAN_A_STALL_MS = 2000;
-/** It takes some 2 s to be given up, and as long again to be made again: on a busy machine much longer. */
+/** A connection is dropped after about 2 s, and reconnecting takes as long; on a busy machine much longer. */
 const TIME_TO_MEND = '--stall-timeout 60 --lease 90';
-/** More than pipes and windows hold. */
+/** More bytes than pipes and windows hold. */
 const HELD_BYTES = 4 * MIB;
 
 describe('an RDMA hop whose cable is pulled', () => {

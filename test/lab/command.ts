@@ -11,7 +11,7 @@ import { whatIsMissing } from './needs.ts';
 import { placeOf } from './place.ts';
 import { configFileIn } from './ssh-files.ts';
 
-/** Each checkout has a lab of its own. */
+/** Each checkout has its own lab. */
 const NAME = basename(ROOT).replaceAll(/[^\w.-]/g, '_');
 const USAGE = `usage: npm run lab -- COMMAND
   up [N] [--cpus N] [--mtu BYTES] [--memory MIB]   start hosts h1 to hN (default 3)
@@ -62,7 +62,7 @@ async function up(rest: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** Runs a command in the lab's network; its status. */
+/** Runs a command in the lab's network; returns its status. */
 function enter(words: readonly string[]): number {
   if (!labsThatAreUp().includes(NAME)) throw new Error('it is down; `npm run lab -- up` starts it');
   const [program = '', ...rest] = [...inside(place.namespace), ...words];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of a tree over RDMA, from host to host. More of them is in test/full.
+// Copies a tree over RDMA from host to host. test/full has more copies.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { succeeded } from '../support/shell.ts';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disks of virtual hosts that keep whatever a copy keeps, trees to copy, and rsync as the judge of what arrived.
+// Disks of virtual hosts that support everything that a copy preserves, trees to copy,
+// and a comparison with rsync.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,14 +11,14 @@ import { succeeded } from '../support/shell.ts';
 import { makeTree } from '../support/tree-fixtures.ts';
 import type { HostName, VirtualLab } from './use-virtual-hosts.ts';
 
-/** Where each host has its disk. */
+/** The mount point of each host's disk. */
 export const DISK = '/tmp/copies';
-/** The program on a host, which sees the checkout. RDMA has a quarter of that time, and the hosts may be slow. */
+/** rdcp of the checkout, which hosts can see. RDMA gets a quarter of this timeout, and the hosts may be slow. */
 export const RDCP = `${ROOT}/bin/rdcp --connect-timeout 60`;
 
 const HOSTS: readonly HostName[] = ['h1', 'h2', 'h3'];
 const IMAGE = '/tmp/copies.ext4';
-/** Blocks of 4 KiB have room for the longest symbolic link and large attributes; memory holds the image. */
+/** Blocks of 4 KiB can store the longest symbolic link and large attributes; the image is in memory. */
 const MAKE = [
   `mkdir ${DISK}`,
   `truncate -s 300M ${IMAGE}`,
@@ -26,10 +27,10 @@ const MAKE = [
   `rmdir ${DISK}/lost+found`,
 ].join(' && ');
 const REMOVE = `umount ${DISK} && rmdir ${DISK} && rm ${IMAGE}`;
-/** For blocks that differ from file system to file system. */
+/** Allowance for blocks that differ between file systems. */
 const SLACK_KIB = 64;
 
-/** For the tests of a describe(). */
+/** Creates the disks for the tests of the enclosing describe(). */
 export function useCopyDisks(lab: VirtualLab): void {
   before(async () => {
     await Promise.all(HOSTS.map((host) => lab.on(host, MAKE)));
@@ -37,20 +38,20 @@ export function useCopyDisks(lab: VirtualLab): void {
   after(() => Promise.all(HOSTS.map((host) => lab.restore(host, REMOVE))));
 }
 
-/** On this machine, without the hole that takes an emulated host long to read. */
+/** Creates a tree on this machine, without the large hole, which an emulated host reads slowly. */
 export function makeLabTree(directory: string): void {
   makeTree(directory);
   rmSync(join(directory, 'holes/large'));
 }
 
-/** The same without what a server keeps from its directory: owners, rights, devices, root's attributes. */
+/** As makeLabTree(), without owners, modes, devices and root's attributes, which a server does not accept. */
 export function makeServedTree(directory: string): void {
   makeLabTree(directory);
   for (const name of ['devices', 'modes', 'owners']) rmSync(join(directory, name), { recursive: true });
   execaSync('setfattr', ['-x', 'trusted.one', join(directory, 'attributes/file')]);
 }
 
-/** Fails with the differences between a tree of this machine and one of a host. */
+/** Fails with the differences between a tree on this machine and one on a host. */
 export async function expectCopyOn(lab: VirtualLab, tree: string, host: HostName, path: string): Promise<void> {
   succeeded(await lab.sh(`rsync -aHAXS ${DRY_RUN.join(' ')} --rsh=on '${tree}/' '${host}:${path}/'`), '');
   const here = execaSync('du', ['-sk', join(tree, 'holes')]).stdout;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main job from host to host. The user's machine has no RDMA: the first and the last hop are TCP.
-// More of it is in test/full.
+// A pipeline from host to host. The user's machine has no RDMA: the first and the last hop use TCP.
+// test/full has more of them.
 import { expect } from 'chai';
 import { protectionOf } from '../../packages/rdpipe/src/model/cipher.ts';
 import { succeededOver } from './report.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts and stops virtual hosts h1, h2 … with soft-RoCE and sshd, in a network of their own.
-// They see this machine's / read-only, so that its programs run there, with /tmp and homes of their own.
+// Starts and stops virtual hosts h1, h2 … with soft-RoCE and sshd, in a separate network.
+// They use this machine's / read-only, to run its programs, with their own /tmp and homes.
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { namespaces, removeNamespace } from '../support/namespaces.ts';
 import { isRunning } from '../support/processes.ts';
@@ -15,16 +15,16 @@ export type LabOptions = MachineOptions;
 
 export interface RunningLab {
   readonly place: Place;
-  /** Pids of h1, h2 …; another one for a host that was started again. */
+  /** Pids of h1, h2 …; the pid of a host changes when it is restarted. */
   readonly machines: number[];
-  /** The files from which a host starts, should one be started again. */
+  /** The boot files, to restart a host. */
   readonly files: BootFiles;
   readonly options: LabOptions;
 }
 
 export const DEFAULT_OPTIONS: LabOptions = { hosts: 3, cpus: 1, nodes: 1, memoryMib: 1024, mtu: 9000, lasting: false };
 
-/** Returns when every host takes ssh connections, after some 7 s; the first time it downloads a kernel. */
+/** Resolves when all hosts accept ssh connections, after about 7 s. The first run downloads a kernel. */
 export async function startLab(name: string, options: LabOptions, say: (line: string) => void): Promise<RunningLab> {
   const place = placeOf(name);
   removeOrphans(name);
@@ -46,28 +46,28 @@ export async function startLab(name: string, options: LabOptions, say: (line: st
   }
 }
 
-/** Whether there was something to stop or not. */
+/** Stops a lab and removes its files; does nothing if there is none. */
 export function stopLab(name: string): void {
   const place = placeOf(name);
   removeNamespace(place.namespace);
   rmSync(place.directory, { recursive: true, force: true });
 }
 
-/** The names of the labs that are up. */
+/** The names of running labs. */
 export function labsThatAreUp(): string[] {
   const known = namespaces();
   if (!existsSync(RUNNING)) return [];
   return readdirSync(RUNNING).filter((name) => known.includes(placeOf(name).namespace));
 }
 
-/** The name of this process's lab: who finds it later can tell whether that still runs. */
+/** The name of this process's lab; it shows other processes whether its owner still runs. */
 export function nameOfOwnLab(): string {
   return `pid-${process.pid}`;
 }
 
 /**
- * The remains of labs whose processes were killed; one of them may have had this process's number, and so the wanted
- * name.
+ * Removes what is left of labs whose processes were killed, including a former process with this pid, whose lab has
+ * the wanted name.
  */
 function removeOrphans(wanted: string): void {
   if (wanted === nameOfOwnLab()) stopLab(wanted);

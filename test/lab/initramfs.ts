@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The initramfs of a host: busybox, the modules that reach this machine's /, the guest's scripts, its keys.
+// Creates the initramfs of a host: busybox, modules for mounting this machine's /, scripts of the guest, keys.
 import { appendFileSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execaSync } from 'execa';
@@ -7,9 +7,9 @@ import type { Kernel } from './kernel.ts';
 
 const DIRECTORIES = ['bin', 'proc', 'sys', 'dev', 'new', 'rw', 'lower', 'modules', 'guest'];
 const APPLETS = ['sh', 'mount', 'umount', 'insmod', 'mkdir', 'cat', 'cp', 'echo', 'switch_root'];
-// ib_uverbs before rdma_ucm: the connection manager lets programs know that a device goes before verbs wait for them.
-// crc32_generic: rxe asks the crypto layer for it. bridge and sch_netem: for tests that add interfaces or spoil
-// the network; loop and ext4: for those of copies, as this kernel's tmpfs has no user attributes.
+// ib_uverbs before rdma_ucm: the connection manager then informs programs of the removal of a device before verbs
+// wait for them. crc32_generic: rxe gets it from the crypto layer. bridge and sch_netem: for tests that add interfaces
+// or disturb the network; loop and ext4: for tests of copies, because this kernel's tmpfs has no user attributes.
 const MODULES = [
   'virtio_pci',
   'virtio_net',
@@ -22,10 +22,10 @@ const MODULES = [
   'rdma_rxe',
 ];
 const MODULES_FOR_TESTS = ['bridge', 'sch_netem', 'loop', 'ext4'];
-/** Those of the host, and the one with which root of every host logs in to the others. */
+/** The host's keys, and the key with which root of each host logs in to the others. */
 const KEYS = ['host_key', 'host_key.pub', 'authorized_keys', 'key'];
 
-/** Writes `initramfs.cpio` into the directory, which holds the keys. */
+/** Writes `initramfs.cpio` into the directory, which contains the keys. */
 export function makeInitramfs(kernel: Kernel, directory: string): string {
   const file = join(directory, 'initramfs.cpio');
   const root = mkdtempSync(join(directory, 'initramfs-'));
@@ -41,7 +41,7 @@ export function makeInitramfs(kernel: Kernel, directory: string): string {
   return file;
 }
 
-/** Unpacked, and listed in the order in which they are loaded. */
+/** Adds the uncompressed modules, and a list of them in the order of loading. */
 function addModules(kernel: Kernel, directory: string): void {
   const words = ['-d', kernel.tree, '-S', kernel.release, '--show-depends', '-a', ...MODULES, ...MODULES_FOR_TESTS];
   const files = execaSync('modprobe', words, { lines: true })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of the hosts: Debian's, unpacked in the cache. (The cloud kernel has neither 9p nor rxe.)
+// The hosts' kernel: Debian's, unpacked in the cache. (The cloud kernel has neither 9p nor rxe.)
 import {
   existsSync,
   mkdirSync,
@@ -17,10 +17,10 @@ import { CACHE } from './place.ts';
 import { vmlinuxOf } from './vmlinux.ts';
 
 export interface Kernel {
-  /** As `uname -r` says. */
+  /** The release as printed by `uname -r`. */
   readonly release: string;
   readonly vmlinux: string;
-  /** The directory that holds lib/modules. */
+  /** The directory that contains lib/modules. */
   readonly tree: string;
 }
 
@@ -31,7 +31,7 @@ export function kernelIsHere(): boolean {
   return existsSync(DIRECTORY);
 }
 
-/** The one in the cache, or the newest that apt knows, which is downloaded. */
+/** Returns the kernel in the cache; without one, downloads the newest kernel that apt knows. */
 export function theKernel(say: (line: string) => void): Kernel {
   if (!kernelIsHere()) fetchKernel(say);
   return {
@@ -41,7 +41,7 @@ export function theKernel(say: (line: string) => void): Kernel {
   };
 }
 
-/** Appears in the cache as a whole or not at all. */
+/** Adds the kernel to the cache atomically. */
 function fetchKernel(say: (line: string) => void): void {
   const image = newestImage();
   say(`downloading ${image} into ${CACHE}`);

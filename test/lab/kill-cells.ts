@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cells of the kill matrix over RDMA: all hops are between virtual hosts, as are sources and sinks.
+// The cells of the kill matrix over RDMA: all stages run on virtual hosts.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { allCells, type Cell, type PHASES } from '../support/kill-matrix/cells.ts';
@@ -26,14 +26,14 @@ const KNOWN_FILES = /^(?:gate|source|feeder|target|(?:started|seen|waiting|commi
 const PHASES_HERE: readonly (typeof PHASES)[number][] = ['idle', 'flowing', 'blocked'];
 const ROLES: readonly AgentRole[] = ['guardian', 'supervisor', 'rdsend', 'rdrecv'];
 
-/** A cell that kills what an agent is made of, or has started. */
+/** A cell that kills a process of an agent, or a program of a hop. */
 export type RdmaCell = Cell & { readonly target: { readonly role: AgentRole; readonly host: HostName } };
 
 export function rdmaCells(): RdmaCell[] {
   return allCells().filter(isOverRdma);
 }
 
-/** Leaves nothing of it in the hosts' files; that nothing runs there is seen to after each test. */
+/** Runs the cell and removes its files from the hosts. Remaining processes are checked after each test. */
 export async function runRdmaCell(lab: VirtualLab, cell: RdmaCell): Promise<void> {
   const hosts = hostsOf(cell.shape) as HostName[];
   for (const host of hosts) await lab.on(host, preparation(cell));
@@ -61,7 +61,7 @@ function isOverRdma(cell: Cell): cell is RdmaCell {
   return session === 'openssh' && isBetweenHosts && isOfAgent && PHASES_HERE.includes(phase);
 }
 
-/** A command line of bash, the same on each host. */
+/** The bash command line that prepares each host. */
 function preparation(cell: Cell): string {
   const { bodyBytes } = courseOf(cell);
   const source = sourceWaits(cell)
@@ -79,7 +79,7 @@ interface Feeder {
   end(): Promise<void>;
 }
 
-/** Holds the fifo that is the source open, and writes what comes before its gate. */
+/** Keeps the source, a fifo, open, and writes the bytes before its gate. */
 function startSource(lab: VirtualLab, cell: Cell): Feeder {
   const script = `cd ${DIRECTORY}; echo $$ > feeder; exec 3<> source; exec cat >&3`;
   const running = lab.start(`exec on h1 '${script}'`, { stdin: 'open' });
@@ -129,7 +129,7 @@ async function kill(lab: VirtualLab, { target: { role, host }, signal }: RdmaCel
   await lab.on(host, `kill -${signal.replace('SIG', '')} ${found.pid}`);
 }
 
-/** Of each stage's files, on its host; of long ones the beginning and the end. */
+/** Reads the stages' files on their hosts; of long files only the beginning and the end. */
 async function tracesOn(lab: VirtualLab, { shape }: Cell): Promise<Traces> {
   const hosts = hostsOf(shape) as HostName[];
   return {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of an RDMA hop dies in mid-stream: the run fails with one line that says what, no consumer takes a cut-off
-// stream for a whole one, and nothing is left on any host. More of them is in test/full.
+// A program of an RDMA hop is killed in mid-stream: the run fails with one line that names the cause,
+// no consumer mistakes a truncated stream for a complete one, and nothing is left on any host.
+// test/full has more cells.
 import { beginStream, failsByItself } from './mid-stream.ts';
 import { useVirtualHosts } from './use-virtual-hosts.ts';
 

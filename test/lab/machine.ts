@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One virtual host: a qemu without acceleration, so that it is the same on every machine.
+// One virtual host: qemu without acceleration, so that it behaves the same on every machine.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
@@ -13,13 +13,13 @@ import type { Place } from './place.ts';
 
 export interface MachineOptions {
   readonly cpus: number;
-  /** Of memory and processors; with two, the network cards are on the second. */
+  /** Number of NUMA nodes; with two, the network cards are on the second. */
   readonly nodes: 1 | 2;
   readonly memoryMib: number;
   readonly mtu: number;
-  /** How many hosts there are: each knows the others' names. */
+  /** Number of hosts in the lab: each host knows the others' names. */
   readonly hosts: number;
-  /** Outlives this process; otherwise the kernel ends it with it, however that ends. */
+  /** The host outlives this process; otherwise the kernel kills it when this process ends. */
   readonly lasting: boolean;
 }
 
@@ -28,13 +28,13 @@ export interface BootFiles {
   readonly initramfs: string;
 }
 
-/** guest/start's last word. */
+/** The last line of guest/start. */
 const READY = 'lab: ready';
-// Without erms and fsrm string copies go a byte at a time under emulation: half the bandwidth.
+// Disable erms and fsrm: with them, emulated string copies move single bytes, which halves the bandwidth.
 const CPU = 'max,-erms,-fsrm';
 const KERNEL_WORDS = 'console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off nokaslr random.trust_cpu=1';
 
-/** Starts host h`number`; its pid. */
+/** Starts host h`number`; returns its pid. */
 export function startMachine(place: Place, number: number, options: MachineOptions, files: BootFiles): number {
   rmSync(consoleOf(place, number), { force: true });
   const bound = options.lasting ? [] : ['setpriv', '--pdeathsig', 'KILL'];
@@ -45,7 +45,7 @@ export function startMachine(place: Place, number: number, options: MachineOptio
   return pid;
 }
 
-/** Returns once the host takes ssh connections. */
+/** Resolves when the host accepts ssh connections. */
 export async function machineIsReady(place: Place, number: number, pid: number): Promise<void> {
   await eventually(() => {
     const console = readText(consoleOf(place, number));
@@ -56,7 +56,7 @@ export async function machineIsReady(place: Place, number: number, pid: number):
   if (!isRunning(pid)) throw new Error(`h${number} has ended: ${lastLines(readText(errorsOf(place, number)))}`);
 }
 
-/** The messages of the host's kernel since it was ready: none, unless something went wrong. */
+/** Messages of the host's kernel since it was ready; empty unless something failed. */
 export function complaintsOf(place: Place, number: number): string {
   return readText(consoleOf(place, number)).split(READY)[1]?.trim() ?? '';
 }
@@ -77,13 +77,13 @@ function qemu(place: Place, number: number, options: MachineOptions, { vmlinux, 
   ];
 }
 
-/** Read-only. */
+/** Options that share a directory with the host read-only. */
 function directory(name: string, path: string): string[] {
   const source = `local,id=${name},path=${path.replaceAll(',', ',,')},security_model=none,readonly=on,multidevs=remap`;
   return ['-fsdev', source, '-device', `virtio-9p-pci,bus=pcie.0,fsdev=${name},mount_tag=${name}`];
 }
 
-/** Half of the processors and of the memory each, and a bus that is on the second one. */
+/** Options for two nodes with half of the processors and memory each, and a bus on the second one. */
 function twoNodes({ cpus, memoryMib }: MachineOptions): string[] {
   const half = Math.ceil(cpus / 2);
   const nodes = [

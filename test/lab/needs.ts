@@ -20,9 +20,9 @@ const TOOLS: ReadonlyMap<string, string> = new Map([
   ['rping', 'rdmacm-utils'],
   ['pgrep', 'procps'],
 ]);
-/** Files that the hosts use, which no tool stands for. */
+/** Files that the hosts need from packages without a tool in TOOLS. */
 const FILES: ReadonlyMap<string, string> = new Map([['/etc/libibverbs.d/rxe.driver', 'ibverbs-providers']]);
-/** To get the kernel, once. */
+/** Tools for downloading the kernel once. */
 const KERNEL_TOOLS: ReadonlyMap<string, string> = new Map([
   ['apt-get', 'apt'],
   ['dpkg-deb', 'dpkg'],
@@ -30,7 +30,7 @@ const KERNEL_TOOLS: ReadonlyMap<string, string> = new Map([
   ['xz', 'xz-utils'],
 ]);
 
-/** One line that says what is missing and how to get it; undefined: nothing is. */
+/** One line with the missing requirement and how to get it; undefined if nothing is missing. */
 export function whatIsMissing(): string | undefined {
   if (arch !== 'x64') return `the lab's hosts are x86_64, this machine is ${arch}`;
   if (process.getuid?.() !== 0) return 'only root may make the network namespace of the lab';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of a lab: a namespace with two bridges and a tap for each host; nothing leaves it.
-// This machine has the addresses that end in 254 (fe), and no RDMA device there.
+// The network of a lab: a namespace with two bridges and a tap per host, without a route to other networks.
+// This machine's addresses in it end in 254 (fe), without an RDMA device.
 import { configure, makeNamespace } from '../support/namespaces.ts';
 
-/** IPv4 address of a host by its number. */
+/** The IPv4 address of a host. */
 export function addressOf(number: number): string {
   return `10.77.0.${number}`;
 }
@@ -12,7 +12,7 @@ export function address6Of(number: number): string {
   return `fd00:77::${number}`;
 }
 
-/** The end on this machine of the host's first or second interface. */
+/** This machine's end of the host's first or second interface. */
 export function tapOf(number: number, network: 0 | 1 = 0): string {
   return `tap${number}.${network}`;
 }
@@ -29,7 +29,7 @@ export function makeNetwork(namespace: string, hosts: number, mtu: number): void
   ]);
 }
 
-/** Pulls a host's cable, or puts it back. */
+/** Pulls a host's cable, or plugs it in again. */
 export function setLink(namespace: string, tapName: string, state: 'up' | 'down'): void {
   configure(namespace, [`link set ${tapName} ${state}`]);
 }

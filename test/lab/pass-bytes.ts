@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes a file of each size through a pipeline of virtual hosts and compares it.
+// Passes files through a pipeline of virtual hosts and compares them.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { succeededOver } from './report.ts';
 import type { VirtualLab } from './use-virtual-hosts.ts';
 
-/** So many random bytes go from here through h1 and h2 and back, over RDMA between the two. */
+/** Passes `size` random bytes from this machine through h1 and h2 and back, with RDMA between the hosts. */
 export async function passBytes(lab: VirtualLab, size: number): Promise<void> {
   const bytes = randomBytes(size);
   await lab.write('in', bytes);

@@ -13,7 +13,7 @@ export interface Place {
   readonly directory: string;
 }
 
-/** Labs of other names run beside it: their addresses are those of another namespace. */
+/** Labs with different names can run at the same time, because their addresses are in different namespaces. */
 export function placeOf(name: string): Place {
   return { name, namespace: `rdpipe-lab-${name}`, directory: join(RUNNING, name) };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys and the ssh configuration of a lab: h1 …, h1v6 … (IPv6), ann1 … (a user with limited memory).
+// Creates keys and the ssh configuration of a lab: h1 …, h1v6 … (IPv6), ann1 … (user with a memlock limit).
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
@@ -10,7 +10,7 @@ export function configFileIn(directory: string): string {
   return join(directory, 'ssh_config');
 }
 
-/** Words before those of an ssh(1) that goes over one lasting connection a host: a new one takes half a second. */
+/** An ssh command with one persistent connection per host: a new connection takes half a second. */
 export function lastingSsh({ directory }: Place): readonly string[] {
   const lasting = ['ControlMaster=auto', `ControlPath=${join(directory, '%n.mux')}`, 'ControlPersist=yes'];
   return ['ssh', '-F', configFileIn(directory), ...lasting.flatMap((option) => ['-o', option])];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A suite in C over the verbs of a host: the promises of every transport. More of them is in test/full.
+// Runs the C suite of transports over the verbs of a host. test/full runs more suites.
 import { expect } from 'chai';
 import { ROOT } from '../support/root.ts';
 import { useVirtualHosts } from './use-virtual-hosts.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixture for tests of RDMA: a workplace inside the network of virtual hosts h1, h2 and h3.
-// They start once for all files of a mocha; each test leaves them as it found them.
+// A fixture for tests of RDMA: a workplace in the network of virtual hosts h1, h2 and h3.
+// The hosts start once per mocha process; each test restores their state.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -18,7 +18,7 @@ import { setLink, tapOf } from './network.ts';
 import { configFileIn, lastingSsh } from './ssh-files.ts';
 
 export interface VirtualHostsOptions {
-  /** For one command line, if it is more than any other has. */
+  /** Time limit of one command line, if the default is too short. */
   readonly longestMs?: number;
 }
 
@@ -30,7 +30,7 @@ export interface Packets {
 const NAMES = ['h1', 'h2', 'h3'] as const;
 export type HostName = (typeof NAMES)[number];
 
-/** With the download of a kernel, once. */
+/** Includes the first download of a kernel. */
 const START_MS = patience(900_000);
 
 let started: Promise<RunningLab> | undefined;
@@ -73,20 +73,20 @@ export class VirtualLab extends Workplace {
     this.removeDirectories();
   }
 
-  /** RDMA has a quarter of this time before TCP is tried beside it, and the emulated hosts may be slow. */
+  /** RDMA gets a quarter of this time before TCP is also tried, and the emulated hosts may be slow. */
   #allowSlowHosts(): void {
     const directory = join(this.homes, '.config', 'rdpipe');
     mkdirSync(directory, { recursive: true });
     writeFileSync(join(directory, 'config.toml'), '[defaults]\nconnect-timeout = 60\n');
   }
 
-  /** Returns what a command prints on a host, as root; fails unless it ends with status 0. */
+  /** Runs a command as root on a host and returns its output; rejects unless its status is 0. */
   async on(host: HostName, command: string, withinMs = COMMAND_MS): Promise<string> {
     const { stdout } = await this.#ssh(['-T', host, command], withinMs);
     return stdout;
   }
 
-  /** Command lines of what runs on a host beside what it started with. */
+  /** Command lines of the processes on a host, without those of the idle host. */
   async processesOn(host: HostName): Promise<string[]> {
     const list = await this.on(host, 'ps -e -o ppid=,args= --width 200');
     return list
@@ -96,7 +96,7 @@ export class VirtualLab extends Workplace {
       .map((line) => line.replace(/^\d+ /, ''));
   }
 
-  /** Of the host's RDMA device, since it was made. */
+  /** Packets of the host's RDMA device since it was created. */
   async packets(host: HostName): Promise<Packets> {
     const counters = '/sys/class/infiniband/rxe0/ports/1/hw_counters';
     const [sent, received] = (await this.on(host, `cat ${counters}/sent_pkts ${counters}/rcvd_pkts`)).split('\n');
@@ -113,7 +113,7 @@ export class VirtualLab extends Workplace {
     await eventually(() => expect(isRunning(pid)).to.equal(false));
   }
 
-  /** After killHost(); with other options than the lab's, if there are some. */
+  /** Restarts a host after killHost(); `others` override the lab's options. */
   async restartHost(host: HostName, others: Partial<MachineOptions> = {}): Promise<void> {
     await this.#ssh(['-O', 'exit', host]).catch(() => undefined);
     const { place, files, options } = this.#running;
@@ -122,7 +122,7 @@ export class VirtualLab extends Workplace {
     this.#running.machines[numberOf(host) - 1] = pid;
   }
 
-  /** Here and on every host. */
+  /** Checks this machine and every host. */
   override async expectNothingLeft(): Promise<void> {
     await super.expectNothingLeft();
     await Promise.all(NAMES.map((host) => this.#expectNothingOn(host)));
@@ -132,7 +132,7 @@ export class VirtualLab extends Workplace {
     await eventually(async () => expect(await this.processesOn(host), host).to.deep.equal([]));
   }
 
-  /** For what is undone after tests, which are skipped where the hosts do not run. */
+  /** Runs a command that undoes a change after tests; does nothing if the hosts do not run, as tests are skipped then. */
   async restore(host: HostName, command: string): Promise<void> {
     if (this.#lab !== undefined) await this.on(host, command);
   }
@@ -153,7 +153,7 @@ export class VirtualLab extends Workplace {
   }
 }
 
-/** Parent and command line of the kernel's threads, process 1 and its sleep, sshd's, and the ps that lists them. */
+/** Matches parent and command line of kernel threads, process 1 and its sleep, sshd, and the ps that lists them. */
 const OWN_PROCESSES =
   /^(?:2 |0 \[kthreadd\]|0 \/bin\/bash \/run\/start|1 sleep infinity|\d+ sshd: |\d+ ps -e -o ppid=)/;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extracts the ELF kernel from an x86 bzImage: qemu starts it without firmware, in half the time.
+// Extracts the ELF kernel from an x86 bzImage: qemu boots it without firmware in half the time.
 import { execaSync } from 'execa';
 
-/** How a payload begins, and what unpacks it. */
+/** First bytes of a payload, and the program that decompresses it. */
 const COMPRESSIONS: readonly (readonly [start: string, program: string, ...words: readonly string[]])[] = [
   ['fd377a585a00', 'xz', '-dc'],
   ['28b52ffd', 'zstd', '-dc'],
@@ -12,14 +12,14 @@ const COMPRESSIONS: readonly (readonly [start: string, program: string, ...words
 const BYTES = { encoding: 'buffer', stripFinalNewline: false, maxBuffer: 256 << 20 } as const;
 const ELF = '7f454c46';
 const SECTOR_BYTES = 512;
-// Offsets in the boot protocol's header.
+// Offsets of fields in the header of the boot protocol.
 const SETUP_SECTORS = 0x1f1;
 const PAYLOAD_OFFSET = 0x248;
 const PAYLOAD_LENGTH = 0x24c;
 
 export function vmlinuxOf(image: Buffer): Buffer {
   const payload = payloadOf(image);
-  // The last four bytes tell the length of what was compressed: gzip's own, the others' by the kernel's build.
+  // The last four bytes are the uncompressed length: part of gzip's format, otherwise appended by the kernel's build.
   const length = payload.readUInt32LE(payload.length - 4);
   const [start, program, ...words] = compressionOf(payload);
   const input = start === '1f8b' ? payload : payload.subarray(0, -4);

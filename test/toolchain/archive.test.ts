@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The archives of a release have the same bytes whatever the times, modes and names of the directory they are made of.
+// Archives of a release do not depend on times and modes of files, nor on the name of the source directory.
 import {
   chmodSync,
   mkdirSync,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The benchmark's readings of programs' output, and the tables of its runs.
+// The benchmark reads the output of programs, and prints tables of its runs.
 import { expect } from 'chai';
 import type { Case, Goal } from '../bench/case.ts';
 import { withResults } from '../bench/docs.ts';
@@ -187,7 +187,7 @@ function rates(...numbers: readonly number[]): Figures[] {
   return numbers.map((mb_per_s) => ({ mb_per_s }));
 }
 
-/** The cells of a table of Markdown. */
+/** The cells of a Markdown table. */
 function rowsOf(markdown: string): string[][] {
   const rows = markdown.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| ---'));
   return rows.map((row) =>

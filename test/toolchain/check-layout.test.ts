@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of the layout notices files without their line and directories without their row.
+// check:layout reports files without a first line of comment and directories without a row.
 import { expect } from 'chai';
 import { makeLayout } from '../../scripts/check-layout.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of words finds phrases and wide lines in every kind of file, and accepts plain English.
+// check:words finds phrases and wide lines in every kind of file, and accepts plain English.
 import { expect } from 'chai';
 import { countProblem, findWords } from '../../scripts/check-words.ts';
 import { ROOT } from '../support/root.ts';
@@ -35,7 +35,7 @@ const PLAIN = [
   'interface What { readonly name: string }',
 ];
 
-/** Not in documents and strings; with each, similar words that are plain. */
+/** Phrases that are counted in comments, tests and notes; each with similar words that are allowed. */
 const COUNTED: readonly (readonly [phrase: string, plain: string])[] = [
   ['it is no file', 'there is no file, and it is no longer needed'],
   ['they are no keys', 'they are no more than keys'],
@@ -58,7 +58,7 @@ const COUNTED: readonly (readonly [phrase: string, plain: string])[] = [
   ['the folder', 'the folded directory'],
 ];
 
-/** A name of each kind of file, and such a file with the text in its second line. */
+/** A name for each kind of file, and the file's content with the text in its second line. */
 const KINDS: readonly (readonly [name: string, file: (text: string) => string])[] = [
   ['packages/rdpipe/src/model/a.ts', (text) => `\n// ${text}\nexport const a = b ? c : d;\n`],
   ['packages/rdpipe/test/model/a.test.ts', (text) => `/**\n * ${text}\n */\n`],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion without a terminal: the candidates that bash gets, hosts that files of ssh name, files of this machine.
+// Completion without a terminal: candidates for bash, hosts in ssh's files, local files.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -20,7 +20,7 @@ describe('completion', () => {
   });
   after(() => place.close());
 
-  /** The words that bash offers behind a line, as it gives the line to a function. */
+  /** Calls the completion function as bash does, and returns the candidates after `line`. */
   function complete(line: string): readonly string[] {
     const text = line.slice(Math.max(...[' ', '=', ':', "'"].map((mark) => line.lastIndexOf(mark))) + 1);
     const script = `. "$0"; COMP_LINE=$1 COMP_POINT=\${#1}; "_\${1%% *}" "" "$2"; printf '%s\\n' "\${COMPREPLY[@]}"`;

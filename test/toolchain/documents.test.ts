@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents of the repository: their links lead to files that are there, versions are the program's.
+// Documents of the repository: links point to existing files, and versions are those of the program.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -61,7 +61,7 @@ describe('the documents of a package', () => {
   });
 });
 
-/** Those at the top of the repository, and all below docs/. */
+/** The Markdown files at the top of the repository, and all below docs/. */
 function documents(): string[] {
   const below = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' });
   const names = [...readdirSync(ROOT), ...below.map((name) => join('docs', name))];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text form of a fuzz target's inputs gives the same bytes back, to libFuzzer as files and to the replay in C.
+// The text form of fuzz inputs gives the original bytes, as files for libFuzzer and in the C replay.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

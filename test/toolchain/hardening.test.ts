@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shipped programs are built so that a mistake in them ends them: protections read from the files, not the Makefile.
+// Shipped programs are hardened, so that a memory error ends them. Checks the files, not the Makefile.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

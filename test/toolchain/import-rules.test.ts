@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The import rules: directories of TypeScript and C, libraries, circles.
+// The import rules: directories of TypeScript and C, libraries, import cycles.
 import { expect } from 'chai';
 import { checkImports } from '../../scripts/check-imports.ts';
 
-/** A file below packages/rdpipe/src and what it imports. */
+/** A file below packages/rdpipe/src and a module that it imports. */
 type Import = readonly [file: string, from: string];
 
 const FORBIDDEN: readonly Import[] = [
@@ -58,7 +58,7 @@ const ALLOWED: readonly Import[] = [
   ['ui/pages/chart.ts', 'echarts/core'],
 ];
 
-/** A file of C, what it includes, and the other files there are. */
+/** A C file, a header that it includes, and the other existing files. */
 type Include = readonly [file: string, include: string, ...others: string[]];
 
 const FORBIDDEN_INCLUDES: readonly Include[] = [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An installed copy runs from where it was put, without the checkout, and goes without a trace.
+// An installed copy runs without the checkout, and can be removed completely.
 import {
   existsSync,
   mkdirSync,
@@ -20,7 +20,7 @@ import { brokenLinks } from '../../scripts/dist/documents.ts';
 import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
-/** In bin/, sorted. */
+/** The programs in bin/, sorted. */
 const PROGRAMS = ['rdcp', 'rdpipe', 'rdrecv', 'rdsend', 'rdssh', 'rdstage', 'rdtree'];
 
 describe('make install', () => {
@@ -118,7 +118,7 @@ describe('make install', () => {
   describe("with cron's environment", () => {
     let bare: string;
 
-    /** As /usr/bin:/bin are where node was installed elsewhere. */
+    /** A copy of /usr/bin without node, as if node was installed elsewhere. */
     before(() => {
       bare = join(staging, 'usr-bin');
       mkdirSync(bare);
@@ -157,7 +157,7 @@ describe('make install', () => {
       return runProgram('/bin/sh', ['-c', line], { env: { PATH: bare, HOME: staging }, extendEnv: false });
     }
 
-    /** That of docs/unattended.md is installed below /usr/local. */
+    /** The program in the example of docs/unattended.md, with this installation's prefix in place of /usr/local. */
     function programOfCronExample(): string {
       const page = readFileSync(join(ROOT, 'docs/unattended.md'), 'utf8');
       const [, program = ''] = /^15 2 \* \* \* +(\S+) -q /m.exec(page) ?? [];

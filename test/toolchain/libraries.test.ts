@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The libraries that the programs that are copied to a host need there, and the licences of those that are linked in.
+// The shared libraries of programs that are copied to hosts, and the licences of linked libraries.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
@@ -16,7 +16,7 @@ describe('a copied program', () => {
     ['static/rdtree', []],
     ['release/rdstage', ['libc.so.6']],
     ['release/rdtree', ['libc.so.6']],
-    // Those of RDMA are opened when they are needed.
+    // The RDMA libraries are loaded with dlopen() when they are needed.
     ['release/rdsend', ['libc.so.6', 'libcrypto.so.3', 'libssl.so.3']],
     ['release/rdrecv', ['libc.so.6', 'libcrypto.so.3', 'libssl.so.3']],
   ] as const) {
@@ -39,7 +39,7 @@ describe('the licence of a linked library', () => {
   });
 });
 
-/** The loader belongs to the C library. */
+/** The needed libraries without the loader, which is part of the C library. */
 function librariesOf(program: string): string[] {
   const text = execaSync('readelf', ['--dynamic', '--wide', program]).stdout;
   const names = [...text.matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(([, name = '']) => name);

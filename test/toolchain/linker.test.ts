@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The static build hides the linker's warnings of what libcrypto has and no program calls, and no others.
+// The static build hides only the linker's warnings about functions of libcrypto that no program calls.
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ import { runProgram } from '../support/run-program.ts';
 describe('the static build', () => {
   let out: string;
 
-  /** Objects that are up to date, beside no program. */
+  /** Copies the up-to-date objects without the program. */
   before(() => {
     out = mkdtempSync(join(ROOT, 'build/linker-'));
     cpSync(join(ROOT, 'build/static'), out, { recursive: true, preserveTimestamps: true });
@@ -36,7 +36,7 @@ describe('the static build', () => {
     expect(linkWith('void missing(void); void calls(void); void calls(void) { missing(); }')).to.contain('undefined');
   });
 
-  /** The messages of the linker about a program with one more object. */
+  /** Links the program with one more object; returns the linker's messages. */
   function linkWith(source: string): string {
     const [file, object] = [join(out, 'more.c'), join(out, 'more.o')];
     writeFileSync(file, source);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counts that docs/testing.md gives for faults and attacks are true: there are no fewer tests than it says.
+// There are at least as many tests of faults and attacks as docs/testing.md states.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -17,14 +17,14 @@ describe('docs/testing.md counts', () => {
   before(() => {
     const directories = ['faults', 'attacks', 'copy', 'full'].map((directory) => `test/${directory}/**/*.test.ts`);
     const words = ['--dry-run', '--reporter', 'json', ...directories];
-    // Suites make directories while they are loaded, and remove them after their tests, of which none runs here.
+    // Suites create directories when they are loaded, and would remove them after tests, which do not run here.
     const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-loaded-'));
     const { stdout: said } = execaSync(join(ROOT, 'node_modules/.bin/mocha'), words, {
       cwd: ROOT,
       env: { TMPDIR: scratch },
     });
     rmSync(scratch, { recursive: true });
-    // The seed that a suite prints while it is loaded comes before.
+    // Skip the seed that a suite prints when it is loaded.
     const listing: Listing = JSON.parse(said.slice(said.search(/^\{$/m)));
     for (const { file } of listing.tests) {
       const name = relative(join(ROOT, 'test'), file).replace(/\.test\.ts$/, '');
@@ -45,7 +45,7 @@ describe('docs/testing.md counts', () => {
   }
 });
 
-/** `24 (`faults/kill-matrix-*`)` */
+/** Finds counts such as `24 (`faults/kill-matrix-*`)`. */
 function countsIn(text: string): RegExpMatchArray[] {
   return [...text.matchAll(/\| ([\d,]+) \((`(?:faults|attacks|copy|full)\/[^)]*`)\)/g)];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test run that is killed leaves its networks behind. The next removes them, but not those of one that still runs.
+// A killed test run leaves its network namespaces. The next run removes them, but not those of a running one.
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { Cables } from '../support/cables.ts';
@@ -75,7 +75,7 @@ function withCables(check: () => void): void {
   }
 }
 
-/** Pid of a process that runs inside. */
+/** Starts a process in the namespace; returns its pid. */
 async function startInside(namespace: string): Promise<number> {
   startProgram(['ip', 'netns', 'exec', namespace, 'sleep', '60'], { stdio: 'ignore' }).child.unref();
   return eventually(() => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node that bin/rdpipe and bin/rdcp run on: how it is found, and which one is refused.
+// The node for bin/rdpipe and bin/rdcp: how it is found, and which versions are rejected.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

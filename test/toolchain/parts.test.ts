@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the suite: each file of tests is in one, each change runs those that it affects, nothing may be left.
+// The parts of npm test: each test file is in one part, a change runs the parts that it affects,
+// and no files or processes may be left.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded terminal that README shows: screens become an animated image, which is small and true.
+// The terminal recording in README: screens become an animated image, which is small and accurate.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

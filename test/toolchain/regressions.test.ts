@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regressions that the sources and the build show; and docs/notes/regressions.md names the test of each regression.
+// Regressions that are visible in sources and build. docs/notes/regressions.md names the test of each regression.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -43,7 +43,7 @@ describe('docs/notes/regressions.md', () => {
   });
 });
 
-/** In the source of its suite. `…` stands for any words, such as those that a template puts there. */
+/** Matches a title in the source of its suite. `…` matches any text, such as a template's placeholder. */
 function titled(title: string): RegExp {
   const parts = title.split('…').map((part) => part.replace(/[^\w\s]/g, '\\$&'));
   return new RegExp(`\\bit\\(\\s*(['"\`])${parts.join('[^\\n]+')}\\1,`);

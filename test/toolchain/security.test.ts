@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/testing.md names the tests that show the promises of each section of docs/threat-model.md, and they exist.
+// docs/testing.md names existing tests for the promises of each section of docs/threat-model.md.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

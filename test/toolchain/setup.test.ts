@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set-up that cannot go on says why in one line: missing libraries, steps that fail for a known reason.
+// A set-up that fails prints the reason on one line: missing libraries, steps with a known failure.
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { execaSync } from 'execa';
 import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
-/** JavaScript that has no types. */
+/** A JavaScript file without types. */
 const REASON: string = '../../scripts/setup/reason.mjs';
 const { reasonOf } = (await import(REASON)) as {
   readonly reasonOf: (log: string, disk: { readonly isFull: boolean }) => string | undefined;
@@ -114,7 +114,7 @@ describe("the set-up's examination of this system", () => {
   }
 });
 
-/** For pkg-config: the libraries of the build, of which libcrypto takes more where it is linked statically. */
+/** Writes .pc files of the build's libraries; static linking of libcrypto needs `more`. */
 function describeLibraries(directory: string, more: string): void {
   for (const name of ['libssl', 'libcrypto', 'libzstd', 'libxxhash', 'jansson']) {
     const text = `Name: ${name}\nDescription: of a test\nVersion: 3.0.0\nLibs:\n`;

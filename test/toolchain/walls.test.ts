@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A package of C finds the headers of those that it may use, and no others: another include does not compile.
+// A C package finds only the headers of packages that it may use: other includes do not compile.
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { ROOT } from '../support/root.ts';

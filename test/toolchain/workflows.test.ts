@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workflows of GitHub: as its own reader understands them, with few rights, and with scripts and files that exist.
+// GitHub workflows: valid for GitHub's parser, with few permissions, and with existing scripts and files.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser';
@@ -9,7 +9,7 @@ import { ROOT } from '../support/root.ts';
 
 const DIRECTORY = join(ROOT, '.github/workflows');
 const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
-/** Rights that a job may have; any other is a decision to be made. */
+/** Permissions that a job may have; any other needs a decision. */
 const RIGHTS = ['attestations: write', 'contents: read', 'contents: write', 'id-token: write'];
 
 interface Step {
@@ -114,7 +114,7 @@ function checks(name: string): void {
   });
 }
 
-/** The images of its container, or the runner itself. */
+/** The images of a job's container, or its runner. */
 function systemsOf({ container, strategy, 'runs-on': runner }: Job): string[] {
   const image = typeof container === 'object' ? container.image : (container ?? runner);
   const [, key] = /\$\{\{ matrix\.(\w+) \}\}/.exec(image) ?? [];

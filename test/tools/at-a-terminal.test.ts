@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdssh at a terminal: what is typed reaches the command, and Ctrl-C and Ctrl-D end it.
+// rdssh at a terminal: typed input reaches the command, and Ctrl-C and Ctrl-D end it.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type Lab, useLab } from '../support/lab.ts';
@@ -11,7 +11,7 @@ describe('rdssh at a terminal', () => {
   describe('types', () => tests(lab));
 });
 
-/** In a describe() of their own, whose hook comes before the lab's look for what was left. */
+/** In a nested describe(), because its hooks run before the lab checks for processes that are left. */
 function tests(lab: Lab): void {
   before(function () {
     needsTool(this, 'tmux');
@@ -35,7 +35,7 @@ function tests(lab: Lab): void {
       await terminal.shows(/^got abc$/m);
       await terminal.press('C-d');
       expect(await terminal.ended()).to.deep.equal({ status: 0, lines: ['on', 'abc', 'got abc', 'end'] });
-      // The shell reads again what is typed.
+      // The shell reads typed input again.
       expect(await terminal.run('echo hi')).to.deep.equal({ status: 0, lines: ['hi'] });
     }));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of programs of others: each does its work, and its bytes go over the data plane.
+// Tests of other programs with rdssh: each works, and its data goes over hops.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -19,7 +19,7 @@ export function describePrograms(all: readonly Use[], { mib }: Sizes, longestMs?
   });
 }
 
-/** In a describe() of their own, whose hook comes before the lab's look for what was left. */
+/** In a nested describe(), because its hooks run before the lab checks for processes that are left. */
 function tests(lab: Lab, all: readonly Use[], mib: number): void {
   afterEach(() => lab.endKeptConnections());
   for (const { title, tools, times, script } of all)
@@ -29,7 +29,7 @@ function tests(lab: Lab, all: readonly Use[], mib: number): void {
       const { home } = lab.host('h1');
       succeeded(await lab.sh(`rm -rf ${home}/*\n${script}`, { H1: home, RDSSH_OPTIONS: `-v -E ${log}` }), '');
       const text = readFileSync(log, 'utf8');
-      // ssh itself would write so there. git asks it for the configuration first.
+      // A session of ssh itself would write this line; git's `ssh -G` before its session does not.
       expect(text).not.to.include('Entering interactive session');
       expect(carried(text)).to.be.at.least(times * mib * MIB);
     });
@@ -37,7 +37,7 @@ function tests(lab: Lab, all: readonly Use[], mib: number): void {
 
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
 
-/** The bytes of all hops in the summaries of -v, which are rounded. */
+/** The sum of the hops' bytes in the summaries of -v, which are rounded. */
 function carried(log: string): number {
   const hops = [...log.matchAll(/ (?:delivered|closed) +([\d.]+) (B|KiB|MiB|GiB)[ ,]/g)];
   return hops.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of command lines that ssh and rdssh run to the same output, standard error and status.
+// A table of command lines for which ssh and rdssh have the same output, standard error and status.
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -8,7 +8,7 @@ import { needsTool } from '../support/needs.ts';
 
 const SHELLS = ['zsh', 'fish', 'tcsh', 'dash'];
 
-/** Lines of bash, in which $P is the one or the other. */
+/** Lines of bash; $P is ssh or rdssh. */
 const STREAMS: readonly string[] = [
   '$P h1 exit 3; echo $?; $P h1 no-such-program; echo $?; $P h1 "kill -9 \\$\\$"; echo $?',
   '$P h1 "echo out; echo err >&2; printf no-newline >&2"',
@@ -51,9 +51,9 @@ const OPTIONS: readonly string[] = [
 ];
 
 const HOSTS: readonly string[] = [
-  // Only the limit for login shells shows it: here the program's own, not the long one of the lab.
+  // Only the time limit for login shells detects these hosts: use the default limit, not the long one of the lab.
   'for c in ls "git-upload-pack /nowhere"; do $P gits "$c"; echo $?; done; echo in | XDG_CONFIG_HOME=$PWD $P forced ls; echo $?',
-  // The second rdssh leaves it to ssh at once; a third run would be its own.
+  // The second rdssh starts ssh immediately; otherwise the command would run a third time.
   'export XDG_CONFIG_HOME=$PWD; echo in | $P reads ls; echo $?; rm $HOME/reads/ran; echo in | $P reads ls; echo $?; wc -l < $HOME/reads/ran',
   ...SHELLS.map(
     (shell) =>
@@ -61,7 +61,7 @@ const HOSTS: readonly string[] = [
   ),
 ];
 
-/** Those that `choose` takes of all the lines. */
+/** Tests the lines that `choose` selects of all lines. */
 export function describeLikeSsh(choose: (lines: readonly string[]) => readonly string[]): void {
   describe('rdssh is like ssh', () => {
     const lab = useLab({
@@ -69,7 +69,7 @@ export function describeLikeSsh(choose: (lines: readonly string[]) => readonly s
         ...SHELLS.map((shell) => shellHost(shell, shell)),
         shellHost('gits', 'git-shell'),
         { name: 'forced', server: ['ForceCommand echo forced; cat; exit 4'] },
-        // As `borg serve` does.
+        // Like `borg serve`: reads all input before it answers.
         { name: 'reads', server: ['ForceCommand echo >> "$HOME/ran"; sort; exit 4'] },
       ],
     });
@@ -78,7 +78,7 @@ export function describeLikeSsh(choose: (lines: readonly string[]) => readonly s
   });
 }
 
-/** In a describe() of their own, whose hook comes before the lab's look for what was left. */
+/** In a nested describe(), because its hooks run before the lab checks for processes that are left. */
 function tests(lab: Lab, lines: readonly string[]): void {
   afterEach(() => lab.endKeptConnections());
   for (const line of lines)
@@ -93,7 +93,7 @@ function tests(lab: Lab, lines: readonly string[]): void {
     });
 }
 
-/** The login shell is another, in a forced command: no user has to be made. */
+/** A host with another login shell, set by a forced command, so that no user must be created. */
 function shellHost(name: string, shell: string) {
   return { name, server: [`ForceCommand SHELL=$(command -v ${shell}) exec ${shell} -c "$SSH_ORIGINAL_COMMAND"`] };
 }

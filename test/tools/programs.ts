@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of others with rdssh as their ssh: what each does, and how many bytes of it are not ssh's.
+// Other programs that use rdssh as their ssh: a script for each, and the bytes that must go over hops.
 
 export interface Sizes {
-  /** Small files of a tree. */
+  /** Number of small files in a tree. */
   readonly files: number;
-  /** Its large file. */
+  /** Size of the tree's large file. */
   readonly mib: number;
-  /** Commands of a program that runs many. */
+  /** Number of commands, for programs that run many. */
   readonly commands: number;
 }
 
@@ -17,15 +17,14 @@ export interface Use {
   readonly title: string;
   readonly tools: readonly string[];
   /**
-   * A line of bash. It fails, or prints, when something is wrong; `tree` is its source, `fails` a function that
-   * succeeds where a command does not.
+   * Lines of bash, which print something or fail if the test fails. The directory `tree` is the source.
    */
   readonly script: string;
-  /** How often it carries the contents of the tree. */
+  /** How many times the script transfers the contents of the tree. */
   readonly times: number;
 }
 
-/** Programs do their work in a directory `t` of the host. */
+/** Programs work in the directory `t` of the host. */
 export function uses({ files, mib, commands }: Sizes): readonly Use[] {
   const tree = `mkdir -p tree/sub && head -c ${mib}M /dev/urandom > tree/big
     for n in $(seq ${files}); do echo "file $n" > "tree/sub/$n"; done; ln -s big tree/link; touch 'tree/a  b'`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// syncoid, which finds its ssh by PATH alone: rdssh is there as `ssh`, before ssh itself.
+// syncoid finds ssh only by PATH, so rdssh is there under the name `ssh`, before ssh itself.
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -16,7 +16,7 @@ export function describeSyncoid(): void {
   });
 }
 
-/** In a describe() of their own, whose hook comes before the lab's look for what was left. */
+/** In a nested describe(), because its hooks run before the lab checks for processes that are left. */
 function tests(lab: Lab): void {
   let zfs: Zfs;
   before(async function () {
@@ -45,7 +45,7 @@ function tests(lab: Lab): void {
       stderr: '',
       text: '',
     });
-    // Only control went by ssh itself.
+    // Only control connections used ssh itself.
     const lines = readFileSync(log, 'utf8');
     expect(lines)
       .to.include(' -M ')
@@ -53,7 +53,7 @@ function tests(lab: Lab): void {
   });
 }
 
-/** A link to rdssh, and behind it a program that keeps the command lines of ssh itself. */
+/** Creates a link to rdssh, and later in PATH a program that logs the command lines of ssh itself. */
 function putFirst(lab: Lab, log: string): void {
   for (const name of ['first', 'second']) mkdirSync(join(lab.directory, name));
   symlinkSync(join(ROOT, 'bin/rdssh'), join(lab.directory, 'first/ssh'));
@@ -63,7 +63,7 @@ function putFirst(lab: Lab, log: string): void {
   chmodSync(itself, 0o755);
 }
 
-/** zfs-fuse is too old for `zfs get -t`, and what syncoid does without that fails on any remote host. */
+/** zfs-fuse is too old for `zfs get -t`, and syncoid's fallback fails on every remote host. */
 function addZfs(directory: string): void {
   mkdirSync(directory);
   const withoutType = `[ "$4 $5" = '-t snapshot' ] && shift 5 && set -- get -Hpd 1 "$@"`;

@@ -368,7 +368,7 @@ static void test_many_attributes(void) {
   CHECK(read_stream(fd, RD_STREAM_ENTRIES, SIZE_MAX) == 2 * most + 1 && error.code == RD_CODE_DATA_DAMAGED);
 }
 
-// A source names a limited number of users, and as many groups.
+// A source may name a limited number of users, and as many groups.
 static void test_many_owners(void) {
   RD_AUTO_CLOSE int fd = open_stream();
   struct rd_stream_writer *writer = rd_stream_writer_create(fd, RD_STREAM_ENTRIES);

@@ -21,6 +21,7 @@ struct rd_bytes rd_source_dirs_source_name(const struct rd_source_dirs *director
 // Enters a directory; it is opened when its descriptor is first requested. `name` must be valid; at depth 0 it may be
 // empty.
 void rd_source_dirs_enter(struct rd_source_dirs *directories, struct rd_bytes name);
+// Goes back to the parent directory.
 void rd_source_dirs_leave(struct rd_source_dirs *directories);
 unsigned rd_source_dirs_depth(const struct rd_source_dirs *directories); // 0: in the directory that contains the source
 

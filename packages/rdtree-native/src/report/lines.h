@@ -8,6 +8,7 @@
 // Enables lines for rdsend (role send) and rdrecv (role write), but not for other roles or with RD_REPORT_EVENTS. Call
 // before any other thread runs.
 void rd_lines_begin(const struct rd_tree_settings *settings);
+// Returns true if lines replace events.
 bool rd_lines_are_wanted(void);
 
 // Shows the first 8 KiB of a path, with its control characters as `?`.

@@ -22,6 +22,7 @@ struct rd_names {
 // Replaces the contents of `names` by the next names of the directory, about 16,384 of them, without "." and "..".
 // There are none at the end of the directory. Returns false, with errno, on failure.
 bool rd_names_read(struct rd_names *names, int fd);
+// Valid until `names` changes.
 const char *rd_names_text(const struct rd_names *names, size_t index);
 // Keeps only the names of type DT_DIR, in as little memory as they need.
 void rd_names_keep_directories(struct rd_names *names);

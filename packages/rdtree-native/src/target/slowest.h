@@ -11,7 +11,7 @@ struct rd_slowest; // opaque
 struct rd_slowest *rd_slowest_create(void);          // never NULL
 void rd_slowest_destroy(struct rd_slowest *slowest); // NULL-safe
 
-// Returns true if `ns` is among the slowest so far. Any thread may call it, as well as rd_slowest_add().
+// Returns true if `ns` is among the slowest so far. Any thread may call this and rd_slowest_add().
 bool rd_slowest_wants(const struct rd_slowest *slowest, bool is_directory, uint64_t ns);
 // Takes ownership of the path.
 void rd_slowest_add(struct rd_slowest *slowest, bool is_directory, char *path, uint64_t bytes, uint64_t ns);

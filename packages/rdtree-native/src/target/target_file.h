@@ -69,6 +69,7 @@ void rd_target_file_destroy(struct rd_target_file *file);
 // Opens the file. With `may_resume`, opens its partial file and keeps the content, unless another run has that locked:
 // then `other_fd` refers to it. Returns false on failure, which was reported.
 bool rd_target_file_open(struct rd_target_file *file, bool may_resume);
+// Writes bytes of the content. Returns false on failure, which was reported.
 bool rd_target_file_write(struct rd_target_file *file, uint64_t offset, const unsigned char *bytes, size_t count);
 // Adds a range; adjacent ranges are merged. Fails the file if there are too many.
 void rd_target_file_add_range(struct rd_target_file *file, uint64_t offset, uint64_t count);
@@ -88,6 +89,7 @@ bool rd_target_file_publish(struct rd_target_file *file);
 
 // Reports the first failure of the file. `number`: errno, or 0. Always returns false.
 bool rd_target_file_fail(struct rd_target_file *file, int number, const char *text);
+// Writes the temporary name number `number` of this run.
 void rd_temporary_name(const struct rd_write *write, uint64_t number, char name[RD_TEMPORARY_BYTES]);
 // Like rename() within a directory, but removes a directory that is in the way, if allowed. Returns false with errno;
 // sets *text if a directory was in the way.

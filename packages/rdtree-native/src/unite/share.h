@@ -35,6 +35,7 @@ bool rd_share_load(struct rd_share *share, rd_share_found *found, void *context,
 // Call when the loaded record is done.
 void rd_share_step(struct rd_share *share);
 
+// Returns true if both have the same bytes.
 bool rd_encoded_is_same(const struct rd_encoded *one, const struct rd_encoded *other);
 
 #endif
