@@ -99,6 +99,7 @@ const DIRECTORIES: Readonly<Record<string, string>> = {
     'Completion for bash, zsh and fish: `npm run fix` writes its options, `complete.sh` finds hosts and paths',
   docs: 'Guides, the protocol, tests, benchmarks',
   'docs/adr': 'Decisions and their reasons',
+  'docs/protocol': 'The protocol: frames, the agent, trees, serving, forwards',
   'docs/notes': 'Laboratory notes, dated',
   'packages/rdpipe/man': 'Manual pages of rdpipe and its subcommands',
   'packages/rdpipe/test': 'Unit tests, in the same directories as in src',

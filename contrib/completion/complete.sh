@@ -9,9 +9,9 @@ export LC_ALL
 set -f
 exec 2>/dev/null
 
-MOST_NAMES=200
+NAMES_MAX=200
 LONGEST_S=${RDPIPE_TAB_SECONDS:-2}
-MOST_INCLUDES=4
+INCLUDES_MAX=4
 
 # Prints hosts that begin with the word, which may contain a user; $1 is appended to each.
 hosts() {
@@ -32,7 +32,7 @@ hosts() {
 
 # Prints the names in a configuration of ssh: $1 its file, $2 the directory of included files, $3 the include depth.
 config_names() (
-  [ -f "$1" ] && [ "$3" -le "$MOST_INCLUDES" ] || exit 0
+  [ -f "$1" ] && [ "$3" -le "$INCLUDES_MAX" ] || exit 0
   values_of host "$1"
   values_of include "$1" | while IFS= read -r pattern; do
     case $pattern in
@@ -91,7 +91,7 @@ paths() {
     directory=$(unescaped "$directory") && name=$(unescaped "$name") || return
     escaped=escaped
   fi
-  listing "$@" | sed -n 's/^=//p' | starting_with "$name" | harmless | head -n "$MOST_NAMES" | "$escaped" |
+  listing "$@" | sed -n 's/^=//p' | starting_with "$name" | harmless | head -n "$NAMES_MAX" | "$escaped" |
     begun=$begun awk '{ print ENVIRON["begun"] $0 }' | starting_with "$word"
 }
 
@@ -131,7 +131,7 @@ listing() {
 
 # A login shell may print a greeting, so the lines of the listing begin with =.
 listing_script() {
-  printf '%s\n' "home=$home" "directory=$(quoted "$directory")" "name=$(quoted "$name")" "left=$MOST_NAMES" '
+  printf '%s\n' "home=$home" "directory=$(quoted "$directory")" "name=$(quoted "$name")" "left=$NAMES_MAX" '
 LC_ALL=C
 unset CDPATH
 [ -z "$home" ] || cd || exit 0

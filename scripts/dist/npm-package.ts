@@ -10,7 +10,7 @@ import { installInto, type Release, readManifest } from './release.ts';
  * Programs for two CPUs fit; with more, the file would be too large to download for one of them: about 10 MB with the
  * OpenSSL of Debian 12, 12.7 MB with that of Debian 13.
  */
-const MOST_BYTES = 14_000_000;
+const BYTES_MAX = 14_000_000;
 /** Names in bin/ of an installed copy: npm has no links, so one file, bin/program, starts all native programs. */
 const NATIVE = ['rdssh', 'rdsend', 'rdrecv', 'rdstage', 'rdtree'];
 /** Node's names of CPUs, by the names of `uname -m`. */
@@ -61,5 +61,5 @@ function manifest(release: Release, directory: string): object {
 function pack(directory: string, file: string, epoch: number): void {
   makeTarGz(directory, file, 'package', epoch);
   const { size } = statSync(file);
-  if (size > MOST_BYTES) throw new Error(`${file} has ${size} bytes (at most ${MOST_BYTES} are allowed)`);
+  if (size > BYTES_MAX) throw new Error(`${file} has ${size} bytes (at most ${BYTES_MAX} are allowed)`);
 }

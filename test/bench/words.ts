@@ -24,7 +24,7 @@ export const USAGE = `usage: npm run bench -- [OPTION...] [TABLE...]
 const DEFAULTS = { rounds: 5, mib: 1024, labMib: 256 };
 const QUICK = { rounds: 3, mib: 128, labMib: 64 };
 /** ib_send_bw sends at least five messages. */
-const LEAST_MIB = 5;
+const MIB_MIN = 5;
 const SEEDS = 2 ** 32;
 
 export interface Words {
@@ -47,8 +47,8 @@ export function wordsOf(argv: string[]): Words {
   const { rounds, mib, labMib } = values.quick ? QUICK : DEFAULTS;
   const numbers = {
     rounds: number(values.rounds, rounds, 1),
-    mib: number(values.mib, mib, LEAST_MIB),
-    labMib: number(values.mib, labMib, LEAST_MIB),
+    mib: number(values.mib, mib, MIB_MIN),
+    labMib: number(values.mib, labMib, MIB_MIN),
     seed: number(values.seed, randomInt(SEEDS), 0),
   };
   const { against, json } = values;

@@ -31,7 +31,7 @@ const ROUTES = [
 ] as const;
 const ENTRIES = 5000;
 /** Longest part of a message with a long path that a failed test shows. */
-const MOST_SHOWN = 2000;
+const SHOWN_MAX = 2000;
 const ANN = 61_235;
 /** Sessions on this host run as a user other than root. */
 const AS_ANN = `ForceCommand exec setpriv --reuid ${ANN} --regid ${ANN} --clear-groups sh -c "$SSH_ORIGINAL_COMMAND"`;
@@ -220,7 +220,7 @@ describe('rdcp', () => {
 
 /** Expects status 0 and no output. */
 function copied({ status, text, stderr }: Result): void {
-  expect({ status, text, stderr: stderr.slice(0, MOST_SHOWN) }).to.deep.equal({ status: 0, text: '', stderr: '' });
+  expect({ status, text, stderr: stderr.slice(0, SHOWN_MAX) }).to.deep.equal({ status: 0, text: '', stderr: '' });
 }
 
 /** Inode numbers and change times of all entries below: they show each file that was written or changed in any way. */

@@ -6,13 +6,13 @@ import { expectFlatMemory } from './memory.ts';
 
 const ENTRIES = 10_000;
 /** Twice what the largest of them takes. */
-const MOST_KIB = 16 * 1024;
+const KIB_MAX = 16 * 1024;
 
 describe('a copy of many entries', () => {
   const lab = useLab();
 
   it(`takes little memory for ${ENTRIES}`, async function () {
     needsTool(this, 'rsync');
-    await expectFlatMemory(lab, ENTRIES, MOST_KIB);
+    await expectFlatMemory(lab, ENTRIES, KIB_MAX);
   });
 });

@@ -13,7 +13,7 @@ import { ROOT } from '../support/root.ts';
 const UNATTENDED = readFileSync(join(ROOT, 'docs/unattended.md'), 'utf8');
 const LONGEST_MS = 1_800_000;
 /** The first line lists the packages and takes more than one row of the screen. */
-const MOST_LINES_OF_SETUP = 8;
+const LINES_OF_SETUP_MAX = 8;
 
 for (const [name, release] of Object.entries(RELEASES))
   describe(`docs/install.md in a bare ${name}`, function () {
@@ -107,7 +107,7 @@ function expectDemo({ status, screen }: Typed): void {
     .to.contain('\nIH\n')
     .and.to.contain('h2: 2147483648\n')
     .and.to.match(/^Bandwidth \d/m);
-  expect(linesOfSetup(screen).length, screen).to.be.at.most(MOST_LINES_OF_SETUP);
+  expect(linesOfSetup(screen).length, screen).to.be.at.most(LINES_OF_SETUP_MAX);
 }
 
 /** Returns the lines of the setup without the notices of npm. */

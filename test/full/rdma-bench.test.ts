@@ -12,7 +12,7 @@ const MIB = 1024 * 1024;
 const LONGEST_MS = 300_000;
 /** Packets of the data, which is sent twice, at the network's payload per packet. */
 const PACKETS = (2 * 4 * MIB) / 4096;
-const WAYS = ['rdma', 'tcp', 'tcp encrypted', 'ssh'];
+const METHODS = ['rdma', 'tcp', 'tcp encrypted', 'ssh'];
 
 describe('rdpipe bench on virtual hosts', () => {
   const lab = useVirtualHosts({ longestMs: LONGEST_MS });
@@ -23,12 +23,12 @@ describe('rdpipe bench on virtual hosts', () => {
     const { status, text, stderr } = await lab.sh(`rdpipe bench ${words}`);
     const after = await lab.packets('h1');
     expect({ status, stderr }, text).to.deep.equal({ status: 0, stderr: '' });
-    const { ways, missing } = jsonObject<Benchmark>(text, 'bench');
+    const { methods, missing } = jsonObject<Benchmark>(text, 'bench');
     expect(missing).to.deep.equal([]);
-    expect(ways.map(({ way }) => way)).to.deep.equal(WAYS);
-    expect(ways[0]?.carrier).to.match(/^rdma rxe0 \(RoCE v2, 2\.5 Gb\/s\), authenticated/);
-    for (const { samples } of ways) samples.forEach(expectWhole);
-    expect(ways.map(({ samples }) => samples.length)).to.deep.equal([1, 1, 1, 1]);
+    expect(methods.map(({ method }) => method)).to.deep.equal(METHODS);
+    expect(methods[0]?.carrier).to.match(/^rdma rxe0 \(RoCE v2, 2\.5 Gb\/s\), authenticated/);
+    for (const { samples } of methods) samples.forEach(expectWhole);
+    expect(methods.map(({ samples }) => samples.length)).to.deep.equal([1, 1, 1, 1]);
     expect(after.sent - before.sent).to.be.greaterThan(PACKETS);
     needsBrowser(this);
     await expectPage(join(lab.directory, 'bench.html'));
@@ -46,11 +46,11 @@ describe('rdpipe bench on virtual hosts', () => {
     expect(dom.match(/<svg /g)).to.have.length(3);
     const rows = [...dom.matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs)].map(([, row = '']) => row.split(/<[^<]*>+/));
     const figures = rows.map((texts) => texts.filter((text) => text !== ''));
-    expect(figures.map(([way]) => way)).to.deep.equal(WAYS);
-    for (const [way, ...cells] of figures) {
-      expect(cells.slice(0, 3).join(), way).to.match(/^([\d.]+ [kMG]B\/s,?){3}$/);
-      expect(cells.slice(3, 5).join(), way).to.match(/^\d+\.\d\d,\d+\.\d\d$/);
-      expect(cells[5], way).to.match(way === 'ssh' ? /^[\d.]+ (ms|s) \(login\)$/ : /^[\d.]+ (µs|ms)$/);
+    expect(figures.map(([method]) => method)).to.deep.equal(METHODS);
+    for (const [method, ...cells] of figures) {
+      expect(cells.slice(0, 3).join(), method).to.match(/^([\d.]+ [kMG]B\/s,?){3}$/);
+      expect(cells.slice(3, 5).join(), method).to.match(/^\d+\.\d\d,\d+\.\d\d$/);
+      expect(cells[5], method).to.match(method === 'ssh' ? /^[\d.]+ (ms|s) \(login\)$/ : /^[\d.]+ (µs|ms)$/);
     }
   }
 });

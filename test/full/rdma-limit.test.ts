@@ -8,7 +8,7 @@ const MIB = 1024 * 1024;
 /** Long enough that the time before the first byte and after the last hardly counts. */
 const SECONDS = 10;
 /** Least share of the limit: a busy machine delays a sender. limit_test.c tests the accuracy with a simulated clock. */
-const LEAST_SHARE = 1 / 3;
+const SHARE_MIN = 1 / 3;
 /** Attempts of an unlucky run: other programs use the machine of the emulated hosts. */
 const ATTEMPTS = 3;
 const LONGEST_MS = 240_000;
@@ -42,7 +42,7 @@ describe('a limit over RDMA', () => {
       expect(hop.bytesPerSecond).to.be.at.most(limitMib * MIB);
       expect(hop.bottleneck).to.equal('limit');
       const share = hop.bytes / (hop.seconds - hop.inputMs / 1000) / (limitMib * MIB);
-      if (share >= LEAST_SHARE) return;
+      if (share >= SHARE_MIN) return;
       expect(attempt, `${share} of the limit: ${JSON.stringify(hop)}`).to.be.lessThan(ATTEMPTS);
     }
   }

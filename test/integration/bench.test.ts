@@ -27,9 +27,9 @@ describe('rdpipe bench', () => {
     const { status, text, stderr } = await lab.sh(`rdpipe bench ${SMALL} --report bench.html h1 h2`);
     expect({ status, stderr }, text).to.deep.equal({ status: 0, stderr: '' });
     const rate = '[\\d.]+ [kMG]B/s +';
-    const own = (way: string) =>
+    const own = (method: string) =>
       new RegExp(
-        `^${way} +${rate}${rate}${rate}\\d+\\.\\d\\d +\\d+\\.\\d\\d +[\\d.]+ (µs|ms) +[\\d.]+ (µs|ms) +tcp `,
+        `^${method} +${rate}${rate}${rate}\\d+\\.\\d\\d +\\d+\\.\\d\\d +[\\d.]+ (µs|ms) +[\\d.]+ (µs|ms) +tcp `,
         'm',
       );
     expect(text).to.match(/^h1→h2, medians of 2 rounds$/m);
@@ -45,23 +45,23 @@ describe('rdpipe bench', () => {
   });
 
   it('prints one JSON object for programs, with every sample', async () => {
-    const { ways, missing, rounds } = benchmarkOf(
+    const { methods, missing, rounds } = benchmarkOf(
       await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp : h2'),
       0,
     );
     expect(rounds).to.equal(1);
     expect(missing).to.deep.equal([]);
-    expect(ways.map(({ way }) => way)).to.deep.equal(['tcp', 'tcp encrypted', 'ssh']);
-    for (const { way, samples } of ways) {
+    expect(methods.map(({ method }) => method)).to.deep.equal(['tcp', 'tcp encrypted', 'ssh']);
+    for (const { method, samples } of methods) {
       expect(samples).to.have.length(1);
       for (const sample of samples) {
         const { bytes, seconds, bytesPerSecond, fromCpuS, toCpuS, roundTripUs, pingPongUs } = sample;
-        expect(pingPongUs === null).to.equal(way === 'ssh');
+        expect(pingPongUs === null).to.equal(method === 'ssh');
         expect(bytes).to.equal(8 * 1024 ** 2);
         expect(Math.min(seconds, bytesPerSecond, fromCpuS ?? 0, toCpuS ?? 0, roundTripUs ?? 0)).to.be.greaterThan(0);
       }
     }
-    expect(ways[2]?.carrier).to.equal('ssh on this machine');
+    expect(methods[2]?.carrier).to.equal('ssh on this machine');
   });
 
   it("uses ssh between the hosts if it asks nothing, and the session's own ssh to this machine", async () => {
@@ -74,24 +74,27 @@ describe('rdpipe bench', () => {
       await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp knowing h2'),
       0,
     );
-    expect(direct.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh on knowing' });
+    expect(direct.methods.at(-1)).to.include({ method: 'ssh', carrier: 'ssh on knowing' });
     const here = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp h2 :'), 0);
-    expect(here.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh on this machine' });
+    expect(here.methods.at(-1)).to.include({ method: 'ssh', carrier: 'ssh on this machine' });
   });
 
   it('is a failure if a requested method cannot be used', async () => {
-    const { ways, missing } = benchmarkOf(
+    const { methods, missing } = benchmarkOf(
       await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport rdma h1 h2'),
       125,
     );
-    expect(ways.map(({ way }) => way)).to.deep.equal(['ssh']);
-    expect(missing.map(({ way, failed }) => ({ way, failed }))).to.deep.equal([{ way: 'rdma', failed: true }]);
+    expect(methods.map(({ method }) => method)).to.deep.equal(['ssh']);
+    expect(missing.map(({ method, failed }) => ({ method, failed }))).to.deep.equal([{ method: 'rdma', failed: true }]);
   });
 
   it('is a failure if rdpipe cannot start the measuring commands', async () => {
-    const { ways, missing } = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json h1 refusing'), 125);
-    expect(ways).to.deep.equal([]);
-    expect(missing.map(({ way, failed }) => [way, failed])).to.deep.equal([
+    const { methods, missing } = benchmarkOf(
+      await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json h1 refusing'),
+      125,
+    );
+    expect(methods).to.deep.equal([]);
+    expect(missing.map(({ method, failed }) => [method, failed])).to.deep.equal([
       ['rdma', true],
       ['tcp', true],
       ['tcp encrypted', true],

@@ -19,7 +19,7 @@ export interface Growth {
   readonly after: Footprint;
 }
 
-const LEAST_SAMPLES = 20;
+const SAMPLES_MIN = 20;
 
 export class FootprintLog {
   readonly #of = new Map<string, Footprint[]>();
@@ -30,7 +30,7 @@ export class FootprintLog {
       const footprint = footprintOf(one.pid);
       if (footprint !== undefined) this.#samplesOf(nameOf(one)).push(footprint);
     }
-    return processes.length > 0 && processes.every((one) => this.#samplesOf(nameOf(one)).length >= LEAST_SAMPLES);
+    return processes.length > 0 && processes.every((one) => this.#samplesOf(nameOf(one)).length >= SAMPLES_MIN);
   }
 
   #samplesOf(name: string): Footprint[] {
@@ -42,7 +42,7 @@ export class FootprintLog {
   /** The growth of each process that has enough samples. */
   growths(): Growth[] {
     return [...this.#of]
-      .filter(([, { length }]) => length >= LEAST_SAMPLES)
+      .filter(([, { length }]) => length >= SAMPLES_MIN)
       .map(([name, samples]) => growth(name, samples));
   }
 }

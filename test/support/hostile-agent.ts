@@ -13,7 +13,7 @@ import { execa } from 'execa';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../packages/rdpipe/src/model/protocol.ts';
 import { AGENT } from './agent-driver.ts';
 
-/** What one agent does from start to end; it hangs up when the function returns. */
+/** The acts of an agent from start to end; it hangs up when the function returns. */
 export type Behaviour = (agent: HostileAgent) => Promise<void>;
 
 /** The hello of an agent on this machine. */

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { terminalSvg } from '../../scripts/terminal-svg.ts';
 import { ROOT } from '../support/root.ts';
 
-const MOST_BYTES = 150_000;
+const BYTES_MAX = 150_000;
 const LOOK = { columns: 80, title: 'A terminal', holdMs: 1000 };
 
 describe('the recording of a terminal', () => {
@@ -34,7 +34,7 @@ describe('the recording of a terminal', () => {
 
   it('is small, and matches README', () => {
     const file = join(ROOT, 'docs/images/demo.svg');
-    expect(statSync(file).size).to.be.below(MOST_BYTES);
+    expect(statSync(file).size).to.be.below(BYTES_MAX);
     expect(readFileSync(file, 'utf8'))
       .to.match(/>IH</)
       .and.to.match(/h1→h2 .*100%/)

@@ -11,7 +11,7 @@
 static inline bool protect_frame(struct rd_seal *seal, struct rd_frame *frame, const void *payload, size_t bytes,
                                  unsigned char *message, struct rd_error *error) {
   unsigned char *body = message + RD_HEADER_BYTES;
-  struct rd_seal_turn turn;
+  struct rd_frame_key turn;
   if ((frame->flags & RD_FLAG_MACED) == 0) return rd_seal_seal(seal, frame, payload, bytes, message, body, error);
   struct rd_sealer *sealer = rd_sealer_create(seal, error);
   bool done = sealer != NULL && rd_seal_next(seal, frame, &turn, error) &&

@@ -142,7 +142,7 @@ static void other_frames_overtake(bool chacha) {
   struct rd_sealer *sealer = rd_sealer_create(out, &error);
   struct rd_frame data[2] = {{.type = RD_FRAME_DATA}, {.type = RD_FRAME_DATA, .offset = TEXT_BYTES}};
   struct rd_frame ping = {.type = RD_FRAME_PING}, decoded;
-  struct rd_seal_turn turns[2];
+  struct rd_frame_key turns[2];
   unsigned char text[TEXT_BYTES], messages[2][MESSAGE_BYTES], message[MESSAGE_BYTES], *payload;
   size_t bytes;
   REQUIRE(sealer != NULL);

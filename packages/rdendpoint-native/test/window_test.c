@@ -10,12 +10,12 @@
 #include <sys/resource.h>
 
 #define MIB (1u << 20)
-#define LEAST_BYTES (64u << 10) // of a buffer
+#define BYTES_MIN (64u << 10) // of a buffer
 
 static struct rd_error error;
 
 static void test_buffers(void) {
-  static const size_t buffers[] = {LEAST_BYTES, 100001, 777777, MIB, 4 * MIB, 8 * MIB, 8 * MIB + 1, 1u << 30};
+  static const size_t buffers[] = {BYTES_MIN, 100001, 777777, MIB, 4 * MIB, 8 * MIB, 8 * MIB + 1, 1u << 30};
   for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
     struct rd_window window = rd_window_of(buffers[i], false);
     CHECK(window.slots >= 4 && window.slot_bytes <= RD_SLOT_MAX_BYTES);
@@ -33,8 +33,7 @@ static void test_rings_of_chains(void) {
   CHECK(rd_window_ring_bytes(8 * MIB, 0) == 8 * MIB && rd_window_ring_bytes(8 * MIB, 12) == 8 * MIB);
   CHECK(rd_window_ring_bytes(8 * MIB, 13) == 8 * MIB + (512u << 10));
   CHECK(rd_window_ring_bytes(8 * MIB, 1000) == 502 * MIB && rd_window_ring_bytes(512 * MIB, 1000) == 512 * MIB);
-  CHECK(rd_window_ring_bytes(8 * MIB, RD_BEHIND_MAX) == 1u << 30 &&
-        rd_window_ring_bytes(LEAST_BYTES, 0) == LEAST_BYTES);
+  CHECK(rd_window_ring_bytes(8 * MIB, RD_BEHIND_MAX) == 1u << 30 && rd_window_ring_bytes(BYTES_MIN, 0) == BYTES_MIN);
 }
 
 static void test_worked_after_all(void) {
@@ -70,7 +69,7 @@ static void test_smaller_slots(void) {
 
 // For any limit: a fitted window fits, and a limit is refused only if it is too small for two slots.
 static void test_every_limit(void) {
-  static const size_t buffers[] = {LEAST_BYTES, 100001, 8 * MIB, 1u << 30};
+  static const size_t buffers[] = {BYTES_MIN, 100001, 8 * MIB, 1u << 30};
   for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
     for (size_t most_bytes = 0; most_bytes < 20 * MIB; most_bytes += most_bytes < MIB ? 1000 : 100003) {
       struct rd_window window = rd_window_of(buffers[i], false);

@@ -21,7 +21,7 @@
 
 #define KIB ((size_t)1024)
 #define MIB (1024 * KIB)
-#define MOST_BYTES (24 * MIB)
+#define BYTES_MAX (24 * MIB)
 #define PARTS_MAX 8
 
 // A file: alternating runs of data and zeros, data first.
@@ -40,7 +40,7 @@ static const struct shape shapes[] = {
     {"a hole last", {MIB, 9 * MIB}, MIB},
     {"a hole last, from within a block to within one", {100, 9 * MIB}, 4 * KIB},
     {"holes from within blocks", {5000, 300 * KIB, 5000, 70 * KIB, 1, 5 * MIB, 77777}, 140 * KIB},
-    {"zeros too short for a hole", {MIB, 63 * KIB, MIB, 4 * KIB, MIB, 100, 1}, MOST_BYTES},
+    {"zeros too short for a hole", {MIB, 63 * KIB, MIB, 4 * KIB, MIB, 100, 1}, BYTES_MAX},
     {"the shortest holes", {64 * KIB, 64 * KIB, 64 * KIB, 64 * KIB, 64 * KIB}, 192 * KIB},
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
@@ -54,7 +54,7 @@ static size_t make_bytes(const struct shape *shape) {
   size_t total = 0;
   for (size_t i = 0; i < PARTS_MAX; total += shape->parts[i++])
     memset(bytes + total, i % 2 == 0 ? 'd' : 0, shape->parts[i]);
-  REQUIRE(total < MOST_BYTES);
+  REQUIRE(total < BYTES_MAX);
   return total;
 }
 
@@ -76,10 +76,10 @@ static bool write_frames(struct rd_sink *sink, size_t total, size_t frame_bytes)
 // Checks that the file contains `before`, then the stream.
 static void check_file(const char *name, const char *before, size_t total) {
   int fd = open(sink_path, O_RDONLY | O_CLOEXEC);
-  unsigned char *seen = malloc(MOST_BYTES);
+  unsigned char *seen = malloc(BYTES_MAX);
   REQUIRE(fd >= 0 && seen != NULL);
   size_t have = 0;
-  for (ssize_t got; (got = rd_read_some(fd, seen + have, MOST_BYTES - have)) > 0;) have += (size_t)got;
+  for (ssize_t got; (got = rd_read_some(fd, seen + have, BYTES_MAX - have)) > 0;) have += (size_t)got;
   size_t first = strlen(before);
   bool same = have == first + total && memcmp(seen, before, first) == 0 && memcmp(seen + first, bytes, total) == 0;
   if (!CHECK(same)) fprintf(stderr, "%s: %zu bytes\n", name, have);
@@ -197,7 +197,7 @@ static void make_sparse_source(const struct shape *shape) {
 
 static void check_source(const struct shape *shape, size_t total, size_t most) {
   struct rd_source *source = rd_source_open(source_path, &error);
-  unsigned char *seen = malloc(MOST_BYTES + MIB);
+  unsigned char *seen = malloc(BYTES_MAX + MIB);
   REQUIRE(source != NULL && seen != NULL);
   CHECK(rd_source_size(source) == (int64_t)total);
   memset(seen, 'x', total);
@@ -301,7 +301,7 @@ static void test_all(void) {
 }
 
 int main(void) {
-  bytes = aligned_alloc(4096, MOST_BYTES);
+  bytes = aligned_alloc(4096, BYTES_MAX);
   REQUIRE(bytes != NULL);
   make_stream_files("holes");
   test_all();

@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 
 #define MIB (1u << 20)
-#define MOST_BYTES (5 * MIB)
+#define BYTES_MAX (5 * MIB)
 
 static struct rd_error error;
 static atomic_bool stop;
-static unsigned char *bytes; // page-aligned, MOST_BYTES
+static unsigned char *bytes; // page-aligned, BYTES_MAX
 static bool is_direct;       // the file system of the suite's files supports direct I/O
 
 static struct rd_sink *open_sink(bool append) {
@@ -115,10 +115,10 @@ static void test_inherited(void) {
   CHECK(lseek(fd, 7, SEEK_SET) == 7);
   struct rd_sink *sink = rd_sink_from_fd(fd);
   REQUIRE(sink != NULL);
-  for (int i = 0; i < 5; i++) CHECK(write_frames(sink, MOST_BYTES, MIB));
-  CHECK(rd_sink_commit(sink, &error) && lseek(fd, 0, SEEK_CUR) == 7 + 5 * (off_t)MOST_BYTES);
+  for (int i = 0; i < 5; i++) CHECK(write_frames(sink, BYTES_MAX, MIB));
+  CHECK(rd_sink_commit(sink, &error) && lseek(fd, 0, SEEK_CUR) == 7 + 5 * (off_t)BYTES_MAX);
   rd_sink_destroy(sink);
-  CHECK(ftruncate(fd, 7 + MOST_BYTES) == 0 && holds(7, MOST_BYTES));
+  CHECK(ftruncate(fd, 7 + BYTES_MAX) == 0 && holds(7, BYTES_MAX));
   close(fd);
 }
 
@@ -172,10 +172,10 @@ static void test_limit(rlim_t limit_bytes) {
 
 static void prepare(void) {
   make_stream_files("file-sink");
-  bytes = rd_pages_allocate(MOST_BYTES);
+  bytes = rd_pages_allocate(BYTES_MAX);
   REQUIRE(bytes != NULL);
   uint64_t state = 1;
-  for (size_t i = 0; i < MOST_BYTES; i++)
+  for (size_t i = 0; i < BYTES_MAX; i++)
     state = state * 6364136223846793005u + 1, bytes[i] = (unsigned char)(state >> 56);
   int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   struct rd_direct_io needs;

@@ -114,7 +114,7 @@ static void test_freezes_and_thaws(void) {
   CHECK(rd_process_tree_freeze(&everything, &error));
   CHECK(waitpid(pid, NULL, WUNTRACED) == pid);
   CHECK(state_of(pid) == 'T');
-  CHECK(rd_tree_thaw(getpid(), &error));
+  CHECK(rd_process_tree_thaw(getpid(), &error));
   CHECK(waitpid(pid, NULL, WCONTINUED) == pid);
   CHECK(state_of(pid) != 'T');
   CHECK(rd_process_tree_end(getpid(), WAIT_MS));

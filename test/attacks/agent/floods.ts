@@ -82,7 +82,7 @@ async function trickle(agent: HostileAgent): Promise<void> {
 }
 
 /** The memory of node with this program, plus the garbage of a second of flood. */
-const MOST_KIB = 160 * 1024;
+const KIB_MAX = 160 * 1024;
 const LASTS_MS = 3000;
 
 /**
@@ -109,7 +109,7 @@ export async function expectFloodBorne(hostile: HostileLab, { behaviour, why }: 
   gaveUp(await running.result);
   expect(mostKib)
     .to.be.greaterThan(20 * 1024)
-    .and.lessThan(MOST_KIB);
+    .and.lessThan(KIB_MAX);
 }
 
 function residentKib(pid: number): number {

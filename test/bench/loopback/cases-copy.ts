@@ -32,7 +32,7 @@ interface TreeCopies extends Pair {
 }
 
 /** Memory limit of each program of a copy. */
-const MOST_RSS_MIB = 64;
+const RSS_MIB_MAX = 64;
 const RSYNC = 'rsync -e "ssh -F $SSH_CONFIG" -a';
 const RDCP = 'rdcp --json -F "$SSH_CONFIG" -a';
 const OVER_SFTP =
@@ -124,5 +124,5 @@ function faster(base: Case, value: number): Goal {
 }
 
 function small(): Goal {
-  return { figure: 'native_rss_mib', bound: 'at most', value: MOST_RSS_MIB };
+  return { figure: 'native_rss_mib', bound: 'at most', value: RSS_MIB_MAX };
 }

@@ -6,9 +6,9 @@ import { ofChain } from '../readings.ts';
 import { fanOut, hosts, stream } from './fan-out.ts';
 import { here, type Setup } from './setup.ts';
 
-export const MOST_WIDTH = 8;
-const WIDTHS = [2, 4, MOST_WIDTH] as const;
-const MOST_RECEIVERS = 32;
+export const WIDTH_MAX = 8;
+const WIDTHS = [2, 4, WIDTH_MAX] as const;
+const RECEIVERS_MAX = 32;
 const KIB = 1024;
 const TIMES_ONE_BY_ONE = 3;
 const TIMES_TEE = 2;
@@ -48,7 +48,7 @@ function widthOf(width: number, mib: number, oneHost: Case): Width {
     { figure: 'mb_per_s', base: oneByOne, bound: 'at least', value: TIMES_ONE_BY_ONE, limit: LIMITS.oneByOne },
     { figure: 'mb_per_s', base: tee, bound: 'at least', value: TIMES_TEE, limit: LIMITS.tee },
   ];
-  const widest = width === MOST_WIDTH;
+  const widest = width === WIDTH_MAX;
   return { chain: { ...chain(`rdpipe, a chain of ${width}`, width, mib), ...(widest && { goals }) }, oneByOne, tee };
 }
 
@@ -85,13 +85,13 @@ function toMany(mib: number, logins: Case): Case[] {
 
 /** `keep` computes a digest of a long stream, whose copies do not fit in memory. */
 function toEach(name: string, bytes: number, keep = '>'): Case {
-  const each = `for host in ${hosts(MOST_RECEIVERS)}`;
+  const each = `for host in ${hosts(RECEIVERS_MAX)}`;
   const compare = keep === '>' ? 'cmp "$STREAM" "$OUTPUTS/$host"' : 'test "$(cut -c -64 "$OUTPUTS/$host")" = "$wanted"';
   const wanted = 'wanted=$(openssl sha256 -r "$STREAM" | cut -c -64)';
   return {
-    name: `rdpipe, a chain of ${MOST_RECEIVERS}, ${name}`,
-    parts: [here(`${RDPIPE} ":< $STREAM" "h[1-${MOST_RECEIVERS}]:${keep} $OUTPUTS/"'$RDPIPE_HOST'`)],
-    bytes: MOST_RECEIVERS * bytes,
+    name: `rdpipe, a chain of ${RECEIVERS_MAX}, ${name}`,
+    parts: [here(`${RDPIPE} ":< $STREAM" "h[1-${RECEIVERS_MAX}]:${keep} $OUTPUTS/"'$RDPIPE_HOST'`)],
+    bytes: RECEIVERS_MAX * bytes,
     before: `mkdir -p "$OUTPUTS" && ${stream(bytes)}`,
     after: `${wanted}; ${each}; do ${compare} || exit; done; rm "$OUTPUTS"/h*`,
     read: nothing,

@@ -6,7 +6,7 @@ import { ofDrains, ofTrips } from '../readings.ts';
 import { here, type Setup } from './setup.ts';
 
 const READERS = 8;
-const LEAST_TRIPS = 500;
+const TRIPS_MIN = 500;
 const TIMES_SSH = 3;
 /** On two processors, nothing is faster than a direct connection. */
 const BARE = { value: 2.85, by: 'the connection itself' };
@@ -33,7 +33,7 @@ const SSH: Way = {
 const OURS: readonly Way[] = [ours('rdssh -L', 'never'), ours('rdssh -L, encrypted', 'always')];
 
 export function forwardCases({ mib }: Setup): ForwardCases {
-  const count = Math.max(LEAST_TRIPS, mib * 4);
+  const count = Math.max(TRIPS_MIN, mib * 4);
   const ssh = readersBy(SSH, mib);
   const goals: Goal[] = [{ figure: 'mb_per_s', base: ssh, bound: 'at least', value: TIMES_SSH, limit: BARE }];
   const ourTrips = OURS.map((way) => tripsBy(way, count));

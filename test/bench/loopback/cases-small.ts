@@ -19,7 +19,7 @@ import {
 } from './two-ends.ts';
 
 /** The least number of lines, one per millisecond. */
-const LEAST_LINES = 500;
+const LINES_MIN = 500;
 const SMALLEST = 64;
 const SIZES = [SMALLEST, 512, 4096, 32 * 1024, 256 * 1024, MIB];
 const WRITES_A_MIB = 1024;
@@ -39,7 +39,7 @@ export interface SmallCases {
 }
 
 export function smallCases({ mib, builds }: Setup): SmallCases {
-  const count = Math.max(LEAST_LINES, mib);
+  const count = Math.max(LINES_MIN, mib);
   const writes = (carrier: Carrier, size = SMALLEST) => writesOf(carrier, size, mib);
   const [bare, ...others] = [BARE_PIPE, NC, SOCAT, MBUFFER, TUNED_MBUFFER, SSH_128].map((one) => writes(one));
   if (bare === undefined) throw new Error('there is no bare pipe');

@@ -6,14 +6,14 @@ import { ofDrain, ofNativePrograms } from '../readings.ts';
 import type { Setup } from './setup.ts';
 
 export const STAGES = [2, 8, 32] as const;
-export const MOST_STAGES = 32;
+export const STAGES_MAX = 32;
 const AT_ONCE = 8;
 /** Least amount over each hop, so that its buffers were full. */
-const LEAST_MIB = 8;
+const MIB_MIN = 8;
 const PART_OF_MIB = 16;
-const MOST_TIMES_SSH: ReadonlyMap<number, number> = new Map([
+const TIMES_SSH_MAX: ReadonlyMap<number, number> = new Map([
   [2, 1.5],
-  [MOST_STAGES, 1.2],
+  [STAGES_MAX, 1.2],
 ]);
 
 export type StartCases = readonly StartCase[];
@@ -28,7 +28,7 @@ export interface StartCase {
 export function startCases(setup: Setup): StartCases {
   return STAGES.map((stages) => {
     const ssh = logins(stages);
-    const value = MOST_TIMES_SSH.get(stages);
+    const value = TIMES_SSH_MAX.get(stages);
     const goals: Goal[] = value === undefined ? [] : [{ figure: 'wall_s', base: ssh, bound: 'at most', value }];
     return { stages, ssh, rdpipe: { ...shortRun(stages), goals }, stream: stream(stages, setup) };
   });
@@ -53,7 +53,7 @@ function shortRun(count: number): Case {
 
 /** Each byte passes one hop more than there are stages, because the stream starts and ends on this machine. */
 function stream(count: number, { mib }: Setup): Case {
-  const bytes = Math.max(LEAST_MIB, Math.ceil(mib / PART_OF_MIB)) * MIB;
+  const bytes = Math.max(MIB_MIN, Math.ceil(mib / PART_OF_MIB)) * MIB;
   const run = `rdpipe --json -F "$SSH_CONFIG" --encrypt never ${cats(count)}`;
   return {
     name: `rdpipe, ${count} stages`,

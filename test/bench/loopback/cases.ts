@@ -8,7 +8,7 @@ import { type ForwardCases, forwardCases } from './cases-forward.ts';
 import { type NullCases, nullCases } from './cases-null.ts';
 import { type PipeCases, pipeCases } from './cases-pipe.ts';
 import { type SmallCases, smallCases } from './cases-small.ts';
-import { loginsOf, MOST_STAGES, type StartCases, startCases } from './cases-start.ts';
+import { loginsOf, STAGES_MAX, type StartCases, startCases } from './cases-start.ts';
 import { type WindowCases, windowCases } from './cases-window.ts';
 import type { Setup } from './setup.ts';
 
@@ -39,7 +39,7 @@ export function loopbackCases(setup: Setup): LoopbackCases {
     window: windowCases(setup),
     copy: copyCases(setup),
     forward: forwardCases(setup),
-    fanOut: fanOutCases(setup, loginsOf(start, MOST_STAGES)),
+    fanOut: fanOutCases(setup, loginsOf(start, STAGES_MAX)),
     fanOutTools: fanOutToolCases(setup),
   };
 }

@@ -2,8 +2,8 @@
 import type { Case } from '../case.ts';
 import type { Column, Table } from '../tables.ts';
 import type { LoopbackCases } from './cases.ts';
-import { MOST_WIDTH } from './cases-fan-out.ts';
-import { MOST_STAGES } from './cases-start.ts';
+import { WIDTH_MAX } from './cases-fan-out.ts';
+import { STAGES_MAX } from './cases-start.ts';
 import type { GroundOptions } from './loopback-ground.ts';
 import { ROUND_TRIP_MS } from './slow-link.ts';
 import { emptyFilesOf, smallFilesOf } from './trees.ts';
@@ -58,7 +58,7 @@ export function groundFor(tables: readonly LoopbackTable[]): Omit<GroundOptions,
   const long = (['start', 'stages', 'fan-out-hosts'] as const).some((name) => tables.includes(name));
   const copies = tables.some((name) => COPY_TABLES.includes(name));
   const [slowLink, switchedHosts] = [tables.includes('window'), tables.includes('fan-out-tools')];
-  const hosts = long ? MOST_STAGES : tables.includes('fan-out-width') ? MOST_WIDTH : 2;
+  const hosts = long ? STAGES_MAX : tables.includes('fan-out-width') ? WIDTH_MAX : 2;
   return { hosts, slowLink, switchedHosts, copies };
 }
 

@@ -35,7 +35,7 @@ export type HostRole =
   | 'supervisor'
   | 'rdsend'
   | 'rdrecv';
-/** command: the stage's shell; child: a program of it; grandchild: in its own session, its shell does not wait for it. */
+/** command: the stage's shell; child: a program of it; grandchild: in its own session, not waited for. */
 export type StageRole = 'command' | 'child' | 'grandchild';
 
 /** keeper: the process that removes rdpipe's private directory. */

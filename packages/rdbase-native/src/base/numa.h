@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NUMA: binds a thread to the node of a network device, whose CPUs and memory are the fastest for that device.
+// NUMA: binds a thread to the node of a network device.
+// The CPUs and the memory of that node are the fastest for the device.
 #ifndef RD_BASE_NUMA_H
 #define RD_BASE_NUMA_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Characters that text from outside may not contain: controls, marks that reorder or hide text, surrogates.
+// Characters that text from outside may not contain.
+// These are controls, marks that reorder or hide text, and surrogates.
 // packages/rdpipe/src/model/text.ts has the same ranges; its test compares them with these lines.
 #ifndef RD_BASE_TEXT_UNSAFE_H
 #define RD_BASE_TEXT_UNSAFE_H

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define PAUSE_LEAST_NS 50000L
+#define PAUSE_MIN_NS 50000L
 #define PAUSE_MAX_NS 5000000L
 #define STOP_MAX_NS 2000000000
 
@@ -30,7 +30,7 @@ bool rd_worker_start(struct rd_worker *worker, void *(*run)(void *), void *conte
 // A signal that arrives just before the system call blocks is lost, so it is sent repeatedly. Signals and pauses
 // alternate, because pthread_timedjoin_np() uses a clock that may jump.
 bool rd_worker_stop(struct rd_worker *worker) {
-  long pause_ns = PAUSE_LEAST_NS;
+  long pause_ns = PAUSE_MIN_NS;
   for (int64_t paused_ns = 0; worker->running && paused_ns < STOP_MAX_NS; paused_ns += pause_ns) {
     pthread_kill(worker->thread, SIGURG);
     worker->running = pthread_tryjoin_np(worker->thread, NULL) != 0;

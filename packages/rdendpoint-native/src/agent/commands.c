@@ -70,10 +70,10 @@ static const char *decode_open(json_t *message, struct rd_command *command) {
   if (!get_text(json_object_get(message, "run"), settings->run, sizeof settings->run)) return "run";
   if (!get_number(json_object_get(message, "hop"), 0, INT_MAX, &hop)) return "hop";
   if (!decode_encrypt(json_object_get(message, "encrypt"), &settings->encrypt)) return "encrypt";
-  if (!get_number(json_object_get(message, "buffer"), RD_BUFFER_LEAST_BYTES, RD_BUFFER_MAX_BYTES, &buffer))
+  if (!get_number(json_object_get(message, "buffer"), RD_BUFFER_MIN_BYTES, RD_BUFFER_MAX_BYTES, &buffer))
     return "buffer";
   if (!get_number(json_object_get(message, "connect_timeout_ms"), 1, INT_MAX, &connect_ms)) return "connect_timeout_ms";
-  if (!get_number(json_object_get(message, "stall_timeout_ms"), RD_STALL_TIMEOUT_LEAST_MS, INT_MAX, &stall_ms))
+  if (!get_number(json_object_get(message, "stall_timeout_ms"), RD_STALL_TIMEOUT_MIN_MS, INT_MAX, &stall_ms))
     return "stall_timeout_ms";
   settings->hop = (unsigned)hop;
   settings->buffer_bytes = (size_t)buffer;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as JSON objects, for the agent (docs/protocol/hop-agent.md, section 3) and for scripts (--json).
+// Events as JSON objects, for the agent and for scripts (--json).
+// See docs/protocol/hop-agent.md, section 3.
 #ifndef RD_AGENT_EVENT_JSON_H
 #define RD_AGENT_EVENT_JSON_H
 

@@ -218,14 +218,14 @@ static bool parse_jobs(void *to, const char *text) {
 static bool parse_buffer(void *to, const char *text) {
   struct rd_options *options = to;
   double bytes;
-  if (!rd_read_size(text, &bytes) || bytes < RD_BUFFER_LEAST_BYTES || bytes > RD_BUFFER_MAX_BYTES) return false;
+  if (!rd_read_size(text, &bytes) || bytes < RD_BUFFER_MIN_BYTES || bytes > RD_BUFFER_MAX_BYTES) return false;
   options->settings.buffer_bytes = (size_t)bytes;
   return true;
 }
 
 static bool parse_stall_timeout(void *to, const char *text) {
   struct rd_options *options = to;
-  return rd_options_seconds(text, RD_STALL_TIMEOUT_LEAST_MS, &options->settings.stall_timeout_ms);
+  return rd_options_seconds(text, RD_STALL_TIMEOUT_MIN_MS, &options->settings.stall_timeout_ms);
 }
 
 static bool parse_key_fd(void *to, const char *text) {

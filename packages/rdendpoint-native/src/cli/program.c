@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 // Length of a key chosen by a user; a shorter one is easily guessed from a recorded handshake.
-#define KEY_LEAST_CHARACTERS 16u
+#define KEY_MIN_CHARACTERS 16u
 
 static int run(const struct rd_program *program, struct rd_options *options, struct rd_error *error);
 static bool reserve_stdio(struct rd_error *error);
@@ -98,7 +98,7 @@ static bool obtain_key(const struct rd_program *program, struct rd_options *opti
   unsigned mistyped = rd_key_words_mistyped(options->key_text);
   if (mistyped > 0) rd_error_set(error, RD_CODE_USAGE, "word %u of the key is mistyped", mistyped);
   bool made = mistyped == 0 && rd_key_from_text(options->key_text, key, error);
-  options->key_is_short = strlen(options->key_text) < KEY_LEAST_CHARACTERS;
+  options->key_is_short = strlen(options->key_text) < KEY_MIN_CHARACTERS;
   explicit_bzero(options->key_text, sizeof options->key_text);
   return made;
 }

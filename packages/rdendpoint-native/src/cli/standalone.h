@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standalone control: derives commands from the command line, the exit of the child process, and signals.
+// Standalone control: commands from the command line, the child's exit, and signals.
 #ifndef RD_CLI_STANDALONE_H
 #define RD_CLI_STANDALONE_H
 

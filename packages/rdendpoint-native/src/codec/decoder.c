@@ -13,7 +13,7 @@
 struct entry {
   struct rd_pool_job job;
   struct rd_rx_frame rx_frame;
-  struct rd_seal_turn turn;
+  struct rd_frame_key turn;
   bool tagged, packed;
   unsigned char *plain; // the buffer that it is decompressed into
   size_t plain_bytes;

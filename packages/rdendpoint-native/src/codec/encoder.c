@@ -14,7 +14,7 @@
 struct block {
   struct rd_pool_job job;
   struct rd_frame frame;
-  struct rd_seal_turn turn;
+  struct rd_frame_key turn;
   const unsigned char *bytes; // in the ring
   size_t count;
   enum rd_protection protection;

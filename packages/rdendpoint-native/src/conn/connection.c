@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#define RING_LEAST_PAGES 2u
+#define RING_MIN_PAGES 2u
 
 struct rd_connection {
   struct rd_transport *transport;
@@ -253,7 +253,7 @@ static bool begin(struct rd_connection *connection, const struct rd_connection_s
 // A sender needs memory to send from, unless it seals into the scratch memory.
 static bool has_room(const struct rd_connection *connection, struct rd_error *error) {
   if (connection->agreement.mine.slots > 0 ||
-      rd_connection_register_most_bytes(connection) >= RING_LEAST_PAGES * rd_page_bytes())
+      rd_connection_register_most_bytes(connection) >= RING_MIN_PAGES * rd_page_bytes())
     return true;
   rd_window_too_small(error);
   return false;

@@ -11,7 +11,7 @@
 
 #define RETRY_MS 200
 // The time limit of a redial attempt, doubled each time: TCP alone would retransmit a lost packet too late.
-#define ATTEMPT_LEAST_MS 250
+#define ATTEMPT_MIN_MS 250
 #define ATTEMPT_MAX_MS 3000
 
 static void begin(struct rd_dialer *dialer, struct rd_attempt *attempt);
@@ -49,7 +49,7 @@ void rd_dialer_redial(struct rd_dialer *dialer, const struct rd_address *address
   rd_dialer_clear(dialer);
   dialer->failure = (struct rd_error){.code = RD_CODE_OK};
   dialer->redials = true;
-  dialer->attempt_ms = address->rdma ? ATTEMPT_MAX_MS : ATTEMPT_LEAST_MS;
+  dialer->attempt_ms = address->rdma ? ATTEMPT_MAX_MS : ATTEMPT_MIN_MS;
   dialer->each[0] = attempt;
   dialer->count = 1;
   begin(dialer, &dialer->each[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialer: dials all addresses at once; each is tried until it connects, is refused, or the time limit expires.
+// The dialer: dials all addresses at once, each until it connects, is refused or times out.
 // To reconnect it redials one address until it is refused. Its connections are not authenticated. Nothing here blocks.
 #ifndef RD_CONN_DIALER_H
 #define RD_CONN_DIALER_H

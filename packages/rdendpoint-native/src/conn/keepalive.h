@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keepalive, PING and PONG (docs/protocol/wire.md, section 1.5): due times, liveness and round trips.
+// The keepalive, PING and PONG: due times, liveness and round trips.
+// See docs/protocol/wire.md, section 1.5.
 // It does not send anything itself. All times are on the clocks of rd_now_ms() and rd_now_ns().
 #ifndef RD_CONN_KEEPALIVE_H
 #define RD_CONN_KEEPALIVE_H

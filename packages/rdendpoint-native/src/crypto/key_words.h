@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A key as words that are easy to say and type: eight words of five letters, joined by `-`, 16 bits each.
+// A key as words that are easy to say and type.
+// There are eight words of five letters, joined by `-`, with 16 bits each.
 #ifndef RD_CRYPTO_KEY_WORDS_H
 #define RD_CRYPTO_KEY_WORDS_H
 

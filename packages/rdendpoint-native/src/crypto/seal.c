@@ -38,11 +38,11 @@ struct rd_sealer {
   unsigned char key[KEY_BYTES]; // the key in the context
 };
 
-static bool take_turn(struct rd_seal *seal, enum rd_frame_type type, struct rd_seal_turn *turn, struct rd_error *error);
+static bool take_turn(struct rd_seal *seal, enum rd_frame_type type, struct rd_frame_key *turn, struct rd_error *error);
 static enum lane_name lane_of(enum rd_frame_type type);
 static bool ratchet(struct lane *lane);
 static bool derive_next(const unsigned char key[KEY_BYTES], unsigned char next[KEY_BYTES + IV_BYTES]);
-static bool begin_frame(struct rd_sealer *sealer, bool sealing, const struct rd_seal_turn *turn,
+static bool begin_frame(struct rd_sealer *sealer, bool sealing, const struct rd_frame_key *turn,
                         const unsigned char *header);
 static bool make_tag(struct rd_sealer *sealer, const unsigned char *payload, size_t bytes, unsigned char *out,
                      unsigned char tag[RD_TAG_BYTES]);
@@ -67,13 +67,13 @@ void rd_seal_destroy(struct rd_seal *seal) {
   free(seal);
 }
 
-bool rd_seal_next(struct rd_seal *seal, struct rd_frame *frame, struct rd_seal_turn *turn, struct rd_error *error) {
+bool rd_seal_next(struct rd_seal *seal, struct rd_frame *frame, struct rd_frame_key *turn, struct rd_error *error) {
   if ((frame->flags & RD_FLAG_MACED) == 0) frame->flags |= RD_FLAG_SEALED;
   frame->sequence = seal->lanes[lane_of(frame->type)].sequence;
   return take_turn(seal, frame->type, turn, error);
 }
 
-bool rd_seal_expect(struct rd_seal *seal, const struct rd_frame *frame, size_t message_bytes, struct rd_seal_turn *turn,
+bool rd_seal_expect(struct rd_seal *seal, const struct rd_frame *frame, size_t message_bytes, struct rd_frame_key *turn,
                     struct rd_error *error) {
   size_t most = RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES;
   if (!rd_frame_has_tag(frame) || message_bytes < RD_HEADER_BYTES + RD_TAG_BYTES || message_bytes > most) {
@@ -106,7 +106,7 @@ void rd_sealer_destroy(struct rd_sealer *sealer) {
   free(sealer);
 }
 
-bool rd_sealer_seal(struct rd_sealer *sealer, const struct rd_seal_turn *turn, const struct rd_frame *frame,
+bool rd_sealer_seal(struct rd_sealer *sealer, const struct rd_frame_key *turn, const struct rd_frame *frame,
                     const unsigned char *payload, size_t bytes, unsigned char header[RD_HEADER_BYTES],
                     unsigned char *out, struct rd_error *error) {
   rd_frame_encode(frame, header);
@@ -116,7 +116,7 @@ bool rd_sealer_seal(struct rd_sealer *sealer, const struct rd_seal_turn *turn, c
   return sealed;
 }
 
-bool rd_sealer_mac(struct rd_sealer *sealer, const struct rd_seal_turn *turn, const struct rd_frame *frame,
+bool rd_sealer_mac(struct rd_sealer *sealer, const struct rd_frame_key *turn, const struct rd_frame *frame,
                    const unsigned char *payload, size_t bytes, unsigned char header[RD_HEADER_BYTES],
                    unsigned char tag[RD_TAG_BYTES], struct rd_error *error) {
   rd_frame_encode(frame, header);
@@ -126,7 +126,7 @@ bool rd_sealer_mac(struct rd_sealer *sealer, const struct rd_seal_turn *turn, co
   return done;
 }
 
-bool rd_sealer_open(struct rd_sealer *sealer, const struct rd_seal_turn *turn, unsigned char *message,
+bool rd_sealer_open(struct rd_sealer *sealer, const struct rd_frame_key *turn, unsigned char *message,
                     size_t message_bytes, unsigned char **payload, size_t *bytes, struct rd_error *error) {
   unsigned char *text = message + RD_HEADER_BYTES;
   size_t text_bytes = message_bytes - RD_HEADER_BYTES - RD_TAG_BYTES;
@@ -148,7 +148,7 @@ bool rd_sealer_open(struct rd_sealer *sealer, const struct rd_seal_turn *turn, u
 
 bool rd_seal_seal(struct rd_seal *seal, struct rd_frame *frame, const unsigned char *payload, size_t bytes,
                   unsigned char header[RD_HEADER_BYTES], unsigned char *out, struct rd_error *error) {
-  struct rd_seal_turn turn;
+  struct rd_frame_key turn;
   bool sealed = rd_seal_next(seal, frame, &turn, error) &&
                 rd_sealer_seal(seal->sealer, &turn, frame, payload, bytes, header, out, error);
   OPENSSL_cleanse(&turn, sizeof turn);
@@ -157,7 +157,7 @@ bool rd_seal_seal(struct rd_seal *seal, struct rd_frame *frame, const unsigned c
 
 bool rd_seal_open(struct rd_seal *seal, unsigned char *message, size_t message_bytes, const struct rd_frame *frame,
                   unsigned char **payload, size_t *bytes, struct rd_error *error) {
-  struct rd_seal_turn turn;
+  struct rd_frame_key turn;
   bool opened = rd_seal_expect(seal, frame, message_bytes, &turn, error) &&
                 rd_sealer_open(seal->sealer, &turn, message, message_bytes, payload, bytes, error);
   OPENSSL_cleanse(&turn, sizeof turn);
@@ -187,7 +187,7 @@ static bool cpu_has_aes(void) {
 #endif
 }
 
-static bool take_turn(struct rd_seal *seal, enum rd_frame_type type, struct rd_seal_turn *turn,
+static bool take_turn(struct rd_seal *seal, enum rd_frame_type type, struct rd_frame_key *turn,
                       struct rd_error *error) {
   enum lane_name name = lane_of(type);
   struct lane *lane = &seal->lanes[name];
@@ -237,7 +237,7 @@ static bool derive_next(const unsigned char key[KEY_BYTES], unsigned char next[K
   return done;
 }
 
-static bool begin_frame(struct rd_sealer *sealer, bool sealing, const struct rd_seal_turn *turn,
+static bool begin_frame(struct rd_sealer *sealer, bool sealing, const struct rd_frame_key *turn,
                         const unsigned char *header) {
   int ignored;
   // Setting a key takes longer than sealing a small frame.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signature of a stream that passes through several hosts: Ed25519 (RFC 8032), made by its first sender.
+// The signature of a stream that passes through several hosts, made by its first sender.
+// The algorithm is Ed25519 (RFC 8032).
 // A host in the middle, which knows the keys of its own two hops, cannot sign other bytes.
 #ifndef RD_CRYPTO_SIGNATURE_H
 #define RD_CRYPTO_SIGNATURE_H

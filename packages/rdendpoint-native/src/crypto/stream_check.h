@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check values that END carries for a stream: its running digest and, in a chain, the signature of its first
-// sender.
+// The check values that END carries for a stream.
+// These are its running digest and, in a chain, the signature of its first sender.
 #ifndef RD_CRYPTO_STREAM_CHECK_H
 #define RD_CRYPTO_STREAM_CHECK_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between a loop and its controller, an agent or a person: commands come in, events go out.
+// The interface between a loop and its controller, an agent or a person.
+// Commands come in, events go out.
 #ifndef RD_CONTROL_H
 #define RD_CONTROL_H
 
@@ -11,7 +12,7 @@
 #include <poll.h>
 #include <sys/types.h>
 
-#define RD_BUFFER_LEAST_BYTES (64u << 10)
+#define RD_BUFFER_MIN_BYTES (64u << 10)
 #define RD_BUFFER_MAX_BYTES (1u << 30)
 #define RD_BUFFER_DEFAULT_BYTES (8u << 20)
 #define RD_COMPRESS_LEVEL_MAX 19
@@ -48,9 +49,9 @@ struct rd_settings {
   unsigned behind;           // number of hosts after this end in the chain, at most RD_BEHIND_MAX
   struct rd_signing signing; // for a chain's stream
   bool numa;                 // with RDMA, run on the device's NUMA node
-  size_t buffer_bytes;       // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MAX_BYTES
+  size_t buffer_bytes;       // RD_BUFFER_MIN_BYTES to RD_BUFFER_MAX_BYTES
   int64_t connect_timeout_ms;
-  int64_t stall_timeout_ms; // at least RD_STALL_TIMEOUT_LEAST_MS
+  int64_t stall_timeout_ms; // at least RD_STALL_TIMEOUT_MIN_MS
   bool retry_refused;       // see dialer.h, also for the next one
   bool rdma_first;
   bool poll;                 // never sleep while there is a connection

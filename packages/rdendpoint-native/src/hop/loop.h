@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop that both ends of a hop share; sender and receiver add their own part as a table of functions.
+// The loop that both ends of a hop share.
+// Sender and receiver add their own part as a table of functions.
 #ifndef RD_LOOP_H
 #define RD_LOOP_H
 

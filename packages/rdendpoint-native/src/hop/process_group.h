@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process group that reads rdrecv's output; it is killed before it can read a truncated stream to its end.
+// The process group that reads rdrecv's output.
+// It is killed before it can read a truncated stream to its end.
 #ifndef RD_HOP_PROCESS_GROUP_H
 #define RD_HOP_PROCESS_GROUP_H
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BYTES 4096u
+#define BYTES_MIN 4096u
 
 unsigned char *rd_byte_queue_reserve(struct rd_byte_queue *queue, size_t count) {
   size_t waiting = rd_byte_queue_count(queue);
@@ -15,7 +15,7 @@ unsigned char *rd_byte_queue_reserve(struct rd_byte_queue *queue, size_t count) 
   if (waiting > 0 && queue->start > 0) memmove(queue->memory, queue->memory + queue->start, waiting);
   queue->start = 0;
   queue->end = waiting;
-  size_t wanted = queue->capacity > 0 ? queue->capacity : LEAST_BYTES;
+  size_t wanted = queue->capacity > 0 ? queue->capacity : BYTES_MIN;
   // Twice the queued bytes, so that bytes are not moved each time.
   while (wanted - waiting < count || wanted < 2 * waiting) wanted *= 2;
   if (wanted > queue->capacity) queue->memory = rd_memory_resize(queue->memory, wanted, 1);

@@ -12,7 +12,7 @@ import { LineTooLongError } from './lines.ts';
 /**
  * Limit of unsent bytes, in addition to the longest request: no run queues as many unless the agent stopped reading.
  */
-const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
+const UNREAD_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * Returns the client of a running agent. `lineChannel` must have received `hello`; `endLimitMs` is the most that
@@ -27,7 +27,7 @@ export function createAgent(
 ): Agent {
   const { session, channel } = lineChannel;
   let longestBytes = 0;
-  const isStalled = () => channel.stdin.writableLength > MOST_UNREAD_BYTES + longestBytes;
+  const isStalled = () => channel.stdin.writableLength > UNREAD_BYTES_MAX + longestBytes;
   const write = (request: AgentRequest) => {
     const line = Buffer.from(`${JSON.stringify(request)}\n`);
     longestBytes = Math.max(longestBytes, line.length);

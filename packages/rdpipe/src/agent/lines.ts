@@ -22,11 +22,11 @@ export async function* readLines(stream: Readable, longestBytes: number): AsyncG
     length += rest.length;
     if (length > longestBytes) throw new LineTooLongError();
     if (rest.length > 0) parts.push(rest);
-    if (parts.length === MOST_PARTS) parts = [Buffer.concat(parts)];
+    if (parts.length === PARTS_MAX) parts = [Buffer.concat(parts)];
   }
   if (length > 0) yield Buffer.concat(parts);
 }
 
 const NEWLINE = 0x0a;
 /** A line in more pieces is joined: if its bytes arrive one by one, each piece takes far more memory than its byte. */
-const MOST_PARTS = 1024;
+const PARTS_MAX = 1024;

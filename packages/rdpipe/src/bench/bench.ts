@@ -45,7 +45,7 @@ export async function bench(input: BenchInput, watcher: Watcher, signal: AbortSi
 /** The size of each method's first stream, which is not part of the result, and the minimum for the others. */
 const FIRST_BYTES = 32 * 1024 ** 2;
 const AIM_S = 2;
-const MOST_BYTES = 16 * 1024 ** 3;
+const BYTES_MAX = 16 * 1024 ** 3;
 
 interface Context extends BenchInput {
   readonly sessions: Sessions;
@@ -61,7 +61,7 @@ interface Method {
 }
 
 /** The reason why a method cannot be used. */
-type Unavailable = Omit<MissingMethod, 'way'>;
+type Unavailable = Omit<MissingMethod, 'method'>;
 
 interface PreparedMethod {
   readonly method: Method;
@@ -85,17 +85,17 @@ async function benchInSessions(context: Context): Promise<Benchmark> {
       const sample = await attempt(context, () => prepared.method.send(prepared.bytes));
       if (sample instanceof Error) {
         working.delete(prepared);
-        missing.push({ way: prepared.method.name, why: sample.message, failed: true });
+        missing.push({ method: prepared.method.name, why: sample.message, failed: true });
       } else prepared.samples.push(sample);
     }
   }
-  const ways = ready.filter((one) => working.has(one)).map(resultOf);
+  const methods = ready.filter((one) => working.has(one)).map(resultOf);
   const status = missing.some(({ failed }) => failed) ? 125 : 0;
-  return { v: 1, status, from: from.label, to: to.label, rounds, ways, missing };
+  return { v: 1, status, from: from.label, to: to.label, rounds, methods, missing };
 }
 
 function resultOf({ method, samples }: PreparedMethod): MethodResult {
-  return { way: method.name, carrier: method.carrier, samples };
+  return { method: method.name, carrier: method.carrier, samples };
 }
 
 /** Sets up a method, tries it, and chooses the size of its streams. */
@@ -106,19 +106,19 @@ async function prepare(
 ): Promise<PreparedMethod | undefined> {
   const method = name === 'ssh' ? await findSsh(context) : await findRdpipe(name, context);
   if ('why' in method) {
-    missing.push({ way: name, ...method });
+    missing.push({ method: name, ...method });
     return undefined;
   }
   const first = await attempt(context, () => method.send(context.bytes ?? FIRST_BYTES));
   if (first instanceof Error) {
-    missing.push({ way: name, why: first.message, failed: true });
+    missing.push({ method: name, why: first.message, failed: true });
     return undefined;
   }
   return { method, bytes: context.bytes ?? bytesFor(first), samples: [] };
 }
 
 function bytesFor({ bytesPerSecond }: Sample): number {
-  const bytes = Math.min(Math.max(bytesPerSecond * AIM_S, FIRST_BYTES), MOST_BYTES);
+  const bytes = Math.min(Math.max(bytesPerSecond * AIM_S, FIRST_BYTES), BYTES_MAX);
   return Math.round(bytes / 1024 ** 2) * 1024 ** 2;
 }
 

@@ -3,7 +3,7 @@ import { RdpipeError } from '../model/errors.ts';
 import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
 
 /**
- * The pipeline: its first shell counts messages for LEAST_CS; the shell's own time is the same for all methods.
+ * The pipeline: its first shell counts messages for CS_MIN; the shell's own time is the same for all methods.
  *
  * @param path of a FIFO on the first host, which must not exist yet and must be unpredictable for other users
  */
@@ -15,7 +15,7 @@ export function pingPongPipeline(from: HostRef, to: HostRef, path: string): Pipe
     `${turn}; ${turn}; rm ${path}`,
     'now() { read -r at rest < /proc/uptime; at=${at%.*}${at#*.}; }',
     'now; i=0 began=$at',
-    `until [ $((at - began)) -ge ${LEAST_CS} ]; do`,
+    `until [ $((at - began)) -ge ${CS_MIN} ]; do`,
     `for _ in 1 2 3 4 5 6 7 8 9 10; do ${turn}; done; i=$((i + 10)); now; done`,
     `echo "${MARK} $i $((at - began))" >&2`,
   ];
@@ -45,5 +45,5 @@ export function readTripUs(stderr: string): number {
 }
 
 /** The shortest measurement, in hundredths of a second, the unit of /proc/uptime. */
-const LEAST_CS = 30;
+const CS_MIN = 30;
 const MARK = 'rdpipe-bench messages';

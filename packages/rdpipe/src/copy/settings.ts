@@ -3,6 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import { flagName, type PatternRule } from '../model/option-row.ts';
 import { OPTIONS } from '../model/options.ts';
 import type { Options, Settings } from '../model/settings.ts';
+import { printableBytes } from '../model/text.ts';
 import type { TreeRole, TreeSettings } from '../model/tree.ts';
 
 /** A pattern for the programs, a binary string; files of patterns have been read. */
@@ -97,7 +98,7 @@ function checkOrder(patterns: readonly PatternRule[]): void {
 const EVERYTHING = /^--exclude '\/?(\*{1,2}\/)*\*{1,2}'$/;
 
 function flagOf({ kind, pattern }: { readonly kind: string; readonly pattern: string }): string {
-  return `--${kind} '${Buffer.from(pattern, 'latin1').toString('utf8')}'`;
+  return `--${kind} '${printableBytes(Buffer.from(pattern, 'latin1'))}'`;
 }
 
 /** @throws UsageError for options that cannot be used in a copy to several hosts. */

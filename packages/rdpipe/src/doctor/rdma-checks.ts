@@ -94,7 +94,7 @@ function checkLibraries({ rdma, rdma_lacks }: AgentHello): readonly Finding[] {
 
 /** The memory that a connection locks in addition to its window, and the minimum that it needs. */
 const ASIDE_BYTES = 2 * 1024 * 1024;
-const LEAST_BYTES = 3 * 1024 * 1024;
+const BYTES_MIN = 3 * 1024 * 1024;
 
 function checkMemlock(
   { memlock, user }: AgentHello,
@@ -106,7 +106,7 @@ function checkMemlock(
   const found = `${formatBytes(memlock)} of memory can be locked (ulimit -l)`;
   if (memlock >= enough) return ok('memlock', found);
   const fix = memlockFix(user, launcher);
-  if (memlock < LEAST_BYTES) return fail('memlock', `${found}: too little for RDMA`, fix);
+  if (memlock < BYTES_MIN) return fail('memlock', `${found}: too little for RDMA`, fix);
   return warn('memlock', `${found}: less than ${formatBytes(enough)}, so buffers are smaller`, fix);
 }
 

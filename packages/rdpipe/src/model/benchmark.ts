@@ -18,7 +18,7 @@ export interface Sample {
 }
 
 export interface MethodResult {
-  readonly way: MethodName;
+  readonly method: MethodName;
   /** For people: `rdma rxe0 authenticated`, `through this machine: h1 cannot log in to h2`. */
   readonly carrier: string;
   /** One per round. */
@@ -27,7 +27,7 @@ export interface MethodResult {
 
 /** A method that could not be measured. */
 export interface MissingMethod {
-  readonly way: MethodName;
+  readonly method: MethodName;
   readonly why: string;
   /** True if the method should have worked. */
   readonly failed: boolean;
@@ -40,6 +40,6 @@ export interface Benchmark {
   readonly from: string;
   readonly to: string;
   readonly rounds: number;
-  readonly ways: readonly MethodResult[];
+  readonly methods: readonly MethodResult[];
   readonly missing: readonly MissingMethod[];
 }

@@ -10,7 +10,7 @@ const CANDIDATES_MAX = 4;
 /** Limit of the candidates that need a route between two subnets, which rarely exists. */
 const ROUTED_MAX = 2;
 /** Enough for a hop's smallest buffers and its handshake. */
-const MEMLOCK_LEAST_BYTES = 256 * 1024;
+const MEMLOCK_MIN_BYTES = 256 * 1024;
 
 /**
  * Returns pairs of ports, best first: on a common subnet before those that need a route, then by speed, then by whether
@@ -60,7 +60,7 @@ function lackOf(place: HopEndAddresses): string | undefined {
   if (hello.rdma.length === 0) return `no RDMA device on ${label}`;
   if (active.length === 0) return inactive(hello.rdma, label);
   if (hello.rdma_lacks !== null) return `${label}: ${hello.rdma_lacks}`;
-  if ((hello.memlock ?? Infinity) < MEMLOCK_LEAST_BYTES) return shortOfMemory(hello.memlock ?? 0, label);
+  if ((hello.memlock ?? Infinity) < MEMLOCK_MIN_BYTES) return shortOfMemory(hello.memlock ?? 0, label);
   if (active.every(({ gids }) => gids.length === 0)) return `no usable GID at ${names(active)} on ${label}`;
   return rdmaEndsOf(place).length === 0 ? withoutAddress(active, place) : undefined;
 }

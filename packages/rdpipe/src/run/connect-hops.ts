@@ -104,7 +104,7 @@ async function tryCandidates(
   signal: AbortSignal,
 ): Promise<never> {
   const started = performance.now();
-  const patienceMs = context.timeoutMs / Math.max(LEAST_TURNS, hop.candidates.length + 1);
+  const patienceMs = context.timeoutMs / Math.max(TURNS_MIN, hop.candidates.length + 1);
   const refusals: Promise<void>[] = [];
   for (const candidate of hop.candidates) {
     signal.throwIfAborted();
@@ -120,7 +120,7 @@ async function tryCandidates(
 }
 
 /** A candidate has a quarter of the time limit before the next one starts, less if there are many others. */
-const LEAST_TURNS = 4;
+const TURNS_MIN = 4;
 
 /** Asks an end to listen when this is first needed, and keeps the answer; rejects only if the run ends. */
 function listenOnce(hop: HopLink, context: HopContext, signal: AbortSignal): Listening {

@@ -32,7 +32,7 @@ export async function connectWithRetries<T>(
   }
 }
 
-const MOST_ATTEMPTS = 6;
+const ATTEMPTS_MAX = 6;
 const FIRST_PAUSE_MS = 100;
 
 /**
@@ -50,7 +50,7 @@ export async function retry<T>(
     try {
       return await job();
     } catch (error) {
-      if (attempt === MOST_ATTEMPTS || !passes(error) || signal.aborted) throw error;
+      if (attempt === ATTEMPTS_MAX || !passes(error) || signal.aborted) throw error;
     }
     const pauseMs = firstPauseMs * 2 ** (attempt - 1);
     await delay(pauseMs * (0.5 + Math.random()), undefined, { signal });

@@ -19,7 +19,7 @@ export interface Target {
 }
 
 /** A longer chain of ProxyJump hosts is taken for a loop. */
-const MOST_JUMPS = 8;
+const JUMPS_MAX = 8;
 
 /** Reads a destination's configuration: lower-case keyword to its values, as `ssh -G` prints them. */
 export type ConfigReader = (
@@ -64,7 +64,7 @@ function jumpOf(destination: Destination, proxyJump: string | undefined, depth: 
   const jumps = proxyJump?.split(',') ?? [];
   const last = jumps.at(-1);
   if (last === undefined) return undefined;
-  if (depth >= MOST_JUMPS) throw sessionError(destination, 'unreachable', 'its ProxyJump forms a loop');
+  if (depth >= JUMPS_MAX) throw sessionError(destination, 'unreachable', 'its ProxyJump forms a loop');
   return jumpDestination(last, jumps.slice(0, -1), destination.configFile);
 }
 

@@ -7,12 +7,14 @@ import { formatMicroseconds, formatTable } from './format.ts';
 
 /** The lines of the table, without newlines. */
 export function benchLines(benchmark: Benchmark): readonly string[] {
-  const { from, to, rounds, ways, missing } = benchmark;
+  const { from, to, rounds, methods, missing } = benchmark;
   const head = ['', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'carried by'];
   return [
     printable(`${from}→${to}, medians of ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`),
-    ...(ways.length === 0 ? [] : formatTable([head, ...ways.map(methodCells)].map((cells) => cells.map(printable)))),
-    ...missing.map(({ way, why }) => printable(`${way}: not measured: ${why}`)),
+    ...(methods.length === 0
+      ? []
+      : formatTable([head, ...methods.map(methodCells)].map((cells) => cells.map(printable)))),
+    ...missing.map(({ method, why }) => printable(`${method}: not measured: ${why}`)),
   ];
 }
 
@@ -26,7 +28,7 @@ export function methodCells(result: MethodResult): readonly string[] {
   const { rate, fromCpu, toCpu, roundTripUs, pingPongUs } = figuresOf(result);
   const cpu = (spread: Spread | undefined) => (spread === undefined ? '' : spread.median.toFixed(2));
   return [
-    result.way,
+    result.method,
     ...[rate?.median, rate?.low, rate?.high].map((value) => (value === undefined ? '' : formatRate(value))),
     cpu(fromCpu),
     cpu(toCpu),
@@ -66,6 +68,6 @@ export function figuresOf({ samples }: MethodResult): Figures {
 const GIB = 1024 ** 3;
 
 /** The round trip of ssh is a login, not a message. */
-function roundTripText({ way }: MethodResult, microseconds: number): string {
-  return way === 'ssh' ? `${formatMicroseconds(microseconds)} (login)` : formatMicroseconds(microseconds);
+function roundTripText({ method }: MethodResult, microseconds: number): string {
+  return method === 'ssh' ? `${formatMicroseconds(microseconds)} (login)` : formatMicroseconds(microseconds);
 }

@@ -79,7 +79,7 @@ function millisecondsOf(job: () => void): number {
 const TIMES = 10;
 const FEW = 50;
 /** A time that grows with the square of the number of hosts grows by `TIMES` squared. */
-const MOST_TIMES = 3 * TIMES;
+const TIMES_MAX = 3 * TIMES;
 
 describe('the time for many hosts', () => {
   for (const [what, stagesOf] of [
@@ -101,7 +101,7 @@ describe('the time for many hosts', () => {
           return (millisecondsOf(() => job(many)) * TIMES) / small;
         });
         if (process.env.RDPIPE_TEST_FIGURES) console.log(`      ${ratios.map((ratio) => ratio.toFixed(1)).join(' ')}`);
-        expect(spreadOf(ratios)?.median).to.be.lessThan(MOST_TIMES);
+        expect(spreadOf(ratios)?.median).to.be.lessThan(TIMES_MAX);
       });
     }
   }

@@ -28,15 +28,15 @@ const BENCHMARK: Benchmark = {
   from: 'h1',
   to: 'h2',
   rounds: 3,
-  ways: [
-    { way: 'tcp', carrier: 'tcp, not encrypted', samples: [sample(2e9), sample(1e9), sample(3e9)] },
+  methods: [
+    { method: 'tcp', carrier: 'tcp, not encrypted', samples: [sample(2e9), sample(1e9), sample(3e9)] },
     {
-      way: 'ssh',
+      method: 'ssh',
       carrier: 'ssh on h1',
       samples: [sample(3e8, { toCpuS: null, roundTripUs: 250_000, pingPongUs: null })],
     },
   ],
-  missing: [{ way: 'rdma', why: 'no RDMA device on \u001b[31mh2', failed: false }],
+  missing: [{ method: 'rdma', why: 'no RDMA device on \u001b[31mh2', failed: false }],
 };
 
 describe('the output of bench', () => {
@@ -60,7 +60,7 @@ describe('the output of bench', () => {
   });
 
   it('is not a table if nothing was measured', () => {
-    expect(benchLines({ ...BENCHMARK, ways: [], rounds: 1 })).to.have.lengthOf(2);
+    expect(benchLines({ ...BENCHMARK, methods: [], rounds: 1 })).to.have.lengthOf(2);
   });
 });
 
@@ -77,7 +77,7 @@ describe('the page about a benchmark', () => {
   });
 
   it('shows hostile names as text, and can be empty', () => {
-    const page = benchPage({ ...BENCHMARK, from: '<script>x</script>', ways: [] }, began);
+    const page = benchPage({ ...BENCHMARK, from: '<script>x</script>', methods: [] }, began);
     expect(page).to.contain('&#60;script&#62;').and.not.to.contain('<script');
     expect(page).not.to.contain('<svg');
   });

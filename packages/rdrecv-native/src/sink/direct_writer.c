@@ -12,7 +12,7 @@
 
 // Each write waits for the disk: 512 MiB in writes of 64 KiB took 1.0 s, of 256 KiB 0.42 s, of 1 MiB 0.39 s.
 #define KEPT_MAX_BYTES (1u << 20)
-#define WRITE_LEAST_BYTES (256u << 10) // at least as many are written from the caller's memory, without a copy
+#define WRITE_MIN_BYTES (256u << 10) // at least as many are written from the caller's memory, without a copy
 
 struct rd_direct_writer {
   int fd;
@@ -46,7 +46,7 @@ void rd_direct_writer_destroy(struct rd_direct_writer *direct) {
 ssize_t rd_direct_writer_write(struct rd_direct_writer *direct, const unsigned char *bytes, size_t count) {
   if (direct->kept_bytes == KEPT_MAX_BYTES && !write_kept(direct)) return -1;
   size_t part = rd_direct_io_part(&direct->needs, direct->written, bytes, count);
-  if (direct->kept_bytes == 0 && (part >= WRITE_LEAST_BYTES || !direct->is_direct))
+  if (direct->kept_bytes == 0 && (part >= WRITE_MIN_BYTES || !direct->is_direct))
     return write_some(direct, bytes, direct->is_direct ? part : count);
   size_t room = KEPT_MAX_BYTES - direct->kept_bytes;
   part = count < room ? count : room;

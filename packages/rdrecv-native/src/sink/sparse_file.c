@@ -13,7 +13,7 @@
 
 // Shorter runs of zeros are written. With 4 to 64 KiB the size of a new file system's image was the same within 24 KiB,
 // and each hole costs one more write and one more extent.
-#define HOLE_LEAST_BYTES (64u << 10)
+#define HOLE_MIN_BYTES (64u << 10)
 #define BLOCK_BYTES 4096u // block size of most file systems
 
 struct rd_sparse_file {
@@ -47,7 +47,7 @@ void rd_sparse_file_destroy(struct rd_sparse_file *sparse) {
 ssize_t rd_sparse_file_write(struct rd_sparse_file *sparse, const unsigned char *bytes, size_t count) {
   off_t at = sparse->written + (off_t)sparse->zeros;
   size_t run = sparse->takes_holes ? zeros_at(at, bytes, count) : 0;
-  if (run > 0 && (run == count || sparse->zeros + run >= HOLE_LEAST_BYTES)) {
+  if (run > 0 && (run == count || sparse->zeros + run >= HOLE_MIN_BYTES)) {
     sparse->zeros += run;
     return (ssize_t)run;
   }
@@ -66,7 +66,7 @@ void rd_sparse_file_punch(int fd, const unsigned char *bytes, size_t count) {
   for (size_t at = 0; start >= 0 && at < count;) {
     at += data_at(start + (off_t)at, bytes + at, count - at);
     size_t run = zeros_at(start + (off_t)at, bytes + at, count - at);
-    if (run >= HOLE_LEAST_BYTES)
+    if (run >= HOLE_MIN_BYTES)
       (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start + (off_t)at, (off_t)run);
     at += run;
   }
@@ -85,7 +85,7 @@ static bool write_zeros(struct rd_sparse_file *sparse, bool at_end) {
   static const unsigned char zeros[BLOCK_BYTES];
   while (sparse->zeros > 0) {
     size_t before_block = (size_t)(-(uint64_t)sparse->written % BLOCK_BYTES);
-    bool is_hole = sparse->takes_holes && sparse->zeros >= before_block + HOLE_LEAST_BYTES;
+    bool is_hole = sparse->takes_holes && sparse->zeros >= before_block + HOLE_MIN_BYTES;
     if (is_hole && before_block == 0) {
       if (!make_hole(sparse, at_end ? sparse->zeros : sparse->zeros - sparse->zeros % BLOCK_BYTES)) return false;
       continue;
@@ -128,7 +128,7 @@ static size_t data_at(off_t offset, const unsigned char *bytes, size_t count) {
   size_t at = 0;
   while (at < count) {
     size_t run = zeros_at(offset + (off_t)at, bytes + at, count - at);
-    if (run >= HOLE_LEAST_BYTES || (run > 0 && run == count - at)) break;
+    if (run >= HOLE_MIN_BYTES || (run > 0 && run == count - at)) break;
     at += run;
     at += rest_of_block(offset + (off_t)at, count - at);
   }

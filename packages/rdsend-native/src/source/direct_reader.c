@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define WORTHWHILE_BYTES (4 << 20)   // minimum size of a file
-#define READ_LEAST_BYTES (64u << 10) // minimum for one read
+#define WORTHWHILE_BYTES (4 << 20) // minimum size of a file
+#define READ_MIN_BYTES (64u << 10) // minimum for one read
 
 struct rd_direct_reader {
   int fd;        // the descriptor whose offset is used
@@ -43,7 +43,7 @@ void rd_direct_reader_close(struct rd_direct_reader *direct) {
 ssize_t rd_direct_reader_read(struct rd_direct_reader *direct, void *bytes, size_t most) {
   off_t at = lseek(direct->fd, 0, SEEK_CUR);
   size_t count = at < 0 ? 0 : whole_blocks(direct, at, bytes, most);
-  if (count < READ_LEAST_BYTES || rd_page_cache_has(direct->fd, at, count)) return 0;
+  if (count < READ_MIN_BYTES || rd_page_cache_has(direct->fd, at, count)) return 0;
   ssize_t got = pread(direct->direct_fd, bytes, count, at);
   return got > 0 && lseek(direct->fd, at + got, SEEK_SET) >= 0 ? got : 0;
 }

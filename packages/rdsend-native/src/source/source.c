@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 // A shorter hole is read together with the data around it.
-#define HOLE_LEAST_BYTES (64 << 10)
+#define HOLE_MIN_BYTES (64 << 10)
 
 struct rd_source {
   int fd;     // -1: a fifo that is not open yet
@@ -112,7 +112,7 @@ static size_t skip_hole(struct rd_source *source, size_t most) {
   off_t data = lseek(source->fd, at, SEEK_DATA);
   if (data < 0 && errno == ENXIO && fstat(source->fd, &status) == 0) data = status.st_size; // to the end of the file
   off_t hole_bytes = data - at;
-  if (hole_bytes >= HOLE_LEAST_BYTES) {
+  if (hole_bytes >= HOLE_MIN_BYTES) {
     size_t passed = hole_bytes < (off_t)most ? (size_t)hole_bytes : most;
     if (lseek(source->fd, at + (off_t)passed, SEEK_SET) >= 0) return passed;
   }

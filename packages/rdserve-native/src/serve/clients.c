@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 
 #define KEY_MAX_BYTES 1024u
-#define KEY_LEAST_CHARACTERS 16u
+#define KEY_MIN_CHARACTERS 16u
 #define CLIENTS_MAX 4096u
 
 struct loading {
@@ -163,7 +163,7 @@ static bool take_key(struct loading *loading, char *text, struct rd_error *error
   size_t length = strcspn(text, "\r\n");
   if (text[length + strspn(text + length, "\r\n")] != '\0') return refuse(error, "a key must be one line");
   text[length] = '\0';
-  if (length < KEY_LEAST_CHARACTERS) return refuse(error, "a key of fewer than 16 characters can be guessed");
+  if (length < KEY_MIN_CHARACTERS) return refuse(error, "a key of fewer than 16 characters can be guessed");
   unsigned mistyped = rd_key_words_mistyped(text);
   if (mistyped > 0) {
     rd_error_set(error, RD_CODE_USAGE, "word %u of the key is mistyped", mistyped);

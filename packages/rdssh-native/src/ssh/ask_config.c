@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 // Longer questions are left to rdpipe.
-#define MOST_WORDS 200
+#define WORDS_MAX 200
 
 struct question {
-  const char *words[MOST_WORDS + 1];
+  const char *words[WORDS_MAX + 1];
   size_t count;
   char lines[8192];
   size_t length;
@@ -58,7 +58,7 @@ static bool is_binary(const char *path) {
 
 static void add(struct question *question, const char *word) {
   size_t bytes = strlen(word);
-  question->fits = question->fits && question->count < MOST_WORDS &&
+  question->fits = question->fits && question->count < WORDS_MAX &&
                    question->length + bytes + 1 < sizeof question->lines && strchr(word, '\n') == NULL;
   if (!question->fits) return;
   question->words[question->count++] = word;

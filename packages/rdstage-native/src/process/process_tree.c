@@ -45,7 +45,7 @@ bool rd_process_tree_freeze(const struct rd_process_tree_sweep *sweep, struct rd
   return true;
 }
 
-bool rd_tree_thaw(pid_t root, struct rd_error *error) {
+bool rd_process_tree_thaw(pid_t root, struct rd_error *error) {
   struct rd_process_list list;
   if (!rd_process_list_below(root, &list, error)) return false;
   for (size_t i = 0; i < list.count; i++) rd_process_signal(&list.items[i], SIGCONT);

@@ -37,7 +37,7 @@ ssize_t rd_process_tree_sweep(struct rd_process_tree_sweep *sweep, struct rd_err
 // Sends SIGSTOP to every process that rd_process_tree_sweep() would end, until no new process appears.
 bool rd_process_tree_freeze(const struct rd_process_tree_sweep *sweep, struct rd_error *error);
 // Sends SIGCONT to everything below `root`.
-bool rd_tree_thaw(pid_t root, struct rd_error *error);
+bool rd_process_tree_thaw(pid_t root, struct rd_error *error);
 
 // Blocks: sweeps until no process that may be killed is alive, or until `limit_ms` have passed. Returns true if none is
 // alive; the caller still has to wait for its children.

@@ -253,7 +253,7 @@ static void resume(struct supervisor *supervisor) {
   supervisor->agent.suspended = false;
   rd_lease_renew(&supervisor->lease);
   struct rd_error ignored;
-  rd_tree_thaw(getpid(), &ignored);
+  rd_process_tree_thaw(getpid(), &ignored);
 }
 
 static void on_lost(void *context, const struct rd_error *why) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA flow control over posted buffers (docs/protocol/wire.md, section 1): pure bookkeeping for one end.
+// RDMA flow control over posted buffers: pure bookkeeping for one end.
+// See docs/protocol/wire.md, section 1.
 // It knows which buffer of the peer the next SEND uses, and when to announce newly posted buffers to the peer.
 #ifndef RD_TRANSPORT_VERBS_FLOW_H
 #define RD_TRANSPORT_VERBS_FLOW_H

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 // Memory kept for queues, small buffers and unauthenticated connections.
-#define ASIDE_LEAST_BYTES (256u << 10)
+#define ASIDE_MIN_BYTES (256u << 10)
 #define ASIDE_MAX_BYTES (2u << 20)
 
 static void explain(size_t bytes, struct rd_error *error);
@@ -26,7 +26,7 @@ size_t rd_verbs_lockable_bytes(void) {
   if (limit_bytes < 0) return SIZE_MAX;
   size_t limit = (size_t)limit_bytes;
   size_t aside = limit / 4 < ASIDE_MAX_BYTES ? limit / 4 : ASIDE_MAX_BYTES;
-  if (aside < ASIDE_LEAST_BYTES) aside = ASIDE_LEAST_BYTES;
+  if (aside < ASIDE_MIN_BYTES) aside = ASIDE_MIN_BYTES;
   return limit > aside ? limit - aside : 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registered memory, which the device accesses only for this end's own requests: no remote key is ever sent.
+// Registered memory, which the device accesses only for this end's own requests.
+// No remote key is ever sent.
 #ifndef RD_TRANSPORT_VERBS_MEMORY_H
 #define RD_TRANSPORT_VERBS_MEMORY_H
 

@@ -32,12 +32,12 @@ export function masterArguments(
 export function connectOptions({ silenceMs }: SessionSettings, persistS: number): string[] {
   const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
   const silence = silenceMs > 0 ? [`ServerAliveInterval=${seconds(silenceMs / 4)}`, 'ServerAliveCountMax=3'] : [];
-  const persist = persistS > 0 ? Math.max(persistS, LEAST_PERSIST_S) : 'no';
+  const persist = persistS > 0 ? Math.max(persistS, PERSIST_S_MIN) : 'no';
   return ['ConnectTimeout=none', `ControlPersist=${persist}`, ...silence];
 }
 
 /** A run has no channel open between the login and the start of its agent: ssh must not end the connection then. */
-const LEAST_PERSIST_S = 10;
+const PERSIST_S_MIN = 10;
 
 /** Returns the arguments of a channel that runs `sh` over an open connection. */
 export function shellArguments(target: Target, controlPath: string, logPath: string): string[] {

@@ -24,7 +24,7 @@ export function plainLog(log: string): string {
   return log.replace(/^(?:debug1: |Authenticated to |Transferred: |Bytes per second: ).*\n?/gm, '');
 }
 
-const MOST_BYTES = 64 * 1024;
+const BYTES_MAX = 64 * 1024;
 
 /**
  * Returns the last 64 KiB of the log of an ssh with `-E PATH`, without the output of its command; empty if there is no
@@ -38,8 +38,8 @@ export function readLog(path: string): string {
     return '';
   }
   try {
-    const buffer = Buffer.alloc(MOST_BYTES);
-    const length = readSync(fd, buffer, 0, MOST_BYTES, Math.max(0, fstatSync(fd).size - MOST_BYTES));
+    const buffer = Buffer.alloc(BYTES_MAX);
+    const length = readSync(fd, buffer, 0, BYTES_MAX, Math.max(0, fstatSync(fd).size - BYTES_MAX));
     return buffer.toString('utf8', 0, length);
   } finally {
     closeSync(fd);

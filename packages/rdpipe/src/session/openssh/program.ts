@@ -64,7 +64,7 @@ export interface SshOutput {
 export async function runSsh(ssh: SshProgram, args: readonly string[], signal: AbortSignal): Promise<SshOutput> {
   signal.throwIfAborted();
   const child = startProgram([ssh.path, ...args], ['ignore', 'pipe', 'pipe'], ssh.env);
-  const output = [child.stdout, child.stderr].map((stream) => stream && keepTail(stream, MOST_BYTES));
+  const output = [child.stdout, child.stderr].map((stream) => stream && keepTail(stream, BYTES_MAX));
   const stop = () => {
     killProgram(child);
     // The master of a connection that this ssh used may hold the other ends of these pipes.
@@ -81,4 +81,4 @@ export async function runSsh(ssh: SshProgram, args: readonly string[], signal: A
   return { code, stdout, stderr };
 }
 
-const MOST_BYTES = 1024 * 1024;
+const BYTES_MAX = 1024 * 1024;

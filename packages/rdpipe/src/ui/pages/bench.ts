@@ -7,19 +7,19 @@ import { Html, html, pageText, table } from './html.ts';
 
 /** The page as HTML text. */
 export function benchPage(benchmark: Benchmark, began: Date): string {
-  const { from, to, rounds, ways, missing } = benchmark;
+  const { from, to, rounds, methods, missing } = benchmark;
   const head = ['method', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'carried by'];
   const body = html`<p>${began.toISOString()}; medians of ${rounds} rounds, each with all methods in random order. CPU time is that of all processes of a stream on one host.</p>
-${table(head, ways.map(methodCells))}
-<ul>${missing.map(({ way, why }) => html`<li>${way}: not measured: ${why}</li>`)}</ul>
-${ways.length === 0 ? '' : charts(benchmark).map((chart) => new Html(chart))}
+${table(head, methods.map(methodCells))}
+<ul>${missing.map(({ method, why }) => html`<li>${method}: not measured: ${why}</li>`)}</ul>
+${methods.length === 0 ? '' : charts(benchmark).map((chart) => new Html(chart))}
 <p class="faint">rdpipe ${VERSION}</p>`;
   return pageText(`rdpipe bench: ${from}→${to}`, body);
 }
 
-function charts({ from, to, ways }: Benchmark): readonly string[] {
-  const groups = ways.map(({ way }) => way);
-  const figures = ways.map(figuresOf);
+function charts({ from, to, methods }: Benchmark): readonly string[] {
+  const groups = methods.map(({ method }) => method);
+  const figures = methods.map(figuresOf);
   const barOf = (spread: ReturnType<typeof figuresOf>['rate']) =>
     spread === undefined ? undefined : { value: spread.median, low: spread.low, high: spread.high };
   return [
@@ -42,8 +42,8 @@ function charts({ from, to, ways }: Benchmark): readonly string[] {
       title: 'Rate, round by round',
       x: { title: 'round', unit: '', whole: true },
       y: { title: '', unit: 'B/s' },
-      lines: ways.map(({ way, samples }) => ({
-        name: way,
+      lines: methods.map(({ method, samples }) => ({
+        name: method,
         points: samples.map(({ bytesPerSecond }, index) => [index + 1, bytesPerSecond] as const),
       })),
     }),

@@ -37,7 +37,7 @@ export async function createBenchView(
 /** Writes one JSON object at the end; warnings go to the terminal. */
 export function createJsonBenchView({ write: complain }: Pick<Terminal, 'write'>, output: Output): BenchView {
   return {
-    ...createJsonStatusView(output, { ways: [], missing: [] }),
+    ...createJsonStatusView(output, { methods: [], missing: [] }),
     finished: (benchmark) => output.write(`${jsonText(benchmark)}\n`),
     warn: (message) => complain(messageLine(message)),
   };
