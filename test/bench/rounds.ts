@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs every case once per round, each round in another order, so that a temporary slowdown of the machine
-// does not affect only one case, and no case always follows the same one.
+// Runs every case once per round, each round in another order.
+// A temporary slowdown of the machine then does not affect only one case, and no case always follows the same one.
 import { lots, shuffled } from '../support/sample.ts';
 import type { Case } from './case.ts';
 import type { Figures } from './figures.ts';

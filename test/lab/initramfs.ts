@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates the initramfs of a host: busybox, modules for mounting this machine's /, scripts of the guest, keys.
+// Creates the initramfs of a host: busybox, modules to mount this machine's /, guest scripts, keys.
 import { appendFileSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execaSync } from 'execa';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of a lab: a namespace with two bridges and a tap per host, without a route to other networks.
+// The network of a lab: a namespace with two bridges and a tap per host, without a route to outside.
 // This machine's addresses in it end in 254 (fe), without an RDMA device.
 import { configure, makeNamespace } from '../support/namespaces.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates a second RDMA network over the second interfaces of h1 and h2, for the tests of a describe().
+// Creates a second RDMA network over the second interfaces of h1 and h2, for tests of a describe().
 import type { VirtualLab } from './use-virtual-hosts.ts';
 
 const HOSTS = ['h1', 'h2'] as const;

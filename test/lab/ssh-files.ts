@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates keys and the ssh configuration of a lab: h1 …, h1v6 … (IPv6), ann1 … (user with a memlock limit).
+// Creates keys and the ssh configuration of a lab.
+// Its hosts are h1 …, h1v6 … (IPv6) and ann1 … (a user with a memlock limit).
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';

@@ -132,7 +132,7 @@ export class VirtualLab extends Workplace {
     await eventually(async () => expect(await this.processesOn(host), host).to.deep.equal([]));
   }
 
-  /** Runs a command that undoes a change after tests; does nothing if the tests were skipped. */
+  /** Undoes a change after tests with a command; does nothing if the hosts do not run and tests were skipped. */
   async restore(host: HostName, command: string): Promise<void> {
     if (this.#lab !== undefined) await this.on(host, command);
   }

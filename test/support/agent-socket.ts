@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's end of the channel to rdsend or rdrecv (docs/protocol/hop-agent.md): JSON lines on descriptor 3.
+// The agent's end of the channel to rdsend or rdrecv: JSON lines on descriptor 3.
+// docs/protocol/hop-agent.md describes them.
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually.ts';

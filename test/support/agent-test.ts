@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixture for tests of rdstage: a directory and agents for each test, and a check that no process is left.
+// A fixture for tests of rdstage: a directory and agents per test, and a check for processes left.
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A proxy on loopback that breaks a connection in a chosen way.
+// A proxy on loopback that closes, resets or silences connections.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 

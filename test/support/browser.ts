@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headless Chromium, which opens a page with a fresh profile and resolves only this machine's host names.
+// Headless Chromium, which opens a page with a fresh profile and resolves no host but this machine.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

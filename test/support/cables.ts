@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network of cables: each host in a network namespace, connected to a control switch and a data switch.
+// A network of cables: hosts in network namespaces, connected to a control switch and a data switch.
 // The switches are also in a namespace, where packets can be dropped.
 import { execaSync } from 'execa';
 import { configure, endProcessesInside, inside, makeNamespace, ownNamespaces, removeNamespace } from './namespaces.ts';

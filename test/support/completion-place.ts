@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A home directory with host names, and hosts with files, one of them connected, for tests of completion.
+// For tests of completion: a home with host names, and hosts with files, one of them connected.
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -125,7 +125,7 @@ export function useCopyPlace(): CopyPlace {
 /** The server closed the connection without a reason. */
 class Dropped extends Error {}
 
-/** A client that reads lines and writes anything. */
+/** A client with a key, which exchanges lines with the server. */
 export class Talker {
   /** The TCP connection below TLS. */
   readonly tcp: Socket;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { loadBundles } from '../../packages/rdpipe/src/agent/bundle.ts';
 import { THIS_PLATFORM } from '../../packages/rdpipe/src/agent/locate.ts';
 
-/** Saves the first run on a host the copy of the agent, which takes a second. */
+/** Without the agent, the first run on a host takes a second longer, to copy it. */
 export async function putAgent(home: string): Promise<void> {
   const bundle = (await loadBundles()).get(THIS_PLATFORM);
   if (bundle === undefined) throw new Error(`no programs for ${THIS_PLATFORM}: run 'npm run build'`);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// A substitute for `kubectl exec -i`, `docker exec -i` and `lxc exec -T`: runs the command on this machine.
+// A substitute for `kubectl exec -i`, `docker exec -i` and `lxc exec -T` that runs commands locally.
 // If $EXEC_CUT names a file, the channel is cut with status 0 as soon as the file exists.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

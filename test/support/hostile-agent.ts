@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent scripted by a test: the program for --agent connects rdpipe to the test process over a unix socket.
+// An agent scripted by a test: a program for --agent connects rdpipe to the test over a unix socket.
 // It can also start a real rdstage and change its messages.
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { execa } from 'execa';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../packages/rdpipe/src/model/protocol.ts';
 import { AGENT } from './agent-driver.ts';
 
-/** The acts of an agent from start to end; it hangs up when the function returns. */
+/** The actions of one agent from start to end; it hangs up when the function returns. */
 export type Behaviour = (agent: HostileAgent) => Promise<void>;
 
 /** The hello of an agent on this machine. */

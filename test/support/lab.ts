@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixture for integration tests: ssh hosts h1, h2, h3 and `behind` (through h1), served on this machine.
+// A fixture for integration tests: ssh hosts h1, h2, h3 and `behind` (through h1) on this machine.
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { putAgent } from './deployed-agent.ts';

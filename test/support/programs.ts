@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the built rdsend and rdrecv (of $RD_BIN if set), and kills remaining processes after each test.
+// Starts the built rdsend and rdrecv (of $RD_BIN if set), and kills remaining ones after each test.
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

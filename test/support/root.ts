@@ -3,5 +3,4 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** This checkout. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A server and clients for tests of forwarded connections: `server PORT|PATH`, `clients PORT|PATH NAME [COUNT]`.
+# A server and clients for tests of forwarded connections.
+# Arguments: `server PORT|PATH` or `clients PORT|PATH NAME [COUNT]`.
 import os, socket, struct, sys, threading, time
 
 

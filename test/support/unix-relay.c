@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shell of a host simulated by the test process: connects standard input and output to a unix socket.
+// The shell of a host simulated by the test process: connects its input and output to a unix socket.
 // Small and static, because a thousand of them run at once.
 #include <poll.h>
 #include <stdbool.h>

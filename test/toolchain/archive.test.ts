@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives of a release do not depend on times and modes of files, nor on the name of the source directory.
+// Archives of a release do not depend on times and modes of files, nor on the source directory's name.
 import {
   chmodSync,
   mkdirSync,

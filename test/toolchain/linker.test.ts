@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The static build hides only the linker's warnings about functions of libcrypto that no program calls.
+// The static build hides only linker warnings about functions of libcrypto that no program calls.
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A killed test run leaves its network namespaces. The next run removes them, but not those of a running one.
+// A killed test run leaves network namespaces.
+// The next run removes them, but not those of a running one.
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { Cables } from '../support/cables.ts';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regressions that are visible in sources and build. docs/notes/regressions.md names the test of each regression.
+// Regressions that are visible in sources and build.
+// docs/notes/regressions.md names the test of each regression.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GitHub workflows: valid for GitHub's parser, with few permissions, and with existing scripts and files.
+// GitHub workflows are valid for GitHub's parser, have few permissions, and use existing files.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser';

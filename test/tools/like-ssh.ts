@@ -51,7 +51,7 @@ const OPTIONS: readonly string[] = [
 ];
 
 const HOSTS: readonly string[] = [
-  // Only the time limit for login shells detects these hosts: use the default limit, not the long one of the lab.
+  // Only the time limit for login shells detects `forced`: use rdpipe's default limit, not the long one of the lab.
   'for c in ls "git-upload-pack /nowhere"; do $P gits "$c"; echo $?; done; echo in | XDG_CONFIG_HOME=$PWD $P forced ls; echo $?',
   // The second rdssh starts ssh immediately; otherwise the command would run a third time.
   'export XDG_CONFIG_HOME=$PWD; echo in | $P reads ls; echo $?; rm $HOME/reads/ran; echo in | $P reads ls; echo $?; wc -l < $HOME/reads/ran',
@@ -69,7 +69,7 @@ export function describeLikeSsh(choose: (lines: readonly string[]) => readonly s
         ...SHELLS.map((shell) => shellHost(shell, shell)),
         shellHost('gits', 'git-shell'),
         { name: 'forced', server: ['ForceCommand echo forced; cat; exit 4'] },
-        // Like `borg serve`: reads all input before it answers.
+        // Like `borg serve`: prints nothing before it has read input.
         { name: 'reads', server: ['ForceCommand echo >> "$HOME/ran"; sort; exit 4'] },
       ],
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that hops compress with zstd level 1, compared with the program zstd; and incompressible random bytes.
+// Text that hops compress with zstd level 1, compared with the program zstd; random bytes.
 import { type Case, type Goal, MIB, nothing } from '../case.ts';
 import { type FileRun, fileToNull } from './cases-null.ts';
 import { here, type Setup } from './setup.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file to many hosts with a chain of rdpipe, and with other tools: two with multicast, two over ssh.
+// One file to many hosts with a chain of rdpipe, and with other tools: two use multicast, two use ssh.
 import { type Case, type Goal, MIB } from '../case.ts';
 import { fanOut, hosts } from './fan-out.ts';
 import type { Setup } from './setup.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One stream to many hosts with rdpipe: through a chain, to one host after another, and with `tee` stages.
+// One stream to many hosts with rdpipe: in a chain, to one host after another, and with `tee` stages.
 import { cpus } from 'node:os';
 import { type Case, type Goal, MIB, nothing } from '../case.ts';
 import { ofChain } from '../readings.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipe to a pipe over a link with a long round trip: the effect of the window and the kernel's buffers.
+// A pipe to a pipe over a link with a long round trip: effects of the window and the kernel's buffers.
 import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, MIB } from '../case.ts';
 import { program } from '../programs/programs.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines that carry standard input to standard output over TCP on loopback: other tools, and rdpipe's.
+// Command lines of rdpipe and other tools that carry standard input over TCP on loopback.
 import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { MIB, type Part } from '../case.ts';
 import { ADDRESS, here, hop, listener } from './setup.ts';

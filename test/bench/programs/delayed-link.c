@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `delayed-link NAMESPACE NAMESPACE DELAY_US` connects two network namespaces by a link with this one-way delay.
-// It creates an interface `slow0` in each, prints `ready`, and keeps them while standard input is open.
+// Connects two network namespaces by a link with a one-way delay.
+// `delayed-link NAMESPACE NAMESPACE DELAY_US` creates an interface `slow0` in each, prints `ready`, and keeps them
+// while standard input is open.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `measure COMMAND...` runs a command, waits for it and for all its descendants, and exits with the command's status.
+// `measure COMMAND...` runs a command, waits for it and its descendants, and exits with its status.
 // Writes to descriptor 3 the times of start and end, the processor time of all these processes, and the largest memory
 // of one of them: `BEGAN_S ENDED_S USER_S SYS_S MAX_RSS_KIB`.
 #include <errno.h>

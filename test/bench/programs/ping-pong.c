@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures the round trip of small messages through a connection.
 // `ping-pong ping N` writes 64 bytes to standard output and waits for 64 bytes on standard input, N times.
 // Then it closes its output, waits for the end of its input, and prints the times of round trips on standard error.
 // A few round trips before those are not counted, because the first one waits for connections.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kill matrix as pure data: every process of every pipeline, in every phase of a run, TERM and KILL.
+// The kill matrix as pure data: every process of every pipeline, every phase of a run, TERM and KILL.
 import { commandsOf, type Host, hostsOf, LOCAL_SHAPES, linksOf, SHAPES, type Shape, slowStageOf } from './shapes.ts';
 
 /**
@@ -35,7 +35,7 @@ export type HostRole =
   | 'supervisor'
   | 'rdsend'
   | 'rdrecv';
-/** command: the stage's shell; child: a program of it; grandchild: in its own session, not waited for. */
+/** command: the stage's shell; child: its program; grandchild: in its own session, the shell does not wait for it. */
 export type StageRole = 'command' | 'child' | 'grandchild';
 
 /** keeper: the process that removes rdpipe's private directory. */
