@@ -16,7 +16,7 @@ export function printableText(text: string): string {
 }
 
 /** A value as one line of JSON, safe for a terminal: the characters that `printable` replaces are escaped. */
-export function jsonText(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
+export function jsonText(value: unknown, replacer?: (this: unknown, key: string, value: unknown) => unknown): string {
   return JSON.stringify(value, replacer).replace(UNSAFE, escapeUnits);
 }
 

@@ -70,8 +70,13 @@ describe('json', () => {
   });
 
   it('writes the commands of a plan as text', () => {
-    const [line] = linesOf([{ kind: 'planned', plan: planFor(['h1:tr a-z A-Z']) }]);
-    expect(JSON.stringify(line)).to.contain('"command":"tr a-z A-Z"');
+    const plan = planFor(['h1:tr a-z A-Z']);
+    const stages = plan.stages.map((stage) => ({ ...stage, command: Buffer.from('a Buffer') }));
+    for (const [command, each] of [
+      ['tr a-z A-Z', plan],
+      ['a Buffer', { ...plan, stages } as typeof plan],
+    ] as const)
+      expect(JSON.stringify(linesOf([{ kind: 'planned', plan: each }]))).to.contain(`"command":"${command}"`);
   });
 
   it('writes a failure before the run as a report', () => {
