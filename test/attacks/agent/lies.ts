@@ -159,7 +159,7 @@ function counters(bytes: number): object {
 
 function atEachMoment(what: string, line: string | Buffer): Lie[] {
   return MOMENTS.map((moment) =>
-    lie(`sends ${what} before ${moment}`, /invalid message|endless/, (agent) =>
+    lie(`sends ${what} before ${moment}`, /invalid message|a line that is too long/, (agent) =>
       agent.stand(async (event) => {
         if (event.event === moment) await agent.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
         return JSON.stringify(event);

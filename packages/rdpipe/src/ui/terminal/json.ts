@@ -64,7 +64,7 @@ function createStderr() {
   };
 }
 
-/** Decodes the bytes of commands and file words in a plan. `value` of a Buffer is already what its toJSON made of it. */
+/** Decodes the bytes of commands and file words in a plan. `value` of a Buffer is what its toJSON returned. */
 function asText(this: unknown, key: string, value: unknown): unknown {
   const own = (this as Readonly<Record<string, unknown>>)[key];
   return own instanceof Uint8Array ? Buffer.from(own).toString('utf8') : value;

@@ -71,12 +71,16 @@ describe('json', () => {
 
   it('writes the commands of a plan as text', () => {
     const plan = planFor(['h1:tr a-z A-Z']);
-    const stages = plan.stages.map((stage) => ({ ...stage, command: Buffer.from('a Buffer') }));
-    for (const [command, each] of [
+    const [segment] = plan.segments;
+    if (segment === undefined) throw new Error('the plan has no segment');
+    const command = Buffer.from('a Buffer');
+    const stages = segment.stages.map((each) => ({ ...each, stage: { ...each.stage, command } }));
+    const withBuffer = { ...plan, segments: [{ ...segment, stages }] } as unknown as typeof plan;
+    for (const [text, each] of [
       ['tr a-z A-Z', plan],
-      ['a Buffer', { ...plan, stages } as typeof plan],
+      ['a Buffer', withBuffer],
     ] as const)
-      expect(JSON.stringify(linesOf([{ kind: 'planned', plan: each }]))).to.contain(`"command":"${command}"`);
+      expect(JSON.stringify(linesOf([{ kind: 'planned', plan: each }]))).to.contain(`"command":"${text}"`);
   });
 
   it('writes a failure before the run as a report', () => {
