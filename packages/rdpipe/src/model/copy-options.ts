@@ -52,7 +52,7 @@ export const COPY_OPTIONS = {
     least: '0',
     most: '999999999',
     value: 'N',
-    help: 'delete nothing if more than N paths would be deleted',
+    help: 'delete nothing if over N would go',
     run: false,
     copy: {},
   },
