@@ -66,7 +66,7 @@ describe('rdforward', () => {
       ['unasked', /may not open/],
       ['stranger', /for no connection/],
       ['twice', /for no connection/],
-      ['huge', /wrong form/],
+      ['huge', /malformed/],
     ] as const) {
       const result = await lab.sh(`'${RDHOP}' rdforward -L 20415:localhost:1 -- python3 far.py ${kind}`);
       expect(result.status, kind).to.equal(255);

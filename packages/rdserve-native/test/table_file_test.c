@@ -54,7 +54,7 @@ static void test_mistakes(void) {
       {"[client.a]\nk = 'x'", "double quotes"},
       {"[client.a]\nk = [\"x\"]", "double quotes"},
       {"[client.a]\nk = \"x", "closing quote"},
-      {"[client.a]\nk = \"x\\n\"", "no escapes"},
+      {"[client.a]\nk = \"x\\n\"", "escapes are not allowed"},
       {"[client.a]\nk = \"\"\"x\"\"\"", "only a comment"},
       {"[client.a]\nk = \"x\" \"y\"", "only a comment"},
       {"[client.a]\nk = \"x\x01\"", "control character"},

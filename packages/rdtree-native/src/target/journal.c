@@ -37,8 +37,10 @@ static int lock_dead(int journals, const char *run);
 static void clean_below(const struct dead_runs *dead, int fd, unsigned depth);
 static bool is_run(const char *name);
 static bool is_temporary_of(const char *name, const char *run);
+static void drop(struct rd_journal *journal, int journals);
 static bool begin(struct rd_journal *journal);
 static bool make_permanent(const struct rd_journal *journal, int journals);
+static bool sync_directory(int fd);
 static void share(const struct rd_journal *journal, int journals);
 static int open_locked(int directory, const char *name);
 static bool is_named(int directory, const char *name, int fd);
@@ -67,10 +69,15 @@ bool rd_journal_is_begun(const struct rd_journal *journal) {
 void rd_journal_remove(struct rd_journal *journal) {
   if (journal == NULL) return;
   RD_AUTO_CLOSE int journals = openat(journal->top, RD_JOURNAL_DIRECTORY, OPEN_DIRECTORY);
-  if (journal->fd >= 0 && journals >= 0) (void)unlinkat(journals, journal->write->settings->run, 0);
-  if (journals >= 0) (void)unlinkat(journal->top, RD_JOURNAL_DIRECTORY, AT_REMOVEDIR);
+  if (journals >= 0) drop(journal, journals);
   rd_cleanup_fd(&journal->fd);
   free(journal);
+}
+
+static void drop(struct rd_journal *journal, int journals) {
+  if (journal->fd >= 0) (void)unlinkat(journals, journal->write->settings->run, 0);
+  (void)unlinkat(journal->top, RD_JOURNAL_DIRECTORY, AT_REMOVEDIR); // fails if another run uses it
+  rd_cleanup_fd(&journal->fd);
 }
 
 // Removes the files that dead runs left, then their journals.
@@ -153,7 +160,7 @@ static bool begin(struct rd_journal *journal) {
     if (journal->fd >= 0 && make_permanent(journal, journals)) return true;
     if (journal->fd >= 0) {
       int number = errno;
-      rd_cleanup_fd(&journal->fd);
+      drop(journal, journals);
       errno = number;
       return false;
     }
@@ -164,7 +171,12 @@ static bool begin(struct rd_journal *journal) {
 
 // Temporary names may soon be on the disk: after a loss of power the next run must find the journal.
 static bool make_permanent(const struct rd_journal *journal, int journals) {
-  return fsync(journal->fd) == 0 && fsync(journals) == 0 && fsync(journal->top) == 0;
+  return fsync(journal->fd) == 0 && sync_directory(journals) && sync_directory(journal->top);
+}
+
+// Some file systems of other machines do not know it, and need not.
+static bool sync_directory(int fd) {
+  return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
 // If other users may write to the target, each may have a journal, and none may remove another's.
