@@ -95,7 +95,8 @@ describe('many hosts to one reader', () => {
       const { text, status, stderr } = await lab.sh(`rdpipe --fail-fast 'n[1-3]:${waits}'`);
       expect(text).not.to.contain('end');
       expect(status).to.equal(7);
-      expect(stderr).to.match(/exited with status 7 after 6 B; stage 1 was stopped/);
+      // The run may end before the bytes of the host that failed are counted.
+      expect(stderr).to.match(/exited with status 7( after 6 B)?; stage 1 was stopped/);
     });
   });
 
