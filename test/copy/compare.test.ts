@@ -97,7 +97,7 @@ describe('compare', () => {
         const expected = reasons === '' ? [] : [...attributes.map(wordsOf), 'file f metadata'];
         expect(await on.passed([...attributes, file('f')], ATTRIBUTES)).to.deep.equal(expected);
         expect(await on.reasons([...attributes, file('f')], ATTRIBUTES)).to.equal(reasons);
-        expect(await on.passed([...attributes, file('f')])).to.deep.equal([]);
+        if (attributes.length === 0) expect(await on.passed([file('f')])).to.deep.equal([]);
       });
 
     it('of an unchanged directory do not pass', async function () {
@@ -186,6 +186,35 @@ describe('compare', () => {
       expect(status).to.not.equal(0);
       expect(events.at(-1)?.message).to.match(/^the stream of the tree is damaged/);
     }
+  });
+
+  it('refuses what was not asked for', async () => {
+    const d = enter('d');
+    const patterns = [{ include: false, pattern: '*.key' }];
+    for (const [reason, records, settings] of [
+      ['"x" (not a source)', [file('x')]],
+      ['"" (not a source)', [enter('')]],
+      ['"d" (not a source)', [enter('d', { source: 1 })]],
+      ['"d" (without -r)', [d], { recursive: false }],
+      ['"d/x.key" (excluded)', [d, file('x.key')]],
+      ['"d/fifo" (without -a)', [d, special('fifo', 0o10644)], USUAL],
+      ['"d/l" (a link to what was not asked for)', [d, file('f'), link('l', 'e/f')]],
+      ['"user.a" (without', [{ type: 'xattr', name: 'user.a', value: '' }, d]],
+    ] as const satisfies readonly (readonly [string, readonly TreeRecord[], Partial<TextSettings>?])[]) {
+      const {
+        status,
+        events,
+        records: passed,
+      } = await on.compare([...records, END], {
+        sources: ['h/d'],
+        patterns,
+        ...settings,
+      });
+      expect([status, events.at(-1)?.code]).to.deep.equal([8, 'not_requested']);
+      expect(events.at(-1)?.message).to.contain('that was not asked for: ').and.contain(reason);
+      expect(passed.some(({ name }) => name !== undefined && name !== 'd' && name !== 'f')).to.equal(false);
+    }
+    expect(await on.passed([d, file('f'), LEAVE], { sources: ['h/d'], patterns })).to.have.lengthOf(3);
   });
 
   it('enters trees deeper than the usual limit of descriptors', async () => {

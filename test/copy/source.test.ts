@@ -343,7 +343,7 @@ describe('the source of a copy', () => {
         { type: 'failed', name: 'x' },
         LEAVE,
       ];
-      const result = await read([`${at}/d`], decisions);
+      const result = await read([`${at}/d`], decisions, { archive: true, xattrs: true });
       const other = result.records.filter(({ type }) => type !== 'data' && type !== 'file_end' && type !== 'end');
       expect(other.map(({ type, name }) => [type, name])).to.deep.equal(
         decisions.map(({ type, name }) => [type, name]),
@@ -485,6 +485,7 @@ describe('the source of a copy', () => {
             { type: 'blocks', blockBytes: block, bytes, digests: theirs.join('') },
             { type: 'file', name: 'f', size: whole.length, ...FILE, want: WANT.rest },
           ],
+          { xattrs: true },
         );
         expect(result.records.slice(0, 3).map(({ type }) => type)).to.deep.equal(['xattr', 'blocks', 'file']);
         const [blocks] = result.records.filter(({ type }) => type === 'blocks');
@@ -506,12 +507,13 @@ describe('the source of a copy', () => {
       const file = (name: string, source = 0) => ({ type: 'file', name, size: 6, ...FILE, source }) as const;
       const directory = (name: string) => ({ type: 'enter', name, ...DIRECTORY }) as const;
       const cases: readonly (readonly [string, readonly TreeRecord[], Partial<TextSettings>?])[] = [
-        ['a source that does not exist', [file('d', 1)]],
-        ['a name that differs from that of its source', [file('other')]],
-        ['a name that differs from that of its source', [directory('')]],
-        ['a path that is excluded', [directory('d'), directory('out'), file('f'), LEAVE, LEAVE]],
-        ['a path that is excluded', [directory('d'), file('g.o'), LEAVE]],
-        ['a directory, but directories are not copied', [directory('d'), file('f'), LEAVE], { recursive: false }],
+        ['"d" (not a source)', [file('d', 1)]],
+        ['a file that was not asked for: "other" (not a source)', [file('other')]],
+        ['a directory that was not asked for: "" (not a source)', [directory('')]],
+        ['"d/out" (excluded)', [directory('d'), directory('out'), file('f'), LEAVE, LEAVE]],
+        ['"d/g.o" (excluded)', [directory('d'), file('g.o'), LEAVE]],
+        ['"d" (without -r)', [directory('d'), file('f'), LEAVE], { recursive: false }],
+        ['"d/s" (without -a)', [directory('d'), { type: 'special', name: 's', ...DIRECTORY, mode: 0o10600 }, LEAVE]],
         ['a record has an invalid field', [directory('d'), directory('..'), file('other'), LEAVE, LEAVE]],
         ['a record has an invalid field', [directory('d'), file('../other'), LEAVE]],
       ];
@@ -581,18 +583,15 @@ describe('the source of a copy', () => {
       const sent = async (path: string, source = 0, more: object = {}) => {
         const done = { type: 'done', source, ...metadataOf(`${at}/d/a`), path } as const;
         const { status, warnings } = await run({ ...settings, ...more }, encodeTree(PHASE.results, [done, END]));
-        return [status, ...warnings.map((text) => text.replace(/.*names /, ''))];
+        return [status, ...warnings.map((text) => text.replace(/.*(?=\(|a source)/, ''))];
       };
-      const excluded = [DATA_DAMAGED, 'a path that is excluded'];
+      const excluded = [DATA_DAMAGED, '(excluded)'];
       expect(await sent('e/keep.log')).to.deep.equal(excluded);
       expect(await sent('out/f')).to.deep.equal(excluded);
-      expect(await sent('a', 0, { recursive: false })).to.deep.equal([
-        DATA_DAMAGED,
-        'a directory, but directories are not copied',
-      ]);
-      expect(await sent('', 2)).to.deep.equal([DATA_DAMAGED, 'a source that does not exist']);
+      expect(await sent('a', 0, { recursive: false })).to.deep.equal([DATA_DAMAGED, '(without -r)']);
+      expect(await sent('', 2)).to.deep.equal([DATA_DAMAGED, 'a source that was not asked for']);
       expect(await sent('../other')).to.have.property('0', DATA_DAMAGED);
-      expect(await sent(Array(5000).fill('x').join('/'))).to.deep.equal([DATA_DAMAGED, 'a path that is too deep']);
+      expect(await sent(Array(5000).fill('x').join('/'))).to.deep.equal([DATA_DAMAGED, '(too deep)']);
       const left = ['d/a', 'd/e/keep.log', 'd/out/f', 'single', 'other'].filter((path) => isThere(`${at}/${path}`));
       expect(left).to.have.lengthOf(5);
     });

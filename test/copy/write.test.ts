@@ -77,7 +77,7 @@ describe('the writer of a copy', () => {
   afterEach(() => execaSync('rm', ['-rf', at]));
 
   function start(settings: Partial<TextSettings> = {}, through: readonly string[] = []): Program {
-    return startTree(bench, { role: 'write', target: `${at}/to`, ...settings }, 'pipe', through);
+    return startTree(bench, { role: 'write', target: `${at}/to`, recursive: true, ...settings }, 'pipe', through);
   }
 
   async function run(
@@ -405,7 +405,7 @@ describe('the writer of a copy', () => {
         END,
       ];
       writeFileSync(`${at}/outside/secret`, '');
-      const { failed } = await run(records);
+      const { failed } = await run(records, { archive: true });
       expect(failed).to.deep.equal([`${at}/to/d/h`]);
       expect(readdirSync(`${at}/outside`)).to.deep.equal(['secret']);
       expect(readFileSync(`${at}/to/f`, 'utf8')).to.equal('f');
@@ -413,7 +413,7 @@ describe('the writer of a copy', () => {
 
     it('stays in a directory that is swapped for a symbolic link', async () => {
       mkdirSync(`${at}/outside`);
-      const program = start();
+      const program = start({ remove: true });
       program.child.stdin?.write(encodeTree(PHASE.contents, [INTO, enter('d'), ...(await file('f', 'f'))]));
       await eventually(() => expect(readdirSync(`${at}/to/d`)).to.have.length(1));
       renameSync(`${at}/to/d`, `${at}/to/moved`);
@@ -426,6 +426,85 @@ describe('the writer of a copy', () => {
       expect(readdirSync(`${at}/to/moved`).sort()).to.deep.equal(['f', 'g']);
     });
 
+    describe('takes nothing that was not asked for, and changes nothing for it:', () => {
+      // An option of the user's, sources, and what the target is; the last record is refused for the reason given.
+      const D = enter('d');
+      const OLD = { type: 'file', name: 'd', ...ENTRY, mode: 0o100777, size: 0, want: WANT.metadata } as const;
+      const special = (name: string) => ({ type: 'special', name, ...ENTRY, mode: 0o20666, device: 259 }) as const;
+      const remove = (name: string) => ({ type: 'remove', name }) as const;
+      const xattr = (name: string) => ({ type: 'xattr', name, value: 'v' }) as const;
+      const head = (name: string) => ({ type: 'file', name, ...ENTRY, mode: 0o100644, size: 1 }) as const;
+      const CELLS: readonly (readonly [string, readonly TreeRecord[], string, Partial<TextSettings>?])[] = [
+        ['a file next to the source', [INTO, head('.bashrc')], '".bashrc" (not a source)'],
+        ['a directory next to the source', [INTO, enter('.ssh')], '".ssh" (not a source)'],
+        ['the target in place of the source', [INTO, enter('')], '"" (not a source)'],
+        ['a symbolic link next to the source', [INTO, symlink('evil', '/')], '"evil" (not a source)'],
+        ['a source that does not exist', [INTO, { ...head('d'), source: 1 }], '"d" (not a source)'],
+        ['a directory without -r', [INTO, D], '"d" (without -r)', { recursive: false }],
+        ['a file that is excluded', [INTO, D, head('x.key')], '"d/x.key" (excluded)'],
+        ['a directory that is excluded', [INTO, D, enter('kept')], '"d/kept" (excluded)'],
+        ['metadata of another file', [INTO, { ...OLD, name: 'another' }], '"another" (not a source)'],
+        ['a device without -a', [INTO, D, special('null')], '"d/null" (without -a)'],
+        ['a hard link without -a', [INTO, D, link('x', 'd/own')], '"d/x" (without -a)'],
+        ['an owner without -a', [INTO, { type: 'owner', group: 0, id: 1, name: 'root' }], '"root" (without -a)'],
+        ['an attribute without -X', [INTO, xattr('user.x'), D], '"user.x" (without'],
+        ['an ACL without -A', [INTO, xattr('system.posix_acl_access'), D], '(without -A', { xattrs: true }],
+        ['a removal without --delete', [INTO, D, remove('own')], '"d/own" (without --delete)'],
+        ['a removal next to the source', [INTO, remove('another')], '"another" (not in a copied', { remove: true }],
+        ['one after the source', [INTO, D, LEAVE, remove('another')], '"another" (not in a copied', { remove: true }],
+        ['a removal of an excluded name', [INTO, D, remove('own.key')], '(excluded)', { remove: true }],
+        ['one of an excluded directory', [INTO, D, remove('kept')], '"d/kept" (excluded)', { remove: true }],
+        ['a removal of journals', [INTO, enter(''), remove('.rdcp')], '(a file of', { remove: true, sources: ['d/'] }],
+        ['a link to another file', [INTO, D, link('x', 'another')], '"d/x" (a link to', { archive: true }],
+        ['a link to an excluded file', [INTO, D, link('x', 'd/own.key')], '(a link to', { archive: true }],
+        ['one file in place of the target', [AS, head('d')], 'to" (it is a directory)'],
+        ['a second file', [AS, head('d'), head('d')], '"d" (the target is one file)'],
+        ['a removal next to one file', [AS, remove('another')], '(not in a copied', { remove: true }],
+        ['a link to a file next to one', [AS, link('d', 'outside')], '"d" (the target is one file)', { archive: true }],
+        ['an entry without a place', [D], '"d" (the target is not yet known)'],
+      ];
+      const NEW = ['a second file', 'a removal next to one file', 'a link to a file next to one'];
+      const patterns = ['*.key', 'kept/'].map((pattern) => ({ include: false, pattern }));
+      // The run itself had its journal in .rdcp.
+      const OF_JOURNALS = ['-name', '.rdcp', '-printf', '%p %y %m %i\\n'];
+      const listing = () => execaSync('find', [at, ...OF_JOURNALS, '-o', '-printf', '%p %y %m %i %T@ %C@\\n']).stdout;
+
+      for (const [title, records, reason, settings] of CELLS)
+        it(title, async () => {
+          const name = NEW.includes(title) ? 'new' : 'to';
+          for (const directory of ['to/d/kept', 'to/.rdcp']) mkdirSync(`${at}/${directory}`, { recursive: true });
+          const names = ['outside', 'to/another', 'to/d/own', 'to/d/own.key', 'to/d/kept/f', 'to/.rdcp/other'];
+          for (const path of names) writeFileSync(`${at}/${path}`, path);
+          const before = listing();
+          // Contents of the files before the last record.
+          const whole = await Promise.all(
+            records.map((record, at) =>
+              record.type === 'file' && at < records.length - 1 ? file('d', 'x') : [record],
+            ),
+          );
+          const result = await run([...whole.flat(), END], {
+            sources: ['h/d'],
+            target: `${at}/${name}`,
+            patterns,
+            ...settings,
+          });
+          expect(result.status).to.equal(DATA_DAMAGED);
+          expect(result.fatal).to.contain('that was not asked for: ').and.contain(reason);
+          expect(result.events.find(({ event }) => event === 'fatal')?.code).to.equal('not_requested');
+          expect(existsSync(`${at}/new`)).to.equal(false);
+          expect(listing()).to.equal(before);
+        });
+
+      it('but all of that when it was', async () => {
+        mkdirSync(`${at}/to/d`, { recursive: true });
+        writeFileSync(`${at}/to/d/old`, '');
+        const records = [INTO, D, ...(await file('f', 'f')), link('x', 'd/f'), remove('old'), LEAVE, END];
+        const settings = { sources: ['~/d'], patterns, archive: true, remove: true };
+        expect((await run(records, settings)).status).to.equal(0);
+        expect(readdirSync(`${at}/to/d`).sort()).to.deep.equal(['f', 'x']);
+      });
+    });
+
     it('accepts no directory in place of a single file', async () => {
       expect((await run([AS, enter('d'), LEAVE, END])).status).to.equal(DATA_DAMAGED);
     });
@@ -434,9 +513,9 @@ describe('the writer of a copy', () => {
       const value = 'x'.repeat(1 << 16);
       const named = [...Array(200).keys()].map((i): TreeRecord => ({ type: 'xattr', name: `user.${i}`, value }));
       const levels = (count: number) => Array.from({ length: count }, () => [...named, enter('d')]).flat();
-      const { status } = await run([INTO, ...levels(2), LEAVE, LEAVE, END]);
+      const { status } = await run([INTO, ...levels(2), LEAVE, LEAVE, END], { xattrs: true });
       expect(status).to.equal(0);
-      expect((await run([INTO, ...levels(8)])).status).to.equal(DATA_DAMAGED);
+      expect((await run([INTO, ...levels(8)], { xattrs: true })).status).to.equal(DATA_DAMAGED);
     });
   });
 

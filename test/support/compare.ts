@@ -92,7 +92,7 @@ export class CompareBench {
     settings: Partial<TextSettings> = {},
     through: readonly string[] = [],
   ): Promise<Compared> {
-    const all = { role: 'compare', target: this.target, archive: true, ...settings } as const;
+    const all = { role: 'compare', target: this.target, recursive: true, archive: true, ...settings } as const;
     const program = startTree(this.bench, all, 'pipe', through);
     program.child.stdin?.on('error', () => undefined); // the program may end before it has read everything
     program.child.stdin?.end(Buffer.isBuffer(records) ? records : encodeTree(PHASE.entries, records));

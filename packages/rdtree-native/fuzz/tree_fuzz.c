@@ -3,8 +3,10 @@
 // The first byte of the input chooses the phase, one or two targets, and the form of the rest: a stream as it is, or
 // records, each with its type, length and payload. Each accepted name and path must be valid, each accepted record must
 // be encoded to the same bytes, and a stream must have left all directories at its end.
+// A request for the sources `a` and `b/` without `k` must accept no other name.
 #include "base/bytes.h"
 #include "fuzz.h"
+#include "pattern/request.h"
 #include "stream/own_view.h"
 #include "stream/stream_reader.h"
 
@@ -17,6 +19,7 @@ struct stream {
   unsigned char bytes[STREAM_MAX_BYTES];
   size_t count, checked; // `checked`: bytes of the records read so far
   unsigned depth;
+  bool is_in_contents; // of `b/`
 };
 
 static void make_stream(struct stream *stream, enum rd_stream_phase phase, struct fuzz_input *input);
@@ -24,6 +27,8 @@ static void make_record(struct stream *stream, struct fuzz_input *input);
 static int open_stream(const struct stream *stream);
 static void check_record(struct stream *stream, const struct rd_stream_reader *reader, const struct rd_record *record);
 static void check_names(const struct rd_record *record);
+static struct rd_request *make_request(uint8_t how);
+static void check_request(struct stream *stream, const struct rd_record *record);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static struct stream stream;
@@ -33,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint8_t how = fuzz_u8(&input);
   enum rd_stream_phase phase = how & 16 ? RD_STREAM_SHARE : (enum rd_stream_phase)(RD_STREAM_ENTRIES + how % 4);
   stream.count = stream.checked = stream.depth = 0;
+  stream.is_in_contents = false;
   if (how & 4) {
     const uint8_t *bytes;
     stream.count = fuzz_take(&input, STREAM_MAX_BYTES, &bytes);
@@ -42,16 +48,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   struct rd_stream_reader *reader = rd_stream_reader_create(open_stream(&stream), phase, NULL);
   struct rd_own_view view = {.rank = 1};
+  struct rd_request *request = make_request(how);
   bool is_good, is_own;
   if (how & 8) rd_stream_expect_wants(reader, 2);
   while ((is_good = rd_stream_next(reader, &record, &error))) {
     check_record(&stream, reader, &record);
     is_good = rd_own_view_take(&view, &record, &is_own, &error);
     if (!is_good) break;
+    if (is_own && request != NULL) {
+      is_good = rd_request_check(request, &record, -1, &error);
+      if (!is_good) break;
+      check_request(&stream, &record);
+    }
     if (record.type == RD_RECORD_END) break;
   }
   if (is_good) FUZZ_REQUIRE(stream.depth == 0 && !rd_stream_next(reader, &record, &error));
-  FUZZ_REQUIRE(error.code == RD_CODE_DATA_DAMAGED || error.code == RD_CODE_PEER_LOST);
+  bool is_refused = request != NULL && error.code == RD_CODE_NOT_REQUESTED;
+  FUZZ_REQUIRE(is_refused || error.code == RD_CODE_DATA_DAMAGED || error.code == RD_CODE_PEER_LOST);
+  rd_request_destroy(request);
   rd_stream_reader_destroy(reader);
   return 0;
 }
@@ -107,4 +121,42 @@ static void check_names(const struct rd_record *record) {
   FUZZ_REQUIRE(name.count >= 1 && name.count <= RD_NAME_MAX_BYTES);
   for (size_t i = 0; i < name.count; i++) FUZZ_REQUIRE(name.at[i] != '/' && name.at[i] != '\0');
   FUZZ_REQUIRE(name.at[0] != '.' || name.count > 2 || (name.count == 2 && name.at[1] != '.'));
+}
+
+// NULL: none.
+static struct rd_request *make_request(uint8_t how) {
+  static char a[] = "a", b[] = "b/", k[] = "k", target[] = "/dev/null/t";
+  static char *sources[] = {a, b};
+  static struct rd_tree_pattern patterns[] = {{false, k}};
+  struct rd_error error;
+  static struct rd_tree_settings settings;
+  if (!(how & 32)) return NULL;
+  settings = (struct rd_tree_settings){.role = how & 64 ? RD_TREE_WRITE : RD_TREE_COMPARE,
+                                       .sources = sources,
+                                       .source_count = 2,
+                                       .patterns = patterns,
+                                       .pattern_count = 1,
+                                       .target = target,
+                                       .recursive = true,
+                                       .remove = how & 128};
+  return rd_request_create(&settings, &error);
+}
+
+// A record that was accepted; the depth is that after it.
+static void check_request(struct stream *stream, const struct rd_record *record) {
+  const struct rd_entry *entry = &record->entry;
+  bool is_directory = record->type == RD_RECORD_ENTER;
+  bool is_k = entry->name.count == 1 && entry->name.at[0] == 'k';
+  FUZZ_REQUIRE(record->type != RD_RECORD_LINK && record->type != RD_RECORD_SPECIAL && record->type != RD_RECORD_OWNER);
+  FUZZ_REQUIRE(record->type != RD_RECORD_XATTR);
+  if (record->type == RD_RECORD_REMOVE) FUZZ_REQUIRE(!is_k && (stream->depth > 0 || stream->is_in_contents));
+  if (!rd_record_is_entry(record->type)) return;
+  if (stream->depth - is_directory > 0) {
+    FUZZ_REQUIRE(!is_k);
+  } else if (entry->source == 1) {
+    FUZZ_REQUIRE(is_directory && entry->name.count == 0);
+    stream->is_in_contents = true;
+  } else {
+    FUZZ_REQUIRE(entry->source == 0 && entry->name.count == 1 && entry->name.at[0] == 'a');
+  }
 }

@@ -32,6 +32,7 @@ static const struct {
     [RD_CODE_CLOSED] = {"closed", 128 + SIGPIPE},
     [RD_CODE_INTERNAL] = {"internal", 10},
     [RD_CODE_PEER_CLOSED] = {"peer_lost", 5},
+    [RD_CODE_NOT_REQUESTED] = {"not_requested", 8},
 };
 static const unsigned code_count = sizeof codes / sizeof codes[0];
 

@@ -19,7 +19,8 @@ enum rd_code {
   RD_CODE_ABORTED,
   RD_CODE_CLOSED,
   RD_CODE_INTERNAL,
-  RD_CODE_PEER_CLOSED, // reported as RD_CODE_PEER_LOST: the connection was closed or reset
+  RD_CODE_PEER_CLOSED,   // reported as RD_CODE_PEER_LOST: the connection was closed or reset
+  RD_CODE_NOT_REQUESTED, // of rdtree: another host of the copy sent or named what the user did not ask for
 };
 
 struct rd_error {

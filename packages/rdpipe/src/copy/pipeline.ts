@@ -64,12 +64,15 @@ function treeStages(source: HostPaths, target: HostPaths, wants: CopyWants): rea
 }
 
 function settingsOf(role: TreeRole, source: HostPaths, target: HostPaths, wants: CopyWants): TreeSettings {
-  const readsTarget = role === 'compare' || role === 'write' || role === 'copy';
-  const readsSource = role === 'copy' || (!readsTarget && role !== 'unite');
+  const hasTarget = role === 'compare' || role === 'write' || role === 'copy';
+  // compare and write refuse entries of other names; the rest of the path is none of the target's business.
+  const isNameEnough = role === 'compare' || role === 'write';
+  const named = source.paths.map((path) => sourceOf(path, wants));
+  const sources = named.map((path) => hexOf(isNameEnough ? fromLastSlash(path) : path));
   return {
     ...treeSettings(role, wants),
-    ...(readsSource ? { sources: source.paths.map((path) => hexOf(sourceOf(path, wants))) } : {}),
-    ...(readsTarget ? { target: hexOf(target.paths[0]) } : {}),
+    ...(role === 'unite' ? {} : { sources }),
+    ...(hasTarget ? { target: hexOf(target.paths[0]) } : {}),
   };
 }
 
@@ -89,6 +92,10 @@ function partSettings(
 /** Paths of a list keep their place below the source, whose own name is not part of them. */
 function sourceOf(path: string, { filesFrom }: CopyWants): string {
   return filesFrom === undefined || path.endsWith('/') ? path : `${path}/`;
+}
+
+function fromLastSlash(path: string): string {
+  return path.slice(Math.max(0, path.lastIndexOf('/')));
 }
 
 function isSame(one: HostRef, other: HostRef): boolean {

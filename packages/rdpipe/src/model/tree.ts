@@ -9,7 +9,7 @@ export interface TreeSettings {
   readonly role: TreeRole;
   /** Names temporary files: hexadecimal digits and '-', at most 63. */
   readonly run: string;
-  /** Used by scan, read, copy and clean. */
+  /** Used by all but unite; compare and write get them from their last slash on, for the names that scan sends. */
   readonly sources?: readonly string[];
   /** Used by compare, write and copy. */
   readonly target?: string;
@@ -91,6 +91,8 @@ export const TreeEventSchema = v.variant('event', [
     of: v.picklist(['files', 'directories']),
     paths: v.array(v.object({ path: Path, bytes: Count, ms: Count })),
   }),
+  /** Of compare and write: what is to be done, and the files that the source could not give. */
+  v.object({ event: v.literal('decisions'), digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)), dropped: Count }),
   v.object({ event: v.literal('fatal'), code: Message, message: Message }),
 ]);
 

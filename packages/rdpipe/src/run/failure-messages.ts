@@ -2,6 +2,7 @@
 import { constants } from 'node:os';
 import { positionOf } from '../model/pipeline.ts';
 import { shorten } from '../model/text.ts';
+import type { TreeRole } from '../model/tree.ts';
 import { formatBytes } from '../model/units.ts';
 import { completedParts } from './completed-parts.ts';
 import { copyReport } from './copy-report.ts';
@@ -73,10 +74,32 @@ function failedBeside(state: RunState, failure: Failure): readonly string[] {
 function describeTree(state: RunState, { stage: number, code, signal }: Of<'tree'>): string {
   const fatal = state.stages.get(number)?.program.fatal;
   if (fatal?.code === 'usage') return fatal.message;
+  if (fatal?.code === 'not_requested') return `cannot continue: ${describeNotRequested(state, number, fatal.message)}`;
   if (fatal !== undefined) return `cannot continue: ${programName(state, number, fatal.code)}: ${fatal.message}`;
   const ended =
     code === null ? `was killed by ${signalName(signal)}` : `exited with status ${code} without giving a reason`;
   return `${stageName(state, number)} ${ended}`;
+}
+
+/** The host at fault is that of the programs whose records the stage checks. */
+function describeNotRequested(state: RunState, number: number, what: string): string {
+  const senders = sendersTo(roleOf(state, number));
+  const hosts = state.stages.values().flatMap(({ planned, host }) => {
+    const { stage } = planned;
+    return stage.kind === 'tree' && senders.includes(stage.settings.role) ? [host] : [];
+  });
+  const all = [...new Set(hosts)];
+  return `${all.length > 1 ? 'one of ' : ''}${all.join(', ')} sent ${what}; its copy of rdpipe may have been tampered with`;
+}
+
+function roleOf(state: RunState, number: number): TreeRole | undefined {
+  const stage = state.stages.get(number)?.planned.stage;
+  return stage?.kind === 'tree' ? stage.settings.role : undefined;
+}
+
+/** compare and write take what the source's host sends; read and clean, what the target's hosts send. */
+function sendersTo(role: TreeRole | undefined): readonly TreeRole[] {
+  return role === 'read' || role === 'clean' ? ['compare'] : ['scan'];
 }
 
 /** If a path is the reason, the host is enough; otherwise the message names the program. */

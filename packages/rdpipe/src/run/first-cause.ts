@@ -4,6 +4,7 @@ import type { Cause } from '../model/errors.ts';
 import { HopError, SessionError, SignalError, TimeoutError } from '../model/errors.ts';
 import type { NativeCode } from '../model/protocol.ts';
 import { describeFailedPaths, describeFailure, describeLeftBehind } from './failure-messages.ts';
+import { findOmission } from './omissions.ts';
 import type { Failure, RunState } from './state.ts';
 
 /** The exit status of a run, and its cause. */
@@ -21,6 +22,9 @@ export function firstCause(state: RunState, lenient: boolean): Verdict {
   if (failure !== undefined) return { ...statusOf(failure), message: describeFailure(state, failure) };
   if (state.leftBehind.length > 0)
     return { status: 125, cause: 'rdpipe', causeStage: null, message: describeLeftBehind(state) };
+  const omission = findOmission(state);
+  if (omission !== undefined)
+    return { status: 125, cause: 'rdpipe', causeStage: omission.stage, message: omission.message };
   const message = describeFailedPaths(state);
   return message === undefined ? SUCCESS : { status: SOME_FAILED, cause: 'copy', causeStage: null, message };
 }

@@ -13,6 +13,8 @@ export interface ProgramState {
   readonly failures: readonly Of<'failed'>[];
   readonly warnings: readonly string[];
   readonly slowest: SlowPaths;
+  /** Of compare and write, at their end. */
+  readonly decisions: Of<'decisions'> | undefined;
   /** Why the program ended. */
   readonly fatal: Of<'fatal'> | undefined;
 }
@@ -26,6 +28,7 @@ export const NO_EVENTS: ProgramState = {
   failures: [],
   warnings: [],
   slowest: { files: [], directories: [] },
+  decisions: undefined,
   fatal: undefined,
 };
 
@@ -40,6 +43,8 @@ export function afterTreeEvent(before: ProgramState, event: TreeEvent): ProgramS
       return { ...before, warnings: kept(before.warnings, event.message) };
     case 'slowest':
       return { ...before, slowest: { ...before.slowest, [event.of]: event.paths.slice(0, KEPT_MAX) } };
+    case 'decisions':
+      return { ...before, decisions: event };
     case 'fatal':
       return { ...before, fatal: before.fatal ?? event };
     case 'path':

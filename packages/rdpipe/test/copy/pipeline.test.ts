@@ -53,14 +53,14 @@ const hex = (text: string) => Buffer.from(text, 'latin1').toString('hex');
 
 describe('the pipeline of a copy', () => {
   it('scans, compares, reads and writes', () => {
-    const made = plan('h1:a h1:b/ ann@h2:d');
-    expect(shape(made)).to.equal('1 h1: scan a b/ | 2 ann@h2: compare d | 3 h1: read a b/ | 4 ann@h2: write d');
+    const made = plan('h1:x/a h1:b/ ann@h2:d');
+    expect(shape(made)).to.equal('1 h1: scan x/a b/ | 2 ann@h2: compare d | 3 h1: read x/a b/ | 4 ann@h2: write d');
     expect(made).to.include({ readsInput: false, writesOutput: false });
     const [scan, compare, read, write] = settingsOf(made);
-    expect([scan?.sources, scan?.target]).to.deep.equal([[hex('a'), hex('b/')], undefined]);
-    expect([compare?.sources, compare?.target]).to.deep.equal([undefined, hex('d')]);
-    expect([read?.sources, read?.target]).to.deep.equal([[hex('a'), hex('b/')], undefined]);
-    expect([write?.sources, write?.target]).to.deep.equal([undefined, hex('d')]);
+    expect([scan?.sources, scan?.target]).to.deep.equal([[hex('x/a'), hex('b/')], undefined]);
+    expect([compare?.sources, compare?.target]).to.deep.equal([[hex('/a'), hex('/')], hex('d')]);
+    expect([read?.sources, read?.target]).to.deep.equal([[hex('x/a'), hex('b/')], undefined]);
+    expect([write?.sources, write?.target]).to.deep.equal([[hex('/a'), hex('/')], hex('d')]);
   });
 
   it('copies with one program on one host', () => {

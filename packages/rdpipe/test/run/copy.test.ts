@@ -120,6 +120,33 @@ describe('a copy', () => {
     expect(copy?.failures.at(-1)?.path).to.equal('/99');
   });
 
+  describe('of which something was left out', () => {
+    const [ONE, OTHER] = ['1', '2'].map((digit) => digit.repeat(32)) as [string, string];
+    const decisions = (stage: number, digest: string, dropped = 0): Heard => [
+      's2',
+      printed(stage, { event: 'decisions', digest, dropped }),
+    ];
+    const dropped: Heard = ['s1', printed(3, failedPath('/d/a'))];
+    const line =
+      'h1 did not send exactly what h2 asked for, and gave no reason; its copy of rdpipe may have been tampered with';
+
+    it('fails, and names the host that did', () => {
+      for (const heard of [
+        [decisions(2, ONE), decisions(4, OTHER)],
+        [decisions(2, ONE), decisions(4, ONE, 1)],
+        [dropped, decisions(2, ONE), decisions(4, ONE, 2)],
+        [dropped, decisions(2, ONE), decisions(4, OTHER)],
+      ])
+        expect(hear(heard).report).to.include({ status: 125, cause: 'rdpipe', causeStage: 3, message: line });
+    });
+
+    it('has status 23 where the host says why, and 0 where nothing was', () => {
+      expect(hear([dropped, decisions(2, ONE), decisions(4, ONE, 1)]).report.status).to.equal(23);
+      expect(hear([decisions(2, ONE), decisions(4, ONE)]).report.status).to.equal(0);
+      expect(hear([decisions(4, ONE)]).report.status).to.equal(0);
+    });
+  });
+
   describe('that fails', () => {
     const fatal = (stage: number, code: string, message: string) => printed(stage, { event: 'fatal', code, message });
     const full: readonly Heard[] = [
@@ -152,6 +179,24 @@ describe('a copy', () => {
         ...ended('s1', 1, { code: 2 }),
       ]);
       expect(wrong.report).to.include({ status: 2, cause: 'usage', message: "the pattern '[' can match nothing" });
+    });
+
+    it('names the host that sent what was not asked for', () => {
+      const message = 'a file that was not asked for: "x" (not a source)';
+      const said = (stage: number) => {
+        const session = stage % 2 === 0 ? 's2' : 's1';
+        const heard: Heard[] = [
+          [session, fatal(stage, 'not_requested', message)],
+          ...ended(session, stage, { code: 8 }),
+        ];
+        const { report } = hear(heard);
+        expect(report).to.include({ status: 125, cause: 'rdpipe' });
+        return report.message;
+      };
+      const line = (host: string) =>
+        `cannot continue: ${host} sent ${message}; its copy of rdpipe may have been tampered with`;
+      expect([said(2), said(4)]).to.deep.equal([line('h1'), line('h1')]);
+      expect(said(3)).to.equal(line('h2'));
     });
 
     it('then counts no failed paths', () => {

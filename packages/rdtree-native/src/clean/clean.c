@@ -25,6 +25,7 @@ static bool take_all(struct cleaning *cleaning, int in_fd, struct rd_error *erro
 static bool take(struct cleaning *cleaning, const struct rd_record *record, struct rd_error *error);
 static bool go_to(struct cleaning *cleaning, uint32_t source, struct rd_bytes *path, struct rd_error *error);
 static void leave_others(struct cleaning *cleaning, struct rd_bytes path);
+static void leave(struct cleaning *cleaning);
 static bool check(struct cleaning *cleaning, enum rd_record_type type, struct rd_bytes name, struct rd_error *error);
 static void remove_entry(struct cleaning *cleaning, struct rd_bytes name, const struct rd_record *record);
 static bool is_unchanged(const struct statx *status, const struct rd_record *record);
@@ -63,7 +64,7 @@ static bool take(struct cleaning *cleaning, const struct rd_record *record, stru
 static bool go_to(struct cleaning *cleaning, uint32_t source, struct rd_bytes *path, struct rd_error *error) {
   struct rd_source_dirs *directories = cleaning->directories;
   bool is_other = source != cleaning->source || path->count == 0;
-  while (is_other && rd_source_dirs_depth(directories) > 0) rd_source_dirs_leave(directories);
+  while (is_other && rd_source_dirs_depth(directories) > 0) leave(cleaning);
   cleaning->source = source;
   if (rd_source_dirs_depth(directories) == 0) {
     if (!rd_named_begin(cleaning->named, source, error)) return false;
@@ -92,8 +93,14 @@ static void leave_others(struct cleaning *cleaning, struct rd_bytes path) {
     struct rd_bytes below = rd_source_dirs_below(cleaning->directories, (struct rd_bytes){0});
     bool is_in_it = below.count < path.count && memcmp(below.at, path.at, below.count) == 0;
     if (below.count == 0 || (is_in_it && path.at[below.count] == '/')) return;
-    rd_source_dirs_leave(cleaning->directories);
+    leave(cleaning);
   }
+}
+
+// A LEAVE is never refused.
+static void leave(struct cleaning *cleaning) {
+  struct rd_error error;
+  (void)rd_named_check(cleaning->named, &(struct rd_record){.type = RD_RECORD_LEAVE}, &error);
 }
 
 // The target may name only what a target may ask `read` for. An ENTER is entered.

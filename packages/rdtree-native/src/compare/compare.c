@@ -8,6 +8,7 @@
 #include "compare/partial.h"
 #include "compare/removed_names.h"
 #include "entry/partial_name.h"
+#include "pattern/request.h"
 #include "report/events.h"
 #include "stream/stream_reader.h"
 
@@ -17,6 +18,7 @@ struct compare {
   const struct rd_tree_settings *settings;
   struct rd_stream_reader *reader;
   struct rd_decision_output *output;
+  struct rd_request *request;
   struct rd_owner_map *owners;
   struct rd_decider *decider;
   struct rd_attributes attributes;  // of the entry that comes next
@@ -70,6 +72,8 @@ static bool begin(struct compare *compare, const struct rd_tree_settings *settin
   compare->reader = rd_stream_reader_create(in_fd, RD_STREAM_ENTRIES, rd_decision_output_writer(compare->output));
   compare->owners = rd_owner_map_create();
   compare->decider = rd_decider_create(settings, compare->owners);
+  compare->request = rd_request_create(settings, error);
+  if (compare->request == NULL) return false;
   if (settings->remove) compare->removal = rd_removed_names_create(settings, error);
   return !settings->remove || compare->removal != NULL;
 }
@@ -77,6 +81,7 @@ static bool begin(struct compare *compare, const struct rd_tree_settings *settin
 static void end(struct compare *compare) {
   rd_stream_reader_destroy(compare->reader);
   rd_decision_output_destroy(compare->output);
+  rd_request_destroy(compare->request);
   rd_decider_destroy(compare->decider);
   rd_owner_map_destroy(compare->owners);
   rd_attributes_clear(&compare->attributes);
@@ -88,9 +93,12 @@ static void end(struct compare *compare) {
 static bool run(struct compare *compare, struct rd_error *error) {
   struct rd_record record;
   do {
-    if (!rd_stream_next(compare->reader, &record, error) || !take(compare, &record, error)) return false;
+    if (!rd_stream_next(compare->reader, &record, error) || !rd_request_check(compare->request, &record, -1, error) ||
+        !take(compare, &record, error))
+      return false;
   } while (record.type != RD_RECORD_END);
   if (!rd_stream_finish(compare->reader, error)) return false;
+  rd_decision_output_report(compare->output);
   rd_events_progress(&compare->totals, NULL, true);
   return true;
 }

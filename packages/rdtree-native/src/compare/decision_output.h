@@ -32,6 +32,8 @@ bool rd_decision_output_decided(struct rd_decision_output *output, const struct 
                                 const struct rd_decided *decided, struct rd_error *error);
 bool rd_decision_output_remove(struct rd_decision_output *output, const struct rd_target_tree *tree,
                                struct rd_bytes name, bool is_directory, struct rd_error *error);
+// A `decisions` event of all that was sent; none of a plan.
+void rd_decision_output_report(const struct rd_decision_output *output);
 // `record`: the END; `same`: entries that were.
 bool rd_decision_output_end(struct rd_decision_output *output, const struct rd_record *record, uint64_t same,
                             struct rd_error *error);

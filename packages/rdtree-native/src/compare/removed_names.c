@@ -13,8 +13,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define OWN_NAME ".rdcp" // begins the names of this program's own files; alone: the journals of running copies
-
 struct rd_removed_names {
   struct rd_patterns *patterns;
   struct rd_name_set **levels; // [0]: of the target directory itself, also while the stream is in a source `dir/`
@@ -136,9 +134,8 @@ static DIR *open_listing(int directory_fd) {
 // A file of a copy that runs, of this one or another: its journals and temporary files, and a partial file that is
 // locked. One that no copy works on is like any other name.
 static bool is_own(const struct rd_removed_names *removal, int fd, const char *name) {
-  if (strcmp(name, OWN_NAME) == 0) return is_top(removal);
   if (rd_name_is_partial(rd_bytes_of(name))) return !rd_partial_is_free(fd, name);
-  return strncmp(name, OWN_NAME "-", strlen(OWN_NAME "-")) == 0;
+  return rd_name_is_of_copy(rd_bytes_of(name), is_top(removal));
 }
 
 static bool is_directory_entry(int fd, const struct dirent *entry) {

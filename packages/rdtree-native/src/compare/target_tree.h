@@ -16,7 +16,7 @@ void rd_target_tree_destroy(struct rd_target_tree *tree); // NULL-safe
 enum rd_entered {
   RD_ENTERED_DIRECTORY,
   RD_ENTERED_NOTHING, // there is nothing of that name, or it cannot be opened
-  RD_ENTERED_OTHER,   // it is no directory
+  RD_ENTERED_OTHER,   // it is not a directory
 };
 
 // Opens `name`, or the present directory once more where it is empty, and goes into it; without following a symbolic

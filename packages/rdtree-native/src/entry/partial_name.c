@@ -22,3 +22,10 @@ bool rd_name_is_partial(struct rd_bytes name) {
     if (name.at[i] == '\0' || strchr("0123456789abcdef", name.at[i]) == NULL) return false;
   return true;
 }
+
+bool rd_name_is_of_copy(struct rd_bytes name, bool is_top) {
+  static const char journals[] = RD_JOURNAL_DIRECTORY;
+  bool is_journals = name.count == sizeof journals - 1 && memcmp(name.at, journals, name.count) == 0;
+  bool is_temporary = name.count >= PREFIX_BYTES && memcmp(name.at, PREFIX, PREFIX_BYTES) == 0;
+  return is_journals ? is_top : is_temporary && !rd_name_is_partial(name);
+}

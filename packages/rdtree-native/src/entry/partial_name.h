@@ -16,4 +16,8 @@ void rd_partial_name(struct rd_bytes final_name, char name[RD_PARTIAL_NAME_BYTES
 // Whether a name is of that form.
 bool rd_name_is_partial(struct rd_bytes name);
 
+// Whether a copy that runs may use the name: for its journals, which are at the target's top, or a temporary file. The
+// name of a partial file is not one of them.
+bool rd_name_is_of_copy(struct rd_bytes name, bool is_top);
+
 #endif

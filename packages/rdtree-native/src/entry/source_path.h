@@ -17,6 +17,10 @@ struct rd_source_path {
 bool rd_source_path_parse(const char *text, struct rd_source_path *path);
 void rd_source_path_clear(struct rd_source_path *path);
 
+// The `name` of such a path, part of `text`, without $HOME, which another host does not know. NULL: `~`, whose name
+// only the source's host knows.
+const char *rd_source_path_name(const char *text);
+
 // For messages: returns the length of the part of `text` to which "/" and the names below the source are appended.
 size_t rd_source_path_shown(const char *text);
 

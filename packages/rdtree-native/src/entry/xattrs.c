@@ -15,7 +15,8 @@
 #define VALUE_MAX_BYTES (64u << 10) // XATTR_SIZE_MAX
 
 struct rd_xattrs {
-  bool wants_acls, wants_others, is_root;
+  const struct rd_tree_settings *settings;
+  bool is_root;
   char *names;          // as the system lists them, each with a NUL after it; NULL: none are requested
   char *path;           // of the entry below /proc/self/fd
   unsigned char *value; // of the attribute that is being read
@@ -23,13 +24,13 @@ struct rd_xattrs {
 };
 
 static bool read_all(struct rd_xattrs *xattrs, bool is_followed);
+static bool is_acl(struct rd_bytes name);
 static bool begins(struct rd_bytes name, const char *text);
 static bool is(struct rd_bytes name, const char *text);
 
 struct rd_xattrs *rd_xattrs_create(const struct rd_tree_settings *settings) {
   struct rd_xattrs *xattrs = rd_memory_new(1, sizeof *xattrs);
-  xattrs->wants_acls = settings->acls;
-  xattrs->wants_others = settings->xattrs;
+  xattrs->settings = settings;
   xattrs->is_root = geteuid() == 0 && !rd_root_is_set();
   if (!settings->acls && !settings->xattrs) return xattrs;
   xattrs->names = rd_memory_new(LIST_MAX_BYTES, 1);
@@ -47,11 +48,14 @@ void rd_xattrs_destroy(struct rd_xattrs *xattrs) {
   free(xattrs);
 }
 
+bool rd_xattr_is_asked_for(const struct rd_tree_settings *settings, struct rd_bytes name) {
+  if (is_acl(name)) return settings->acls;
+  return settings->xattrs && !begins(name, "system.") && !begins(name, "lustre.") && !is(name, "security.selinux");
+}
+
 bool rd_xattr_is_wanted(const struct rd_xattrs *xattrs, struct rd_bytes name) {
-  if (is(name, "system.posix_acl_access") || is(name, "system.posix_acl_default")) return xattrs->wants_acls;
-  if (!xattrs->wants_others) return false;
-  if (!xattrs->is_root) return begins(name, "user.");
-  return !begins(name, "system.") && !begins(name, "lustre.") && !is(name, "security.selinux");
+  bool may_be_set = xattrs->is_root || is_acl(name) || begins(name, "user.");
+  return may_be_set && rd_xattr_is_asked_for(xattrs->settings, name);
 }
 
 // Uses /proc/self/fd: these calls take no directory descriptor (before Linux 6.13), and a symbolic link cannot be
@@ -92,6 +96,10 @@ static bool read_all(struct rd_xattrs *xattrs, bool is_followed) {
     rd_attributes_add(&xattrs->found, &xattr);
   }
   return true;
+}
+
+static bool is_acl(struct rd_bytes name) {
+  return is(name, "system.posix_acl_access") || is(name, "system.posix_acl_default");
 }
 
 static bool begins(struct rd_bytes name, const char *text) {

@@ -8,13 +8,14 @@
 
 struct rd_xattrs; // opaque: holds the attributes of one entry at a time
 
-// Never returns NULL.
+// Never returns NULL. `settings` stay the caller's.
 struct rd_xattrs *rd_xattrs_create(const struct rd_tree_settings *settings);
 void rd_xattrs_destroy(struct rd_xattrs *xattrs); // NULL-safe
 
-// Returns true if attributes of this name are copied: ACLs with `acls`; with `xattrs`, those in `user.`, and for root
-// (unless it serves a directory) also all others except those of the system, Lustre and SELinux, which belong to their
-// file system.
+// Returns true if the user asked for attributes of this name: ACLs with `acls`; with `xattrs` all others except those
+// of the system, Lustre and SELinux, which belong to their file system.
+bool rd_xattr_is_asked_for(const struct rd_tree_settings *settings, struct rd_bytes name);
+// Returns true if this process can copy them as well: without root, or for a served directory, only ACLs and `user.`.
 bool rd_xattr_is_wanted(const struct rd_xattrs *xattrs, struct rd_bytes name);
 
 // Reads the attributes of `name` in the directory `fd`, without following a symbolic link, or of `fd` itself. There are

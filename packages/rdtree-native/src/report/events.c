@@ -101,6 +101,13 @@ void rd_events_slowest(bool is_directories, const struct rd_slow_path *paths, si
   emit(json_pack("{s:s,s:s,s:o}", "event", "slowest", "of", is_directories ? "directories" : "files", "paths", list));
 }
 
+void rd_events_decisions(const unsigned char digest[RD_DIGEST_TREE_BYTES], uint64_t dropped) {
+  char text[2 * RD_DIGEST_TREE_BYTES + 1];
+  rd_hex_encode(digest, RD_DIGEST_TREE_BYTES, text, sizeof text);
+  if (!rd_lines_are_wanted())
+    emit(json_pack("{s:s,s:s,s:I}", "event", "decisions", "digest", text, "dropped", (json_int_t)dropped));
+}
+
 void rd_events_fatal(const struct rd_error *error) {
   if (rd_lines_are_wanted())
     rd_lines_fatal(error);

@@ -43,6 +43,9 @@ struct rd_slow_path {
   uint64_t bytes, ns;
 };
 void rd_events_slowest(bool is_directories, const struct rd_slow_path *paths, size_t count);
+// `decisions`: the digest of a tally, and the files that the source could not give; of compare and write, whose digests
+// differ if a program between them left something out.
+void rd_events_decisions(const unsigned char digest[RD_DIGEST_TREE_BYTES], uint64_t dropped);
 // The number of paths that failed so far, in all threads.
 uint64_t rd_events_failures(void);
 // `fatal`: the reason why this program ends.

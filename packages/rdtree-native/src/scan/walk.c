@@ -173,6 +173,11 @@ static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error
   const char *name = rd_names_text(&level->directories, level->next++);
   if (!rd_send_status(scan, name, &status, &is_sent, error)) return is_sent;
   if (rd_send_is_excluded(scan, name, &status)) return true;
+  // The journal may have appeared between the listing of names and the first check.
+  if (strcmp(name, RD_JOURNAL_DIRECTORY) == 0 && is_target(scan)) {
+    level->is_whole = false;
+    return true;
+  }
   if (!S_ISDIR(status.stx_mode)) return rd_send_plain(scan, name, &status, error);
   if (!rd_name_is_valid(rd_bytes_of(name))) return rd_send_failed(scan, name, 0, "its name cannot be copied", error);
   return enter(scan, name, &status, top, error);

@@ -34,7 +34,7 @@ struct rd_tree_pattern {
 
 struct rd_tree_settings {
   enum rd_tree_role role;
-  char **sources; // scan, read, copy, clean: paths of the source's host
+  char **sources; // paths of the source's host, as the user named them; compare, write: from the last slash
   size_t source_count;
   char *target;           // compare, write, copy: a path of the target's host
   enum rd_tree_list list; // scan: only the paths on standard input, below the only source

@@ -125,6 +125,11 @@ bool rd_follower_take(struct rd_follower *follower, const struct rd_record *reco
   }
 }
 
+int rd_follower_directory(const struct rd_follower *follower) {
+  const struct rd_directory *directory = directory_at(follower);
+  return directory == NULL ? -1 : directory->fd;
+}
+
 void rd_follower_progress(struct rd_follower *follower) {
   int64_t now_ms = rd_now_ms();
   if (now_ms - follower->progress_ms < WAIT_MS) return;

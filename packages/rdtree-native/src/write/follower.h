@@ -20,8 +20,10 @@ struct rd_follower; // opaque
 struct rd_follower *rd_follower_create(struct rd_write *write, struct rd_later *later);
 void rd_follower_destroy(struct rd_follower *follower); // NULL-safe
 
-// Every record but END. False: the copy cannot go on.
+// Every record but END. False: the copy cannot continue.
 bool rd_follower_take(struct rd_follower *follower, const struct rd_record *record, struct rd_error *error);
+// Of the directory that the records have led to, for *at() calls; -1: it is not open.
+int rd_follower_directory(const struct rd_follower *follower);
 // A `progress` event where one is due.
 void rd_follower_progress(struct rd_follower *follower);
 

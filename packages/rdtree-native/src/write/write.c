@@ -5,8 +5,10 @@
 #include "base/memory.h"
 #include "entry/owner_map.h"
 #include "entry/xattrs.h"
+#include "pattern/request.h"
 #include "stream/own_view.h"
 #include "stream/stream_reader.h"
+#include "stream/tally.h"
 #include "target/batch.h"
 #include "target/directory_metadata.h"
 #include "target/links.h"
@@ -18,9 +20,18 @@
 #define WAIT_MS 250
 #define NO_TREE "received a plain stream, not a directory tree (give rdrecv a FILE that is not a directory)"
 
+// The input, and what each of its records goes through.
+struct following {
+  struct rd_stream_reader *reader;
+  struct rd_request *request;
+  struct rd_tally *tally;
+  struct rd_follower *follower;
+};
+
 static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error);
-static bool follow(struct rd_write *write, struct rd_follower *follower, struct rd_stream_reader *reader,
-                   struct rd_error *error);
+static bool follow(struct rd_write *write, const struct following *following, struct rd_error *error);
+static bool take(const struct following *following, const struct rd_record *record, struct rd_error *error);
+static void report_decisions(const struct rd_write *write, const struct rd_tally *tally);
 static bool finish(struct rd_write *write, struct rd_later *later, struct rd_error *error);
 static bool remove_others(struct rd_write *write, struct rd_later *later, struct rd_error *error);
 static bool wait_for_files(struct rd_write *write, struct rd_error *error);
@@ -67,41 +78,60 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
 
 static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error) {
   enum rd_stream_phase phase = write->settings->role == RD_TREE_COPY ? RD_STREAM_DECISIONS : RD_STREAM_CONTENTS;
-  struct rd_stream_reader *reader = rd_stream_reader_create(in_fd, phase, NULL);
-  rd_stream_expect_wants(reader, write->settings->width);
-  struct rd_follower *follower = rd_follower_create(write, later);
-  bool is_followed = follow(write, follower, reader, error);
+  struct following following = {.reader = rd_stream_reader_create(in_fd, phase, NULL),
+                                .request = rd_request_create(write->settings, error),
+                                .tally = rd_tally_create(),
+                                .follower = rd_follower_create(write, later)};
+  rd_stream_expect_wants(following.reader, write->settings->width);
+  bool is_followed = following.request != NULL && follow(write, &following, error);
   if (!is_followed) {
     bool is_signal = rd_stop_signals_have_come();
     if (is_signal) rd_error_set(error, RD_CODE_ABORTED, "ended by a signal");
     // rdrecv ends its input only when all of it has come.
-    bool has_input = !is_signal && error->code != RD_CODE_SOURCE_UNREADABLE;
-    if (has_input && write->settings->alone && !rd_stream_has_begun(reader))
+    bool has_input = following.request != NULL && !is_signal && error->code != RD_CODE_SOURCE_UNREADABLE;
+    if (has_input && write->settings->alone && !rd_stream_has_begun(following.reader))
       rd_error_set(error, RD_CODE_DATA_DAMAGED, NO_TREE);
     rd_write_stop(write, error);
   }
-  rd_follower_destroy(follower);
-  rd_stream_reader_destroy(reader);
+  rd_follower_destroy(following.follower);
+  rd_request_destroy(following.request);
+  rd_stream_reader_destroy(following.reader);
   bool is_done = is_followed && finish(write, later, error);
+  if (is_done) report_decisions(write, following.tally);
+  rd_tally_destroy(following.tally);
   return is_done || (is_stopped(write, error), false);
 }
 
 // Until the end of the input: then all programs before this one have ended well. But a signal ends it too.
-static bool follow(struct rd_write *write, struct rd_follower *follower, struct rd_stream_reader *reader,
-                   struct rd_error *error) {
+static bool follow(struct rd_write *write, const struct following *following, struct rd_error *error) {
   struct rd_own_view view = {.rank = write->settings->rank};
   struct rd_record record;
-  while (rd_stream_next(reader, &record, error)) {
+  while (rd_stream_next(following->reader, &record, error)) {
     bool is_own;
     if (is_stopped(write, error) || !rd_own_view_take(&view, &record, &is_own, error)) return false;
     if (record.type == RD_RECORD_END) {
       atomic_fetch_add(&write->source_failures, record.end.failures);
-      return rd_stream_finish(reader, error) && !rd_stop_signals_have_come();
+      return rd_stream_finish(following->reader, error) && !rd_stop_signals_have_come();
     }
-    if (is_own && !rd_follower_take(follower, &record, error)) return false;
-    rd_follower_progress(follower);
+    if (is_own && !take(following, &record, error)) return false;
+    rd_follower_progress(following->follower);
   }
   return false;
+}
+
+static bool take(const struct following *following, const struct rd_record *record, struct rd_error *error) {
+  int directory = rd_follower_directory(following->follower);
+  if (!rd_request_check(following->request, record, directory, error)) return false;
+  rd_tally_add(following->tally, record);
+  return rd_follower_take(following->follower, record, error);
+}
+
+// Where there was a compare.
+static void report_decisions(const struct rd_write *write, const struct rd_tally *tally) {
+  unsigned char digest[RD_DIGEST_TREE_BYTES];
+  if (write->settings->alone || write->settings->role == RD_TREE_COPY) return;
+  rd_tally_digest(tally, digest);
+  rd_events_decisions(digest, rd_tally_dropped(tally));
 }
 
 // The order: what a link names is there before it, nothing is removed before all is there, and what changes a
