@@ -141,7 +141,7 @@ describe("the agent's hello", () => {
 
     /**
      * Returns the hello on a host with a device in this state. `receiver`: the script or program that the agent asks
-     * what RDMA lacks.
+     * for the parts that RDMA lacks.
      */
     const helloWith = (state: string, receiver: { readonly script: string } | { readonly path: string }) => {
       const directory = join(agents.directory, 'programs');

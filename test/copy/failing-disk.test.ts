@@ -33,7 +33,7 @@ describe('a copy onto a disk that fails', () => {
 
   describe('in', () => {
     for (const cell of sample(FAILING_CALLS, CELLS))
-      it(`${nameOfCall(cell)} fails, and the next one is complete`, () => tryFailingCall(lab, program, cell));
+      it(`${nameOfCall(cell)}: the copy fails, and the next one is complete`, () => tryFailingCall(lab, program, cell));
   });
 
   describe('whose cache has more than the disk', () => {

@@ -29,7 +29,7 @@ describe('copies', function () {
   describe('on a disk that fails in', () => {
     const program = useFailingCall();
     for (const cell of FAILING_CALLS)
-      it(`${nameOfCall(cell)} fail, and the next ones are complete`, () => tryFailingCall(lab, program, cell));
+      it(`${nameOfCall(cell)}: the copy fails, and the next one is complete`, () => tryFailingCall(lab, program, cell));
   });
 
   describe('on a disk that loses its power', () => {

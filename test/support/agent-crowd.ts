@@ -7,7 +7,6 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { execaSync } from 'execa';
 import type {
   AgentEvent,
   AgentHello,
@@ -15,7 +14,7 @@ import type {
   AgentRequest,
   HopEnd,
 } from '../../packages/rdpipe/src/model/protocol.ts';
-import { ROOT } from './root.ts';
+import { compileProgram } from './compile-program.ts';
 
 /** CPU time and peak memory of the controller so far. */
 export interface Usage {
@@ -54,8 +53,7 @@ export class AgentCrowd {
   }
 
   async open(): Promise<void> {
-    const options = ['-std=c17', '-D_GNU_SOURCE', '-O1', '-static', '-Wall', '-Wextra', '-Werror'];
-    execaSync('cc', [...options, join(ROOT, 'test/support/unix-relay.c'), '-o', join(this.#directory, 'relay')]);
+    compileProgram('test/support/unix-relay.c', join(this.#directory, 'relay'), ['-static']);
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#run?.take(socket));
     this.#server.listen({ path: join(this.#directory, 'socket'), backlog: 4096 });
     await once(this.#server, 'listening');

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { ROOT } from './root.ts';
 
-/** `source` relative to the checkout; `libraries` as pkg-config knows them. */
-export function compileProgram(source: string, program: string, ...libraries: readonly string[]): void {
-  const words = libraries.flatMap((name) =>
-    execaSync('pkg-config', ['--cflags', '--libs', name]).stdout.trim().split(/\s+/),
-  );
+/** Compiles `source`, relative to the checkout; `more`: further words for the compiler. */
+export function compileProgram(source: string, program: string, more: readonly string[] = []): void {
   const options = ['-std=c17', '-D_GNU_SOURCE', '-D_FILE_OFFSET_BITS=64', '-O1', '-Wall', '-Wextra', '-Werror'];
-  execaSync('cc', [...options, join(ROOT, source), '-o', program, ...words]);
+  execaSync('cc', [...options, join(ROOT, source), '-o', program, ...more]);
+}
+
+/** Returns the words for a library that pkg-config knows. */
+export function libraryWords(name: string): readonly string[] {
+  return execaSync('pkg-config', ['--cflags', '--libs', name]).stdout.trim().split(/\s+/);
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
-import { compileProgram } from './compile-program.ts';
+import { compileProgram, libraryWords } from './compile-program.ts';
 import { eventually } from './eventually.ts';
 import { needsFile, needsRoot, needsTool } from './needs.ts';
 import { type Started, startProgram } from './start-program.ts';
@@ -29,7 +29,7 @@ export class FaultyFs {
     const backing = join(this.#base, 'backing');
     for (const directory of [mountPoint, ...FAULTS.map((fault) => join(backing, fault))])
       mkdirSync(directory, { recursive: true });
-    compileProgram('test/support/faulty-fs.c', program, 'fuse3');
+    compileProgram('test/support/faulty-fs.c', program, libraryWords('fuse3'));
     this.#server = startProgram([program, backing, mountPoint], { stdio: 'inherit' });
     await eventually(() => expect(statSync(mountPoint).dev).not.to.equal(statSync(this.#base).dev));
   }

@@ -20,8 +20,8 @@ export interface Agent {
    */
   events(): AsyncIterable<AgentEvent>;
   /**
-   * Closes the agent's standard input, which ends the agent's part of the run, and waits until the agent has ended, for
-   * what remains of END_LIMIT_MS.
+   * Closes the agent's standard input, which ends the agent's part of the run, and waits until the agent has ended, at
+   * most for the rest of END_LIMIT_MS.
    */
   close(): Promise<void>;
 }

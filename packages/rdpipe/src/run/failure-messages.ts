@@ -6,6 +6,7 @@ import type { TreeRole } from '../model/tree.ts';
 import { formatBytes } from '../model/units.ts';
 import { completedParts } from './completed-parts.ts';
 import { copyReport } from './copy-report.ts';
+import { copyStages, MAY_BE_TAMPERED } from './copy-stages.ts';
 import { stageOutcome } from './outcomes.ts';
 import type { Failure, LinkState, RunState, StageState } from './state.ts';
 
@@ -83,13 +84,9 @@ function describeTree(state: RunState, { stage: number, code, signal }: Of<'tree
 
 /** The host at fault is that of the programs whose records the stage checks. */
 function describeNotRequested(state: RunState, number: number, what: string): string {
-  const senders = sendersTo(roleOf(state, number));
-  const hosts = state.stages.values().flatMap(({ planned, host }) => {
-    const { stage } = planned;
-    return stage.kind === 'tree' && senders.includes(stage.settings.role) ? [host] : [];
-  });
-  const all = [...new Set(hosts)];
-  return `${all.length > 1 ? 'one of ' : ''}${all.join(', ')} sent ${what}; its copy of rdpipe may have been tampered with`;
+  const senders = copyStages(state, ...sendersTo(roleOf(state, number)));
+  const hosts = [...new Set(senders.map(({ host }) => host))];
+  return `${hosts.length > 1 ? 'one of ' : ''}${hosts.join(', ')} sent ${what}; ${MAY_BE_TAMPERED}`;
 }
 
 function roleOf(state: RunState, number: number): TreeRole | undefined {

@@ -1,5 +1,5 @@
 /** Finds targets of a copy that did not get what they asked for, with no report of it. Pure. */
-import type { TreeRole } from '../model/tree.ts';
+import { copyStages, MAY_BE_TAMPERED } from './copy-stages.ts';
 import type { RunState, StageState } from './state.ts';
 
 export interface Omission {
@@ -10,15 +10,15 @@ export interface Omission {
 
 /** The first one; undefined: each target got what it asked for, or knows why not. */
 export function findOmission(state: RunState): Omission | undefined {
-  const [read] = programsOf(state, 'read');
+  const [read] = copyStages(state, 'read');
   if (read === undefined) return undefined;
-  const compares = programsOf(state, 'compare');
-  const target = programsOf(state, 'write').find((write) => {
+  const compares = copyStages(state, 'compare');
+  const target = copyStages(state, 'write').find((write) => {
     const compare = compares.find((one) => rankOf(one) === rankOf(write));
     return compare !== undefined && isCheated(compare, read, write);
   });
   if (target === undefined) return undefined;
-  const message = `${read.host} did not send exactly what ${target.host} asked for, and gave no reason; its copy of rdpipe may have been tampered with`;
+  const message = `${read.host} did not send exactly what ${target.host} asked for, and gave no reason; ${MAY_BE_TAMPERED}`;
   return { stage: read.planned.stage.number, message };
 }
 
@@ -28,12 +28,6 @@ function isCheated(compare: StageState, read: StageState, write: StageState): bo
   const got = write.program.decisions;
   if (asked === undefined || got === undefined) return false;
   return asked.digest !== got.digest || got.dropped > read.program.failed;
-}
-
-function programsOf(state: RunState, role: TreeRole): readonly StageState[] {
-  return state.stages
-    .values()
-    .filter(({ planned: { stage } }) => stage.kind === 'tree' && stage.settings.role === role);
 }
 
 function rankOf({ planned }: StageState): number | undefined {
