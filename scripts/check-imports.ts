@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import ts from 'typescript';
+import { parseSync, Visitor } from 'oxc-parser';
 import { ROOT, sourceFiles } from './source-files.ts';
 
 /**
@@ -38,7 +38,7 @@ const DIRECTORIES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     conn: 'wire crypto transport transport/tcp transport/verbs codec',
     ring: 'wire crypto',
     hop: 'wire crypto transport codec conn',
-    agent: 'transport/tcp hop',
+    agent: 'crypto transport/tcp hop',
     cli: '*',
   },
   'rdsend-native': { '.': '*', source: '' },
@@ -66,7 +66,7 @@ const DIRECTORIES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     scan: 'stream setup report pattern entry',
     compare: 'stream setup report pattern entry',
     read: 'stream setup report pattern entry',
-    target: 'stream setup report entry',
+    target: 'stream setup report pattern entry',
     write: 'stream setup report pattern entry target',
     clean: 'stream setup report pattern entry',
     unite: 'stream setup',
@@ -88,7 +88,7 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^valibot$/, /^rdpipe\/(config\/file|model\/(protocol|tree)|agent\/decode)$/],
   [
     /^openssl\//,
-    /^rdendpoint-native\/(crypto\/(handshake|key_derivation|seal|signature|stream_check|tls)|cli\/library_versions)$|^rdserve-native\/serve\/tls_service$|^rdstage-native\/host\/program_sums$/,
+    /^rdendpoint-native\/(crypto\/(handshake|key_derivation|openssl_version|seal|signature|stream_check|tls)|cli\/library_versions)$|^rdserve-native\/serve\/tls_service$|^rdstage-native\/host\/program_sums$/,
   ],
   [/^xxhash\.h$/, /^rdbase-native\/base\/digest(_avx2)?$|^rdendpoint-native\/cli\/library_versions$/],
   [/^zstd\.h$/, /^rdendpoint-native\/(codec\/block|cli\/library_versions)$/],
@@ -126,7 +126,7 @@ function moduleOf(file: string): string {
 function importsOf(file: string, text: string, modules: ReadonlySet<string>): Import[] {
   const module = moduleOf(file);
   if (!/\.[ch]$/.test(file))
-    return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName: words }) => {
+    return importedBy(text).map((words) => {
       const library = !words.startsWith('.') || words.endsWith('.json');
       return { file, module, words, library, ...(library ? {} : { target: sibling(module, words) }) };
     });
@@ -134,6 +134,29 @@ function importsOf(file: string, text: string, modules: ReadonlySet<string>): Im
     const target = mark === '"' ? findHeader(module, words, modules) : undefined;
     return { file, module, words, library: mark === '<', ...(target === undefined ? {} : { target }) };
   });
+}
+
+/** The sources of all imports and exports of a script, also those of types and those at run time. */
+function importedBy(text: string): string[] {
+  const found: string[] = [];
+  const add = ({ source }: { readonly source: unknown }): void => {
+    if (isLiteral(source)) found.push(source.value);
+  };
+  new Visitor({
+    ImportDeclaration: add,
+    ExportNamedDeclaration: add,
+    ExportAllDeclaration: add,
+    ImportExpression: add,
+    TSImportType: add,
+    CallExpression: ({ callee, arguments: [source] }) => {
+      if (callee.type === 'Identifier' && callee.name === 'require') add({ source });
+    },
+  }).visit(parseSync('file.ts', text).program);
+  return found;
+}
+
+function isLiteral(node: unknown): node is { readonly value: string } {
+  return typeof node === 'object' && node !== null && 'value' in node && typeof node.value === 'string';
 }
 
 function sibling(module: string, words: string): string {

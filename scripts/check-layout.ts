@@ -94,7 +94,7 @@ const DIRECTORIES: Readonly<Record<string, string>> = {
   'packages/rdtree-native/src/clean': 'The source: removing files that were moved',
   'packages/rdtree-native/src/send': 'The source, without comparison: for rdsend',
   bin: 'Shims that run the built programs and build nothing; the one of rdpipe lowers the limit of core files',
-  contrib: 'Files for other programs: a systemd unit, shell completion',
+  contrib: 'Files for other programs: units of systemd, shell completion',
   'contrib/completion':
     'Completion for bash, zsh and fish: `npm run fix` writes its options, `complete.sh` finds hosts and paths',
   docs: 'Guides, the protocol, tests, benchmarks',
@@ -115,7 +115,6 @@ const DIRECTORIES: Readonly<Record<string, string>> = {
   'packages/rdrecv-native/test': 'C suites of the receiving end',
   'packages/rdrecv-native/fuzz': 'The fuzz target of the receiving end',
   'packages/rdserve-native/test': 'C suites of the server',
-  'packages/rdserve-native/fuzz': 'The fuzz target of the server',
   'packages/rdforward-native/test': 'C suites of rdforward',
   'packages/rdforward-native/fuzz': 'Fuzz targets of rdforward',
   'packages/rdgather-native/test': 'The C suite of rdgather',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Installs what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]] [--cross]`.
+// Installs what a checkout lacks, and builds: `node scripts/setup.mjs [--check] [--bench] [--test [--full]] [--cross]`.
 // Must run on Node 12, the oldest in a supported distribution, to report the version that is needed.
 const LEAST = [20, 19];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Extracts the strings and the comments of a source file, at their lines and columns. */
-import ts from 'typescript';
+import { parseSync, Visitor } from 'oxc-parser';
 
 /** All other characters, except white space, are replaced by NUL. */
 export interface SourceText {
@@ -10,7 +10,6 @@ export interface SourceText {
 
 type Range = readonly [begin: number, end: number];
 
-const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\//g;
 const C_TOKEN = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\/\/.*|\/\*[\s\S]*?\*\//g;
 const SHELL_COMMENT = /^[ \t]*#.*/gm;
 
@@ -20,13 +19,7 @@ export function sourceText(file: string, text: string): SourceText {
 }
 
 function rangesOf(file: string, text: string): { strings: readonly Range[]; comments: readonly Range[] } {
-  if (/\.[cm]?[jt]s$/.test(file)) {
-    const tokens = literals(text);
-    return {
-      strings: tokens.filter(([begin]) => text[begin] !== '/'),
-      comments: matches(COMMENT, without(tokens, text)),
-    };
-  }
+  if (/\.[cm]?[jt]s$/.test(file)) return scriptRanges(text);
   if (/\.[ch]$/.test(file)) {
     const tokens = matches(C_TOKEN, text);
     return {
@@ -38,25 +31,21 @@ function rangesOf(file: string, text: string): { strings: readonly Range[]; comm
   return { strings: matches(/[^\0]+/g, without(comments, text)), comments };
 }
 
-/** The string literals, parts of templates and regular expressions of TypeScript. */
-function literals(text: string): Range[] {
-  const source = ts.createSourceFile('', text, ts.ScriptTarget.Latest, false, ts.ScriptKind.TS);
-  const found: Range[] = [];
-  const visit = (node: ts.Node): void => {
-    if (isLiteral(node)) found.push([node.getStart(source), node.end]);
-    ts.forEachChild(node, visit);
+/** The string literals and parts of templates of TypeScript, with their delimiters, and its comments. */
+function scriptRanges(text: string): { strings: readonly Range[]; comments: readonly Range[] } {
+  const { program, comments } = parseSync('file.ts', text);
+  const strings: Range[] = [];
+  const add = ({ start, end }: { readonly start: number; readonly end: number }) => strings.push([start, end]);
+  new Visitor({
+    Literal: (node) => {
+      if (typeof node.value === 'string') add(node);
+    },
+    TemplateElement: add,
+  }).visit(program);
+  return {
+    strings: strings.sort(([one], [other]) => one - other),
+    comments: comments.map(({ start, end }) => [start, end]),
   };
-  visit(source);
-  return found;
-}
-
-function isLiteral(node: ts.Node): boolean {
-  return (
-    ts.isStringLiteralLike(node) ||
-    ts.isTemplateHead(node) ||
-    ts.isTemplateMiddleOrTemplateTail(node) ||
-    ts.isRegularExpressionLiteral(node)
-  );
 }
 
 function matches(pattern: RegExp, text: string): Range[] {

@@ -10,24 +10,43 @@ set -f
 exec 2>/dev/null
 
 NAMES_MAX=200
-LONGEST_S=${RDPIPE_TAB_SECONDS:-2}
+LONGEST_S=${RDPIPE_TAB_SECONDS-}
+case $LONGEST_S in '' | . | *[!0-9.]* | *.*.*) LONGEST_S=2 ;; esac # nothing but completions may be printed here
 INCLUDES_MAX=4
+KEPT_S=5
+BYTES_MAX=1000000
+COMPLETE=complete # the last line of a listing
 
-# Prints hosts that begin with the word, which may contain a user; $1 is appended to each.
+# Prints hosts that begin with the last host of the word, a list; it may contain a user. $1 is appended to each.
 hosts() {
-  case $word in *[!][A-Za-z0-9._@:+%-]*) return ;; esac
+  case $word in *[!][A-Za-z0-9._@:+%,!/-]*) return ;; esac
+  item=${word##*[,!]}
+  begun=${word%"$item"}
+  case ${begun##*\]} in *\[*) return ;; esac # in a range
   user=
-  case $word in *@*) user=${word%"${word##*@}"} ;; esac
-  {
-    if [ "$config" ]; then
-      config_names "$config" ~/.ssh 0
-    else
-      config_names ~/.ssh/config ~/.ssh 0
-      config_names /etc/ssh/ssh_config /etc/ssh 0
-    fi
-    cat ~/.ssh/known_hosts ~/.ssh/known_hosts2 /etc/ssh/ssh_known_hosts |
-      awk '$1 !~ /^[#@|]/ && NF > 2 { n = split($1, names, ","); for (i = 1; i <= n; i++) print names[i] }'
-  } | plain_names | sort -u | sed "s/^/$user/; s/\$/$1/" | starting_with "$word"
+  case $item in
+    @*) user=@ ;;
+    *@*) user=${item%"${item##*@}"} ;;
+  esac
+  if [ "$user" = @ ]; then groups; else known_hosts; fi | plain_names | sort -u |
+    begun=$begun$user end=$1 awk '{ print ENVIRON["begun"] $0 ENVIRON["end"] }' | starting_with "$word"
+}
+
+# Prints the names of lists in the configuration file.
+groups() {
+  awk '/^[ \t]*\[/ { here = /^[ \t]*\[groups\]/ }
+    here && sub(/[ \t]*=.*/, "") { gsub(/[" \t]/, ""); print }' <"${XDG_CONFIG_HOME:-$HOME/.config}/rdpipe/config.toml"
+}
+
+known_hosts() {
+  if [ "$config" ]; then
+    config_names "$config" ~/.ssh 0
+  else
+    config_names ~/.ssh/config ~/.ssh 0
+    config_names /etc/ssh/ssh_config /etc/ssh 0
+  fi
+  cat ~/.ssh/known_hosts ~/.ssh/known_hosts2 /etc/ssh/ssh_known_hosts |
+    awk '$1 !~ /^[#@|]/ && NF > 2 { n = split($1, names, ","); for (i = 1; i <= n; i++) print names[i] }'
 }
 
 # Prints the names in a configuration of ssh: $1 its file, $2 the directory of included files, $3 the include depth.
@@ -123,10 +142,22 @@ harmless() {
 
 listing() {
   if [ "$host" ]; then
-    listing_script | timeout "$LONGEST_S" sh "$0" names "$host" "$@"
+    kept_listing "$@"
   elif [ "$kind" = stage ]; then
     listing_script | sh
   fi
+}
+
+# Prints the answer of the host, which is kept for a while: the next Tab often asks for the same.
+kept_listing() {
+  cache=${XDG_RUNTIME_DIR:-$HOME/.cache}/rdpipe/tab
+  (umask 077 && mkdir -p "$cache")
+  find "$cache" -type f ! -newermt "$KEPT_S seconds ago" -delete
+  kept=$cache/$(printf '%s\n' "$host" "$home" "$directory" "$name" "$@" | sha256sum | cut -c 1-32)
+  [ ! -s "$kept" ] || exec cat "$kept"
+  answer=$(listing_script | timeout "$LONGEST_S" sh "$0" names "$host" "$@" | head -c "$BYTES_MAX")
+  printf '%s\n' "$answer"
+  case $answer in *"$COMPLETE") (umask 077 && printf '%s\n' "$answer" >"$kept.$$" && mv "$kept.$$" "$kept") ;; esac
 }
 
 # A login shell may print a greeting, so the lines of the listing begin with =.
@@ -144,6 +175,7 @@ for found in "$name"*; do
   left=$((left - 1))
   [ "$left" -gt 0 ] || break
 done
+echo '"$COMPLETE"'
 exit 0'
 }
 

@@ -49,7 +49,7 @@ export function makeTarGz(directory: string, file: string, prefix: string, epoch
   execaSync('tar', ['--create', `--file=${file}`, ...owner, ...form, ...names], { env: PLAIN_ENVIRONMENT });
 }
 
-const PLAIN_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', TAR_OPTIONS: '', GZIP: undefined, XZ_OPT: undefined };
+export const PLAIN_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', TAR_OPTIONS: '', GZIP: undefined, XZ_OPT: undefined };
 
 /** Packs `root`, which is installed at `/`. `control` is the text of the control file, without the size. */
 export function makeDeb(root: string, control: string, file: string, epoch = sourceDateEpoch()): void {
@@ -87,7 +87,7 @@ function digest(path: string): string {
 }
 
 /** Sets modes as in a tarball, and one time; directories last, because creating files in them changes their time. */
-function makeUniform(directory: string, epoch: number): void {
+export function makeUniform(directory: string, epoch: number): void {
   for (const path of [...everythingIn(directory).reverse(), '']) {
     const full = join(directory, path);
     const stat = lstatSync(full);
@@ -97,6 +97,6 @@ function makeUniform(directory: string, epoch: number): void {
 }
 
 /** Returns all paths, sorted by bytes, each directory before its contents. */
-function everythingIn(directory: string): string[] {
+export function everythingIn(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packages for Debian and Ubuntu: an installed copy below /usr, with its dependencies.
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { execa } from 'execa';
 import { makeDeb } from './archive.ts';
 import { removeBrokenLinks } from './documents.ts';
-import { installInto, type Release, readManifest } from './release.ts';
+import { type Release, readManifest } from './release.ts';
+import { dynamicPrograms, installSystemTree } from './system-tree.ts';
 
 /** Debian's names of CPUs, by the names of `uname -m`. */
 export const DEB_ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' };
@@ -19,24 +20,19 @@ export async function makeDebianPackage(release: Release, cpu: string): Promise<
   const architecture = DEB_ARCHITECTURES[cpu];
   if (architecture === undefined) throw new Error(`Debian's name of ${cpu} is not known`);
   const directory = join(scratch, architecture);
-  await installInto(release, directory, '/usr', 'ZSH_COMPLETION=share/zsh/vendor-completions');
-  rmSync(join(directory, 'usr/lib/rdpipe/installed'));
-  await execa('gzip', ['-9n', '--recursive', join(directory, 'usr/share/man')]);
-  addDocuments(release, join(directory, 'usr/share/doc/rdpipe'));
+  const documents = await installSystemTree(release, directory, 'ZSH_COMPLETION=share/zsh/vendor-completions');
+  adaptDocuments(release, documents);
   const control = controlText(release, architecture, await libraryPackages(release, directory, cpu));
   makeDeb(directory, control, join(dist, `rdpipe_${version}_${architecture}.deb`), epoch);
 }
 
-function addDocuments(release: Release, directory: string): void {
-  const { version, epoch, papers } = release;
+function adaptDocuments(release: Release, directory: string): void {
+  const { version, epoch } = release;
   const { author } = readManifest(release);
-  for (const paper of papers) copyFileSync(paper, join(directory, basename(paper)));
   // Debian itself has the text of the licence.
   rmSync(join(directory, 'LICENSE'));
   removeBrokenLinks(directory);
   writeFileSync(join(directory, 'copyright'), copyrightText(author, new Date(epoch * 1000).getUTCFullYear()));
-  const unit = join(directory, 'examples/rdrecv-serve.service');
-  writeFileSync(unit, readFileSync(unit, 'utf8').replaceAll('/usr/local/bin/', '/usr/bin/'));
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000');
   const entry = `rdpipe (${version}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${author}  ${date}\n`;
   writeFileSync(join(directory, 'changelog.gz'), gzipSync(entry, { level: 9 }));
@@ -80,10 +76,7 @@ async function libraryPackages({ scratch }: Release, directory: string, cpu: str
   const source = join(scratch, 'shlibdeps');
   mkdirSync(join(source, 'debian'), { recursive: true });
   writeFileSync(join(source, 'debian/control'), 'Source: rdpipe\n\nPackage: rdpipe\nArchitecture: any\n');
-  const programs = ['rdstage', 'rdhop', 'rdtree'].map((name) =>
-    join(directory, `usr/lib/rdpipe/build/rdpipe/native/linux-${cpu}/dynamic`, name),
-  );
-  const words = ['-O', ...programs.flatMap((program) => ['-e', program])];
+  const words = ['-O', ...dynamicPrograms(directory, cpu).flatMap((program) => ['-e', program])];
   const env = { DEB_HOST_ARCH: `${DEB_ARCHITECTURES[cpu]}` };
   const { stdout } = await execa('dpkg-shlibdeps', words, { cwd: source, env, stderr: 'ignore' });
   return stdout.replace(/^shlibs:Depends=/, '');

@@ -8,7 +8,8 @@ const AT_THE_TOP = ['README.md', 'SECURITY.md', 'CHANGELOG.md', 'LICENSE'];
 /** Pages of docs/ for developers. Its subdirectories, except those with pictures, are also for developers. */
 const FOR_DEVELOPERS = ['testing.md'];
 const PICTURES = ['docs/benchmarks', 'docs/images'];
-const EXAMPLE = 'rdrecv-serve.service';
+/** In contrib/: units of systemd. */
+export const EXAMPLES = ['rdcp-nightly.service', 'rdcp-nightly.timer', 'rdrecv-serve.service'];
 
 /** A code block, or a link with its text, target and anchor. */
 const CODE_OR_LINK = /^```.*?^```$|\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)/gms;
@@ -23,7 +24,7 @@ export function placeDocuments(root: string, directory: string): void {
   for (const name of [...AT_THE_TOP, ...pages.map((page) => join('docs', page))])
     copyFileSync(join(root, name), join(directory, name));
   for (const name of PICTURES) cpSync(join(root, name), join(directory, name), { recursive: true });
-  copyFileSync(join(root, 'contrib', EXAMPLE), join(directory, 'examples', EXAMPLE));
+  for (const name of EXAMPLES) copyFileSync(join(root, 'contrib', name), join(directory, 'examples', name));
   removeBrokenLinks(directory);
 }
 

@@ -28,39 +28,67 @@ const HEADERS: readonly (readonly [name: string, programs: RegExp])[] = [
   ['librdmacm-dev', /\/dynamic\/rd(hop|stage)$/],
 ];
 
+/** Programs of one CPU and kind, and where they were linked. */
+export interface Build {
+  /** Such as `linux-x86_64/static`. */
+  readonly name: string;
+  /** The directory of the programs. */
+  readonly programs: string;
+  /** The directory of the linker's maps. */
+  readonly maps: string;
+  /** The root directory of the Debian in which they were linked. */
+  readonly system: string;
+}
+
 const ARCHITECTURES: Readonly<Record<string, string>> = { 'linux-x86_64': 'amd64', 'linux-aarch64': 'arm64' };
 const NATIVE = 'build/rdpipe/native';
 const FIELDS = ['Package', 'Version', 'Architecture', 'source:Package', 'Homepage'];
 const COMMON_LICENCE = /\/usr\/share\/common-licenses\/([A-Za-z]+(?:-[\d.]*\d)?)/g;
 
-/** `cpus`: as `uname -m` prints them; by default all that were built. */
-export function linkedPackages(cpus?: readonly string[], root = ROOT): Component[] {
-  const files = new Map(builtPrograms(cpus, root).map((program) => [program, linkedFiles(mapOf(root, program))]));
-  const owner = owners([...new Set([...files.values()].flat())]);
+export function linkedPackages(builds: readonly Build[] = checkoutBuilds()): Component[] {
+  return [...new Set(builds.map(({ system }) => system))].flatMap((system) =>
+    linkedPackagesOf(
+      system,
+      builds.filter((build) => build.system === system),
+    ),
+  );
+}
+
+function linkedPackagesOf(system: string, builds: readonly Build[]): Component[] {
+  const files = new Map(
+    builds.flatMap((build) => PROGRAMS.map((name) => [`${build.name}/${name}`, filesOf(build, name)])),
+  );
+  const owner = owners([...new Set([...files.values()].flat())], system);
   const used = new Map<string, string[]>();
   for (const [program, linked] of files) {
     const names = [...linked.map((file) => owner.get(file) ?? ''), ...headerPackages(program)];
     for (const name of new Set(names)) used.set(name, [...(used.get(name) ?? []), program]);
   }
-  return [...used].map(([name, programs]) => describe(name, programs));
+  return [...used].map(([name, programs]) => describe(name, programs, system));
 }
 
-/** Such as `linux-x86_64/static/rdhop`. */
-export function builtPrograms(cpus?: readonly string[], root = ROOT): string[] {
-  const directory = join(root, NATIVE);
-  const platforms = cpus?.map((cpu) => `linux-${cpu}`) ?? readdirSync(directory);
-  const kinds = platforms.flatMap((platform) =>
-    readdirSync(join(directory, platform)).map((kind) => `${platform}/${kind}`),
+/** The results of `make` in this checkout. `cpus`: as `uname -m` prints them; by default all. */
+export function checkoutBuilds(cpus?: readonly string[]): Build[] {
+  const platforms = cpus?.map((cpu) => `linux-${cpu}`) ?? readdirSync(join(ROOT, NATIVE)).sort();
+  const names = platforms.flatMap((platform) =>
+    readdirSync(join(ROOT, NATIVE, platform))
+      .sort()
+      .map((kind) => `${platform}/${kind}`),
   );
-  return kinds.flatMap((kind) => PROGRAMS.map((program) => `${kind}/${program}`)).sort();
+  return names.map((name) => ({ name, programs: join(ROOT, NATIVE, name), maps: mapsOf(name), system: '/' }));
 }
 
-function mapOf(root: string, program: string): string {
-  const [platform = '', kind, name] = program.split('/');
+/** The directory in which `make` links the programs of this name: `linux-x86_64/static`. */
+export function mapsOf(name: string): string {
+  const [platform = '', kind] = name.split('/');
   const cpu = platform === THIS_PLATFORM ? '' : platform.replace('linux-', '');
-  const path = join(root, 'build', cpu, kind === 'static' ? 'static' : 'release', `${name}.map`);
+  return join(ROOT, 'build', cpu, kind === 'static' ? 'static' : 'release');
+}
+
+function filesOf({ maps }: Build, program: string): string[] {
+  const path = join(maps, `${program}.map`);
   if (!existsSync(path)) throw new Error(`${path} is missing (remove the program next to it, and run make)`);
-  return readFileSync(path, 'utf8');
+  return linkedFiles(readFileSync(path, 'utf8'));
 }
 
 /** Returns archives with a member in the program, and complete objects in it; not those of this project. */
@@ -73,8 +101,10 @@ export function linkedFiles(map: string): string[] {
  * Returns the package of each file, with its architecture if dpkg prints one.
  * @throws for a file of no package, such as a library that was built by hand.
  */
-function owners(files: readonly string[]): ReadonlyMap<string, string> {
-  const { stdout } = execaSync('dpkg-query', ['--search', ...files.flatMap(spellings)], { reject: false });
+function owners(files: readonly string[], system: string): ReadonlyMap<string, string> {
+  const { stdout } = execaSync('dpkg-query', [database(system), '--search', ...files.flatMap(spellings)], {
+    reject: false,
+  });
   const found = new Map([...stdout.matchAll(/^(\S+): (\/.*)$/gm)].map(([, name = '', file = '']) => [file, name]));
   return new Map(files.map((file) => [file, ownerIn(found, file)]));
 }
@@ -84,6 +114,10 @@ function ownerIn(found: ReadonlyMap<string, string>, file: string): string {
   if (name === undefined)
     throw new Error(`${file} is linked into a program but belongs to no Debian package (link the file of a package)`);
   return name;
+}
+
+function database(system: string): string {
+  return `--admindir=${join(system, 'var/lib/dpkg')}`;
 }
 
 /** /lib is a link to /usr/lib; compilers print one, dpkg knows the other. */
@@ -99,20 +133,20 @@ function headerPackages(program: string): string[] {
   return HEADERS.filter(([, programs]) => programs.test(program)).map(([name]) => `${name}:${architecture}`);
 }
 
-function describe(name: string, programs: readonly string[]): Component {
+function describe(name: string, programs: readonly string[], system: string): Component {
   const format = FIELDS.map((field) => `\${${field}}\\n`).join('');
-  const { stdout } = execaSync('dpkg-query', ['--show', '--showformat', format, name]);
+  const { stdout } = execaSync('dpkg-query', [database(system), '--show', '--showformat', format, name]);
   const [binary = '', version = '', arch = '', source = '', homepage = ''] = stdout.split('\n');
   const licence = licenceOf(source);
-  const qualifiers = { arch, distro: distribution(), upstream: source };
-  const copyright = readFileSync(`/usr/share/doc/${binary}/copyright`, 'utf8');
+  const qualifiers = { arch, distro: distribution(system), upstream: source };
+  const copyright = readFileSync(join(system, 'usr/share/doc', binary, 'copyright'), 'utf8');
   return {
     name: binary,
     version,
     purl: makePurl('deb', `debian/${binary}`, version, qualifiers),
     licence,
     website: homepage === '' ? `https://packages.debian.org/source/stable/${source}` : homepage,
-    texts: [copyright, ...commonLicences(copyright)],
+    texts: [copyright, ...commonLicences(copyright, system)],
     uses: [],
     programs,
   };
@@ -126,14 +160,14 @@ export function licenceOf(source: string): string {
 }
 
 /** Such as `debian-12`. */
-function distribution(): string {
-  const release = readFileSync('/etc/os-release', 'utf8');
+function distribution(system: string): string {
+  const release = readFileSync(join(system, 'etc/os-release'), 'utf8');
   const [id, version] = ['ID', 'VERSION_ID'].map((key) => new RegExp(`^${key}="?([^"\\n]*)`, 'm').exec(release)?.[1]);
   return `${id}-${version}`;
 }
 
 /** Returns the licence texts to which a copyright file only refers. */
-function commonLicences(copyright: string): string[] {
+function commonLicences(copyright: string, system: string): string[] {
   const names = [...new Set([...copyright.matchAll(COMMON_LICENCE)].map(([, name = '']) => name))].sort();
-  return names.map((name) => readFileSync(`/usr/share/common-licenses/${name}`, 'utf8'));
+  return names.map((name) => readFileSync(join(system, 'usr/share/common-licenses', name), 'utf8'));
 }

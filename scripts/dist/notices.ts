@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Component } from './component.ts';
 import { components } from './components.ts';
+import type { Build } from './linked-packages.ts';
 
 const INTRODUCTION = `The packages of rdpipe contain the software below, each under its own licence. rdpipe itself is under the Apache
 License 2.0. Numbers in brackets are those of the texts in the second part.
@@ -12,8 +13,8 @@ the names and versions given here; the sources of rdpipe and its Makefile link t
 `;
 const RULE = '='.repeat(100);
 
-export function writeNotices(file: string, cpus?: readonly string[]): void {
-  writeFileSync(file, notices(components(cpus)));
+export function writeNotices(file: string, builds?: readonly Build[]): void {
+  writeFileSync(file, notices(components(builds)));
 }
 
 export function notices(all: readonly Component[]): string {

@@ -6,10 +6,7 @@ import { execa } from 'execa';
 import { makeTarGz } from './archive.ts';
 import { installInto, type Release, readManifest } from './release.ts';
 
-/**
- * Programs for two CPUs fit; with more, the file would be too large to download for one of them: about 10 MB with the
- * OpenSSL of Debian 12, 12.7 MB with that of Debian 13.
- */
+/** Programs for two CPUs fit, about 12.5 MB; with more, the file would be too large to download for one of them. */
 const BYTES_MAX = 14_000_000;
 /** Names in bin/ of an installed copy: npm has no links, so one file, bin/program, starts all native programs. */
 const NATIVE = ['rdssh', 'rdsend', 'rdrecv', 'rdstage', 'rdtree'];

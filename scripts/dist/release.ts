@@ -7,6 +7,8 @@ import { execa } from 'execa';
 export interface Release {
   /** The checkout. */
   readonly root: string;
+  /** The directory of the native programs, below `root`. */
+  readonly native: string;
   /** The directory for the packages. */
   readonly dist: string;
   /** A temporary directory for the trees from which packages are made. */
@@ -36,15 +38,12 @@ export function readManifest({ root }: Release): Manifest {
 
 /** Installs into a directory as `make install` does, for other machines. `words` are variables of make. */
 export async function installInto(
-  { root, cpus }: Release,
+  { root, native, cpus }: Release,
   directory: string,
   prefix: string,
   ...words: readonly string[]
 ): Promise<void> {
   const options = { cwd: root, stdout: 'ignore', stderr: 'inherit' } as const;
-  await execa(
-    'make',
-    ['-s', 'install', `DESTDIR=${directory}`, `PREFIX=${prefix}`, 'PACKAGE=1', `CPUS=${cpus.join(' ')}`, ...words],
-    options,
-  );
+  const places = [`DESTDIR=${directory}`, `PREFIX=${prefix}`, `PACKAGE=${native}`];
+  await execa('make', ['-s', 'install', ...places, `CPUS=${cpus.join(' ')}`, ...words], options);
 }

@@ -5,22 +5,21 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Contrib, Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
 import parseExpression from 'spdx-expression-parse';
+import { PROGRAMS } from '../../packages/rdpipe/src/agent/locate.ts';
 import { VERSION } from '../../packages/rdpipe/src/model/version.ts';
-import { ROOT } from '../source-files.ts';
 import { type Component, makePurl } from './component.ts';
 import { components } from './components.ts';
-import { builtPrograms } from './linked-packages.ts';
+import { type Build, checkoutBuilds } from './linked-packages.ts';
 
 const LICENCES = new Contrib.License.Factories.LicenseFactory(parseExpression);
 const { ComponentType, ExternalReferenceType, HashAlgorithm } = Enums;
 
-export function writeSbom(file: string, cpus?: readonly string[]): void {
-  const programs = new Map(builtPrograms(cpus).map((name) => [name, sha256(readFileSync(programFile(name)))]));
-  writeFileSync(file, sbom(components(cpus), programs));
-}
-
-function programFile(name: string): string {
-  return join(ROOT, 'build/rdpipe/native', name);
+export function writeSbom(file: string, builds: readonly Build[] = checkoutBuilds()): void {
+  const paths = builds.flatMap(({ name, programs }) =>
+    PROGRAMS.map((program) => [`${name}/${program}`, join(programs, program)] as const),
+  );
+  const sums = new Map(paths.sort().map(([name, path]) => [name, sha256(readFileSync(path))]));
+  writeFileSync(file, sbom(components(builds), sums));
 }
 
 /**

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps from a checkout to programs that run: system packages, pnpm, dependencies, builds.
 // Plain node, without execa: nothing is installed yet. If nothing is missing, it only builds. Packages are added by
-// `--bench` (other tools of the benchmark), `--test` (these, and those of the test suites; `--parts=unit,copy` leaves
-// out those that only other parts use), `--full` (those of the full suites) and `--cross` (compiler and libraries of
-// the other CPU, whose architecture is added to the system).
+// `--check` (for `npm run check`), `--bench` (other tools of the benchmark), `--test` (these, and those of the test
+// suites; `--parts=unit,copy` leaves out those that only other parts use), `--full` (those of the full suites) and
+// `--cross` (for `npm run dist`: compiler and libraries of the other CPU, whose architecture is added to the system,
+// and programs that make packages).
 // `--test` and `--cross` (for packages) install an older node in .tools: the bundle also has compiled code for it.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

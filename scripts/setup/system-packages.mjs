@@ -5,15 +5,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, say, step } from './step.mjs';
 
-const LIBRARY_PACKAGES = [
+const STATIC_LIBRARY_PACKAGES = [
   'libssl-dev',
   'libxxhash-dev',
   'libzstd-dev',
   'libjansson-dev',
-  'libibverbs-dev',
-  'librdmacm-dev',
   'zlib1g-dev', // libcrypto.a needs it since Debian 13
 ];
+const LIBRARY_PACKAGES = [...STATIC_LIBRARY_PACKAGES, 'libibverbs-dev', 'librdmacm-dev'];
 const BUILD_PACKAGES = ['build-essential', 'pkg-config', ...LIBRARY_PACKAGES, 'openssh-client'];
 /** The other CPU, by the architecture of this one. */
 const CROSS = {
@@ -28,20 +27,21 @@ const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server',
 /** Tools to compare with: for copies, and for one file to many hosts. */
 const COPIERS = ['fpart', 'rclone'];
 const FAN_OUT = ['clustershell', 'taktuk', 'udpcast', 'uftp'];
+/** Programs that `npm run check` runs. */
+const CHECK_PACKAGES = ['clang-format', 'git'];
 const TEST_PACKAGES = [
   ...BENCH_PACKAGES,
+  ...CHECK_PACKAGES,
   'acl',
   'attr',
   'bash-completion',
   'bsdutils',
   'busybox-static',
-  'clang-format',
   'clustershell',
   'e2fsprogs',
   'faketime',
   'fish',
   'fuse3',
-  'git',
   'ibverbs-providers',
   'ibverbs-utils',
   'iproute2',
@@ -65,8 +65,12 @@ const TEST_PACKAGES = [
   'zsh',
 ];
 
-/** Large packages that only one part of the suite uses. */
+/** Programs that make the packages of other systems. */
+const DIST_PACKAGES = ['rpm'];
+
+/** Packages that only one part of the suite uses. */
 const PACKAGES_OF_PART = {
+  check: DIST_PACKAGES,
   integration: ['ansible-core', 'borgbackup', 'chromium', 'ffmpeg', 'parallel', 'restic', 'sanoid'],
   lab: ['cpio', 'kmod', 'perftest', 'qemu-system-x86', 'rdma-core', 'rdmacm-utils'],
 };
@@ -136,12 +140,14 @@ function hasCandidate(name) {
   return /Candidate: [^(]/.test(output(['env', 'LC_ALL=C', 'apt-cache', 'policy', name]));
 }
 
-function wantedPackages(words) {
+/** The packages that the options of the set-up need. */
+export function wantedPackages(words) {
+  const check = words.includes('--check') ? CHECK_PACKAGES : [];
   const bench = words.includes('--bench') ? [...BENCH_PACKAGES, ...COPIERS, ...FAN_OUT] : [];
   const test = words.includes('--test') ? [...TEST_PACKAGES, ...packagesOfParts(words)] : [];
   const full = words.includes('--full') ? FULL_PACKAGES : [];
-  const cross = words.includes('--cross') ? crossPackages() : [];
-  return [...BUILD_PACKAGES, ...bench, ...test, ...full, ...cross];
+  const cross = words.includes('--cross') ? [...crossPackages(), ...DIST_PACKAGES] : [];
+  return [...BUILD_PACKAGES, ...check, ...bench, ...test, ...full, ...cross];
 }
 
 /** The packages of all parts, or only of those in `--parts=unit,copy`. */
@@ -155,18 +161,43 @@ function packagesOfParts(words) {
   );
 }
 
+/** Those for programs of the other CPU, and for the Debian in which the static ones of packages are built. */
 function crossPackages() {
-  const { architecture, compiler } =
-    CROSS[printed('--print-architecture')] ?? fail('--cross works only on Debian on amd64 or arm64');
-  const libraries = LIBRARY_PACKAGES.map((name) => `${name}:${architecture}`);
-  return [compiler, `libc6-dev-${architecture}-cross`, `libc6-dev:${architecture}`, ...libraries];
+  return [...crossPackagesWith(LIBRARY_PACKAGES), 'debootstrap'];
+}
+
+function crossPackagesWith(libraries) {
+  const { architecture, compiler } = otherCpu();
+  const foreign = libraries.map((name) => `${name}:${architecture}`);
+  return [compiler, `libc6-dev-${architecture}-cross`, `libc6-dev:${architecture}`, ...foreign];
+}
+
+/** For a build of the static programs of both CPUs. */
+export function staticPackages() {
+  return [
+    'gcc',
+    'libc6-dev',
+    'make',
+    'pkg-config',
+    ...STATIC_LIBRARY_PACKAGES,
+    ...crossPackagesWith(STATIC_LIBRARY_PACKAGES),
+  ];
+}
+
+/** Debian's name of the other CPU. */
+export function foreignArchitecture() {
+  return otherCpu().architecture;
+}
+
+function otherCpu() {
+  return CROSS[printed('--print-architecture')] ?? fail('--cross works only on Debian on amd64 or arm64');
 }
 
 /**
  * The words before a command that run it as root; undefined if that is not possible. Never asks for a password: users
  * do not expect that of a build, and an unattended build would wait forever.
  */
-function rootPrefix() {
+export function rootPrefix() {
   if (process.getuid() === 0) return [];
   return succeeds(['sudo', '-n', 'true']) ? ['sudo', '-n'] : undefined;
 }
@@ -175,9 +206,23 @@ function rootPrefix() {
 function lookForTools(packages) {
   const tools = ['cc', 'make', 'pkg-config', 'ssh'].filter((tool) => !onPath(tool));
   const libraries = BUILD_LIBRARIES.filter((library) => !succeeds(['pkg-config', '--exists', library]));
-  const missing = [...tools, ...libraries, ...missingArchives()];
+  const archives = missingArchives();
+  const missing = [...tools, ...libraries, ...archives];
   if (missing.length === 0) return;
-  fail(`missing, and there is no apt-get: ${missing.join(', ')}; the packages of Debian are: ${packages.join(' ')}`);
+  const manager = ['dnf', 'zypper'].find(onPath);
+  const advice = manager
+    ? rpmAdvice(manager, [...tools, ...libraries], archives)
+    : `the packages of Debian are: ${packages.join(' ')}`;
+  fail(`missing, and there is no apt-get: ${missing.join(', ')}; ${advice}`);
+}
+
+/** Advice for systems with rpm, whose packages are found by what they contain. They lack most static libraries. */
+export function rpmAdvice(manager, names, archives) {
+  if (archives.length > 0)
+    return 'build on Debian or Ubuntu, and install the .rpm of npm run dist here (docs/install.md)';
+  const files = { cc: '/usr/bin/gcc', make: '/usr/bin/make', 'pkg-config': '/usr/bin/pkg-config', ssh: '/usr/bin/ssh' };
+  const words = names.map((name) => files[name] ?? `'pkgconfig(${name})'`);
+  return `install them, then try again: sudo ${manager} install ${words.join(' ')}`;
 }
 
 /**

@@ -26,7 +26,7 @@ export const PARTS = [
   { name: 'setup', short: (names) => [setUp(names)], long: (names) => [setUp(names, '--full', '--cross')] },
   {
     name: 'check',
-    full: ['toolchain/*', 'arm64-packages', 'arm64', 'bare-debian', 'packages', 'reproducible'],
+    full: ['toolchain/*', 'arm64-packages', 'arm64', 'bare-debian', 'packages', 'reproducible', 'rpm-package'],
     short: () => [sideBySide(checks()), mocha('test/toolchain')],
   },
   { name: 'unit', short: () => [mocha('packages/rdpipe/test')] },
@@ -122,7 +122,7 @@ function setUp(names, ...more) {
 /** The parts of `npm run check`, one step each. */
 function checks() {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  return /^for part in ([a-z ]+);/.exec(scripts.check)[1].split(' ').map(check);
+  return / for part in ([a-z ]+);/.exec(scripts.check)[1].split(' ').map(check);
 }
 
 function check(part) {

@@ -162,6 +162,7 @@ describe("the agent's hello", () => {
       return helloBy(
         `[ "$inside" ] || inside=1 exec unshare --mount "$0" "$@"
         mount --bind sys /sys
+        [ ! -e os-release ] || mount --bind os-release /etc/os-release
         exec agent`,
         { program: join(directory, 'rdstage') },
       );
@@ -195,8 +196,12 @@ describe("the agent's hello", () => {
 
     it('reports it if only the static programs run', async function () {
       needsFile(this, STATIC_RECEIVER);
+      putFiles(agents.directory, { 'os-release': 'ID="rocky"\nVERSION_ID="8.10"\nID_LIKE="rhel centos fedora"' });
       const hello = await helloWith('4: ACTIVE', { path: STATIC_RECEIVER });
-      expect(hello.rdma_lacks).to.match(/^RDMA needs the dynamic build of this program/);
+      expect(hello.rdma_lacks).to.equal(
+        'RDMA needs the dynamic build of this program, which needs glibc 2.34 and libssl.so.3 ' +
+          '(dnf install openssl-libs, on RHEL 9, Fedora 36 or later)',
+      );
     });
   });
 });

@@ -2,6 +2,7 @@
 // Files in place of the agent's programs on a host:
 // rdpipe does not run a file of another user, and only its owner can access the files that rdpipe writes.
 import {
+  appendFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -10,11 +11,13 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
+import { jsonLines } from '../support/json-output.ts';
 import { useLab } from '../support/lab.ts';
 import { succeeded } from '../support/shell.ts';
 
@@ -36,6 +39,35 @@ describe("the agent's programs on a host", () => {
     expect(result.stderr).to.equal(
       "rdpipe: warning: rdpipe's programs on h1 were changed after they were copied; copying them again without running them\n",
     );
+  });
+
+  it('need one login to be copied, and a second one if they were changed', async () => {
+    const { home } = lab.host('h3');
+    writeFileSync(join(home, '.bashrc'), 'echo login >>~/logins\n');
+    const logins = () => readFileSync(join(home, 'logins'), 'utf8');
+    succeeded(await lab.sh('rdpipe h3:"echo done"'), 'done\n');
+    expect(logins()).to.equal('login\n');
+    const [version = ''] = readdirSync(join(home, '.cache/rdpipe'));
+    appendFileSync(join(home, '.cache/rdpipe', version, 'dynamic/rdhop'), 'changed');
+    expect(await lab.sh('rdpipe h3:"echo done"')).to.include({ status: 0, text: 'done\n' });
+    expect(logins()).to.equal('login\n'.repeat(3));
+  });
+
+  it('are copied once if several hosts have one home directory', async () => {
+    const { home } = lab.host('h3');
+    const other = lab.host('h2').home;
+    rmSync(join(home, '.cache'), { recursive: true, force: true });
+    renameSync(other, join(lab.directory, 'h2'));
+    symlinkSync(home, other);
+    try {
+      const result = await lab.sh('rdpipe --json h2:"echo done" h3:cat');
+      expect(result.text).to.equal('done\n');
+      const copies = jsonLines(result.stderr, 'run').filter(({ kind, copied }) => kind === 'deploying' && copied === 0);
+      expect(copies).to.have.lengthOf(1);
+    } finally {
+      rmSync(other);
+      renameSync(join(lab.directory, 'h2'), other);
+    }
   });
 
   it('are accessible only to their owner', async () => {

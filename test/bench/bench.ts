@@ -12,13 +12,14 @@ import { LabGround } from './lab/lab-ground.ts';
 import { whatTheLabLacks } from './lab/needs.ts';
 import { labTables } from './lab/tables.ts';
 import { loopbackCases } from './loopback/cases.ts';
+import { CUBIC, whatCubicLacks, withCubic } from './loopback/congestion.ts';
 import { LoopbackGround } from './loopback/loopback-ground.ts';
 import { whatCopiesLack, whatFanOutToolsLack, whatLoopbackLacks } from './loopback/needs.ts';
 import { loopbackPlots } from './loopback/plots.ts';
 import { whatSlowLinksLack } from './loopback/slow-link.ts';
 import { whatSwitchedHostsLack } from './loopback/switched-hosts.ts';
-import { COPY_TABLES, groundFor, type LoopbackTable, loopbackTables } from './loopback/tables.ts';
-import { thisMachine } from './machine.ts';
+import { COPY_TABLES, CUBIC_TABLES, groundFor, type LoopbackTable, loopbackTables } from './loopback/tables.ts';
+import { inWords, thisMachine } from './machine.ts';
 import { compilePrograms } from './programs/programs.ts';
 import { type Ground, type Outcome, runRounds } from './rounds.ts';
 import { markdownOfAll, objectOf, type Program, type Summary } from './summary.ts';
@@ -51,6 +52,7 @@ async function bench(asked: Words): Promise<void> {
   const words = possible(asked);
   const { loopback, lab } = words;
   const machine = thisMachine();
+  say(inWords(machine));
   compilePrograms();
   const summaries = [
     ...(loopback.length > 0 ? [await onLoopback(words)] : []),
@@ -90,15 +92,29 @@ function leftOut(
   return [table];
 }
 
+/** Returns the tables whose cases also run with cubic: those that measure TCP itself. */
+function cubicTablesOf(asked: readonly LoopbackTable[]): readonly LoopbackTable[] {
+  const tables = asked.filter((name) => CUBIC_TABLES.includes(name));
+  const reason = tables.length > 0 ? whatCubicLacks() : undefined;
+  if (reason === undefined) return tables;
+  say(`without further rows for ${CUBIC}: ${reason}`);
+  return [];
+}
+
 async function onLoopback(words: Words): Promise<Summary> {
-  const ground = await LoopbackGround.open({ parent: words.dir, ...groundFor(words.loopback) });
+  const doubled = cubicTablesOf(words.loopback);
+  const cubic = doubled.length > 0;
+  const ground = await LoopbackGround.open({ parent: words.dir, cubic, ...groundFor(words.loopback) });
   const builds = buildsOf(words);
   const prepare = async (mib: number): Promise<Program> => {
     await ground.prepare(mib);
     const cases = loopbackCases({ mib, builds });
     const all = loopbackTables(cases, mib);
-    const tables = words.loopback.map((name) => beside(all[name], builds));
-    return { tables, plots: (results) => loopbackPlots(cases, results) };
+    const tables = words.loopback.map((name) => ({
+      table: beside(all[name], builds),
+      isDoubled: doubled.includes(name),
+    }));
+    return { tables: withCubic(tables), plots: (results) => loopbackPlots(cases, results) };
   };
   return closing(
     () => ground.close(),

@@ -35,6 +35,8 @@ export interface Case {
   /** In the lab, the hosts' CPU usage is measured between two notes of the command lines, or during the whole run. */
   readonly watched?: 'as noted' | 'all along';
   readonly goals?: readonly Goal[];
+  /** On loopback, the congestion control of its connections; default: this machine's. */
+  readonly congestion?: string;
 }
 
 /** For a case whose output contains no figures. */

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../support/root.ts';
-import type { Machine } from './machine.ts';
+import { inWords, type Machine } from './machine.ts';
 import { markdownOfAll, type Summary } from './summary.ts';
 
 const PAGE = join(ROOT, 'docs/notes/benchmarks.md');
@@ -27,6 +27,6 @@ export function withResults(page: string, ground: Summary['ground'], results: st
   return `${page.slice(0, from + begin.length)}\n${results.trimEnd()}\n\n${page.slice(to)}`;
 }
 
-function about({ date, commit, processor, cores, memoryGib, system, kernel }: Machine, command: string): string {
-  return `${date}, commit ${commit}, \`${command}\`.\n${cores} cores of ${processor}, ${memoryGib} GiB, ${system}, kernel ${kernel}.\n`;
+function about(machine: Machine, command: string): string {
+  return `${machine.date}, commit ${machine.commit}, \`${command}\`.\n${inWords(machine)}.\n`;
 }

@@ -5,6 +5,7 @@ import { cpus, totalmem } from 'node:os';
 import { ROOT } from '../support/root.ts';
 import { output } from '../support/run-program.ts';
 import { GIB } from './case.ts';
+import { congestionControl } from './loopback/congestion.ts';
 
 export interface Machine {
   readonly date: string;
@@ -15,6 +16,8 @@ export interface Machine {
   readonly memoryGib: number;
   readonly system: string;
   readonly kernel: string;
+  /** TCP's congestion control. */
+  readonly congestion: string;
 }
 
 export function thisMachine(): Machine {
@@ -26,7 +29,13 @@ export function thisMachine(): Machine {
     memoryGib: Math.round(totalmem() / GIB),
     system: /^PRETTY_NAME="(.*)"$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'unknown',
     kernel: output('uname', ['-r']).toString().trim(),
+    congestion: congestionControl(),
   };
+}
+
+/** "2 cores of AMD EPYC, 24 GiB, Debian GNU/Linux 12 (bookworm), kernel 6.18, congestion control bbr". */
+export function inWords({ cores, processor, memoryGib, system, kernel, congestion }: Machine): string {
+  return `${cores} cores of ${processor}, ${memoryGib} GiB, ${system}, kernel ${kernel}, congestion control ${congestion}`;
 }
 
 function commit(): string {

@@ -163,9 +163,10 @@ function microsecondsIn(text: string): number {
   return numbersIn(text, /^custom .* ([\d.]+)$/m, 'rstream')[0];
 }
 
+/** The older version of --against may print all of it in one line. */
 function sentOver(transport: Transport): RegExp {
-  const sent = String.raw`^rdsend: sent (\d+) bytes (?:\([\w. ]+ on the wire\) )?to \S+ in ([\d.]+) s`;
-  return new RegExp(`${sent} over ${transport}\\b`, 'm');
+  const sent = String.raw`^rdsend: sent (\d+) bytes (?:\([\w. ]+ on the wire\) )?(?:to \S+ )?in ([\d.]+) s`;
+  return new RegExp(String.raw`${sent}(?:\nrdsend: to \S+)? over ${transport}\b`, 'm');
 }
 
 /** The numbers in the groups of `pattern`; throws if the text does not match. */

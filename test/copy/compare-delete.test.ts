@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdtree as `compare` with --delete: names that the target has and the source lacks.
 import { expect } from 'chai';
-import { enter, file, useCompare, wordsOf } from '../support/compare.ts';
+import { enter, file, special, useCompare, wordsOf } from '../support/compare.ts';
 import { needsRoot } from '../support/needs.ts';
 import { ANN, AS_ANN, END, LEAVE, startTree, type TextSettings, type TreeRecord } from '../support/tree-stream.ts';
 
@@ -37,6 +37,12 @@ describe('--delete', () => {
     const patterns = ['/extra', 'ol[d]/', 'link/', '/.rdcp'].map((pattern) => ({ include: false, pattern }));
     const records = [enter('d'), { type: 'failed', name: 'f' } as const, enter('sub'), LEAVE, LEAVE];
     expect(await removals(records, { patterns })).to.deep.equal(['remove f', 'leave', 'remove link', 'leave']);
+  });
+
+  it('keeps special files that are skipped, and removes others', async () => {
+    const fifo = special('extra', 0o10644);
+    const words = await removals([enter('d'), file('f'), enter('sub'), CUT, fifo, LEAVE], { archive: false });
+    expect(words.slice(1).sort()).to.deep.equal(['leave', 'remove .rdcp', 'remove link', 'remove old']);
   });
 
   it('keeps the journals of running copies in the target directory', async () => {

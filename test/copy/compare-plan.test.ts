@@ -24,8 +24,9 @@ describe('the plan', () => {
       file('bad\n\x1b[2J\xff', { size: 0 }),
       END,
     ];
-    const { text, status } = await on.compare(tree, { plan: 'text', remove: true });
+    const { text, status, events } = await on.compare(tree, { plan: 'text', remove: true });
     expect(status).to.equal(0);
+    expect(events.at(-1)).to.include({ event: 'progress', removed: 1 });
     expect(text.split('\n')).to.deep.equal([
       'new         1.5 KiB  d/new',
       'new                  d/e/',

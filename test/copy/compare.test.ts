@@ -11,6 +11,7 @@ import { ANN, AS_ANN, END, LEAVE, type TextSettings, type TreeRecord, WANT } fro
 const HELLO = 'b5e9c1ad071b3e7fc779cfaa5e523818';
 const USUAL: Partial<TextSettings> = { archive: false };
 const CHECKSUM: Partial<TextSettings> = { checksum: true };
+const UPDATE: Partial<TextSettings> = { update: true };
 const ATTRIBUTES: Partial<TextSettings> = { acls: true, xattrs: true };
 
 type Row = readonly [
@@ -39,6 +40,12 @@ const ROWS: readonly Row[] = [
   ['another digest', 'printf hallo >f; old f', file('f', { digest: HELLO }), 'all', 'digest', CHECKSUM],
   ['another size, with a digest', 'printf hell >f; old f', file('f', { digest: HELLO }), 'all', 'size', CHECKSUM],
   ['no digest at the source', 'file f', file('f'), undefined, '', CHECKSUM],
+  ['a newer file, with -u', 'file f; chmod 600 f', file('f', { seconds: 7, size: 6 }), undefined, '', UPDATE],
+  ['a file newer by a nanosecond, with -u', 'touch -d @1600000000.000000001 f', file('f'), undefined, '', UPDATE],
+  ['an older file, with -u', 'file f', file('f', { ns: 1, size: 6 }), 'all', 'size', UPDATE],
+  ['a file of the same time, with -u', 'file f', file('f', { size: 6 }), 'all', 'size', UPDATE],
+  ['a newer symbolic link, with -u', 'symlink f x', symlink('f', 'y', { seconds: 7 }), 'all', 'time target', UPDATE],
+  ['a file in place of a newer link, with -u', 'symlink f x', file('f', { seconds: 7 }), 'all', 'type', UPDATE],
   ['a file in place of a directory', 'directory f', file('f'), 'all', 'type'],
   ['a file in place of a link to one', 'file g; symlink f g', file('f'), 'all', 'type'],
   ['a new directory', '', enter('f'), 'all', 'new'],
@@ -128,6 +135,11 @@ describe('compare', () => {
       expect(await on.passed([file('f'), ...tree])).to.deep.equal([DIRECTORY, 'link g all', 'leave']);
     });
 
+    it('that are newer than the source do not pass with -u', async () => {
+      on.make('directory d; file f d/g; touch d/g; old d');
+      expect(await on.passed([file('f'), ...tree], UPDATE)).to.deep.equal([DIRECTORY, 'leave']);
+    });
+
     it('pass when the file gets other content', async () => {
       on.make('directory d; file f; ln f d/g; old d');
       const other = file('f', { digest: '00'.repeat(16) });
@@ -191,14 +203,15 @@ describe('compare', () => {
   it('refuses what was not asked for', async () => {
     const d = enter('d');
     const patterns = [{ include: false, pattern: '*.key' }];
+    const LISTED = { list: 'nul', list_text: 'd/f\0' } as const;
     for (const [reason, records, settings] of [
       ['"x" (not a source)', [file('x')]],
       ['"" (not a source)', [enter('')]],
       ['"d" (not a source)', [enter('d', { source: 1 })]],
       ['"d" (without -r)', [d], { recursive: false }],
       ['"d/x.key" (excluded)', [d, file('x.key')]],
-      ['"d/fifo" (without -a)', [d, special('fifo', 0o10644)], USUAL],
       ['"d/l" (a link to what was not asked for)', [d, file('f'), link('l', 'e/f')]],
+      ['"d/x" (not in the list)', [enter(''), d, file('f'), file('x')], { sources: ['/'], ...LISTED }],
       ['"user.a" (without', [{ type: 'xattr', name: 'user.a', value: '' }, d]],
     ] as const satisfies readonly (readonly [string, readonly TreeRecord[], Partial<TextSettings>?])[]) {
       const {
@@ -215,6 +228,17 @@ describe('compare', () => {
       expect(passed.some(({ name }) => name !== undefined && name !== 'd' && name !== 'f')).to.equal(false);
     }
     expect(await on.passed([d, file('f'), LEAVE], { sources: ['h/d'], patterns })).to.have.lengthOf(3);
+  });
+
+  it('refuses a stream without any entry of a source, and without a failure', async () => {
+    const sources = ['h/d', 'h/e'];
+    const hidden = await on.compare([enter('d'), LEAVE, END], { sources });
+    expect([hidden.status, hidden.events.at(-1)?.message]).to.deep.equal([
+      8,
+      'nothing of a source that was asked for: "e" (no reason was given)',
+    ]);
+    const failed = await on.compare([enter('d'), LEAVE, { ...END, failures: 1 }], { sources });
+    expect(failed.status).to.equal(0);
   });
 
   it('enters trees deeper than the usual limit of descriptors', async () => {

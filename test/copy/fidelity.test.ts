@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -46,6 +47,7 @@ describe('rdcp', () => {
     chmodSync(join(lab.homes, '..'), 0o711);
     chownSync(lab.host('ann').home, ANN, ANN);
   });
+  after(() => rmSync(`/var/tmp/rdpipe-${ANN}`, { recursive: true, force: true }));
   // rm, because the paths are too deep for node.
   afterEach(() => void execaSync('rm', ['-rf', at('deep'), at('deep copy')]));
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdcp between hosts of which one is hostile: a script in place of its rdtree sends what was not asked for.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { AGENT } from '../support/agent-driver.ts';
 import { enter, file } from '../support/compare.ts';
+import { makeHostile } from '../support/hostile-tree.ts';
 import { useLab } from '../support/lab.ts';
-import { END, encodeTree, LEAVE, PHASE, STATE, type TreeRecord, WANT } from '../support/tree-stream.ts';
+import { LEAVE, STATE, type TreeRecord, WANT } from '../support/tree-stream.ts';
+
+type Hostility = [role: 'scan' | 'read' | 'compare', records: readonly TreeRecord[]];
 
 const INTO = { type: 'place', place: 0 } as const;
 const D = enter('d', { want: WANT.nothing });
@@ -23,6 +25,7 @@ const CELLS = [
     [enter('d'), LEAVE, file('.bashrc')],
     'sent a file that was not asked for: ".bashrc"',
   ],
+  ['a source that is hidden', 'h1', 'scan', [], 'sent nothing of a source that was asked for: "d"'],
   [
     'a removal after the scan',
     'h1',
@@ -51,7 +54,7 @@ const CELLS = [
     [INTO, D, F, DROPPED, LEAVE],
     'did not send exactly what h2 asked for, and gave',
   ],
-] as const satisfies readonly (readonly [string, string, string, readonly TreeRecord[], string])[];
+] as const satisfies readonly (readonly [string, string, ...Hostility, string])[];
 
 describe('rdcp with a hostile host', () => {
   const lab = useLab();
@@ -69,21 +72,10 @@ describe('rdcp with a hostile host', () => {
       expect(existsSync(join(lab.directory, 'to/d/old'))).to.equal(true);
     });
 
-  /** A configuration in which the host's rdtree sends these records in this role, and is itself in any other. */
-  function hostile(host: string, role: string, records: readonly TreeRecord[]): string {
+  /** A configuration in which the host's rdtree sends these records in this role. */
+  function hostile(host: string, ...[role, records]: Hostility): string {
     const directory = join(lab.homes, `hostile-${count++}`);
-    const phase = { scan: PHASE.entries, read: PHASE.contents, compare: PHASE.decisions }[role] ?? PHASE.entries;
-    mkdirSync(directory);
-    for (const name of ['rdstage', 'rdhop']) copyFileSync(join(AGENT, '..', name), join(directory, name));
-    copyFileSync(join(AGENT, '..', 'rdtree'), join(directory, 'honest'));
-    writeFileSync(join(directory, 'stream'), encodeTree(phase, [...records, END]));
-    const script = `#!/bin/sh
-      settings=$(mktemp) && cat <&3 > "$settings" && exec 3< "$settings" || exit 99
-      case $(cat "$settings"; rm "$settings") in
-        *'"role":"${role}"'*) cat ${directory}/stream; exec cat > /dev/null ;;
-        *) exec ${directory}/honest "$@" ;;
-      esac`;
-    writeFileSync(join(directory, 'rdtree'), script, { mode: 0o755 });
+    makeHostile(directory, role, records);
     const config = join(directory, 'config.toml');
     writeFileSync(config, `[host.${host}]\nagent = "${directory}/rdstage"\n`, { mode: 0o600 });
     return config;

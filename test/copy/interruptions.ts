@@ -103,6 +103,15 @@ export class InterruptedCopy {
     return `exec rdcp -a --delete ${options} h1:${this.source}/ h2:${this.#target}/`;
   }
 
+  get target(): string {
+    return this.#target;
+  }
+
+  /** Relative paths of the files at the target that have their final names. */
+  get files(): readonly string[] {
+    return filesIn(this.#target);
+  }
+
   /** The same copy to another directory. */
   onto(target: string): InterruptedCopy {
     return new InterruptedCopy(this.#lab, target);

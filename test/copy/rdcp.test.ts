@@ -48,10 +48,21 @@ describe('rdcp', () => {
   it('copies only new and changed files', async () => {
     const result = await lab.sh(`${MAKE_TREE}
       rdcp -a tree/ h1:"$PWD/new"; echo more >> new/deep/a; touch new/deep/a
-      rdcp -av tree/ h1:"$PWD/new" 2> second; rdcp -av tree/ h1:"$PWD/new" 2> third; cmp tree/deep/a new/deep/a`);
+      rdcp -avz tree/ h1:"$PWD/new" 2> second; rdcp -av tree/ h1:"$PWD/new" 2> third; cmp tree/deep/a new/deep/a`);
     expectRun(result, 0, '');
-    expect(readFileSync(join(lab.directory, 'second'), 'utf8')).to.match(/^changed .*new\/deep\/a$/m);
+    const second = readFileSync(join(lab.directory, 'second'), 'utf8');
+    expect(second).to.match(/^rdcp: -z is ignored \(to compress, use --compress zstd\)\n/);
+    expect(second).to.match(/^changed .*new\/deep\/a$/m);
     expect(readFileSync(join(lab.directory, 'third'), 'utf8')).to.match(/^Copied 0 files, 0 B in .*; \d+ unchanged$/m);
+  });
+
+  it('skips newer files with -u, as rsync does', async function () {
+    needsTool(this, 'rsync');
+    const result =
+      await lab.sh(`mkdir s t; for f in newer older same link; do echo "$f" > s/$f; echo target > t/$f; done
+      touch -d @1000 s/*; touch -d @999 t/older; touch -d @1000 t/same; chmod 700 s/newer; ln -sf x t/link; cp -a t u
+      rdcp -au s/ h1:"$PWD/t"; rsync -au s/ u/; ${compare('t/', 'u/')}; cat t/newer t/older`);
+    expectRun(result, 0, 'target\nolder\n');
   });
 
   it("copies only a directory's contents if the path ends with a slash", async () => {
@@ -130,10 +141,22 @@ describe('rdcp', () => {
     expect(readdirSync(join(lab.directory, 't')).sort()).to.deep.equal(['b.o', 'c', 'keep']);
   });
 
-  it('copies the paths of a list, from a file and from standard input', async () => {
-    await lab.sh(`mkdir -p s/d; touch s/d/a s/b s/c; printf 'd/a\\nb\\n' > list
-      rdcp -r --files-from list "h1:$PWD/s" h2:"$PWD/t"; printf 'c\\0' | rdcp --files-from - -0 "h1:$PWD/s" h2:"$PWD/t"`);
+  it('copies the paths of a list, from a file and, longer than a request, from standard input', async () => {
+    const result = await lab.sh(`mkdir -p s/d; touch s/d/a s/b s/c s/other; printf 'd/a\\nb\\n' > list
+      long() { printf './%.0s' {1..600000}; printf 'c\\0'; }
+      rdcp -r --files-from list "h1:$PWD/s" h2:"$PWD/t"; long | rdcp --files-from - -0 "h1:$PWD/s" h2:"$PWD/t"`);
+    expectRun(result, 0, '');
     expect(readdirSync(join(lab.directory, 't')).sort()).to.deep.equal(['b', 'c', 'd']);
+  });
+
+  it('reads lists and patterns from process substitutions of bash', async () => {
+    const result = await lab.sh(`mkdir s; touch s/a s/b s/c.o; rdcp --files-from <(echo a) s h1:"$PWD/t"
+      rdcp -0 --files-from <(printf 'b\\0') "h1:$PWD/s" t; rdcp -r --exclude-from <(echo '*.o') s/ u; ls t u
+      rdcp <(echo x) t; rdcp s/a /dev/stdout`);
+    const line = (path: string, form: string) => `rdcp: ${path} is a stream, not a file (write: ${form})\n`;
+    expect(result.text).to.equal('t:\na\nb\n\nu:\na\nb\n');
+    const streams = [line('/dev/fd/63', 'COMMAND | rdcp - DST'), line('/dev/stdout', 'rdcp SRC - | COMMAND')];
+    expect(result.stderr).to.equal(streams.join(''));
   });
 
   it('removes files of the source when they are at the target', async () => {
@@ -143,6 +166,22 @@ describe('rdcp', () => {
     expectRun(result, 0, 'x\n');
   });
 
+  it('removes files of the source that were already there only if their contents are compared', async () => {
+    const result = await lab.sh(`mkdir -p s/d; echo x > s/d/a; echo y > s/d/b; ln s/d/a s/d/c; ln -s a s/d/l
+      rdcp -a s/ t; chmod 600 t/d/b; rdcp -a --remove-source-files s/ h2:"$PWD/t"; ls -A s/d; stat -c %a t/d/b
+      rdcp -ac --remove-source-files s/ h2:"$PWD/t"; ls -A s/d; cat t/d/a t/d/b t/d/c`);
+    const line =
+      'rdcp: warning: h2: 3 files stay at the source, because the target already had them, by size and time ' +
+      '(add --checksum to compare contents and delete them)\n';
+    expectRun(result, 0, 'a\nb\nc\n644\nx\ny\nx\n', line);
+  });
+
+  it('keeps files of the source that -u skips, whatever their contents', async () => {
+    const result = await lab.sh(`mkdir s t; echo x > s/new; echo old > s/a; touch -d 2020-01-01 s/a; echo newer > t/a
+      echo same > s/b; cp -p s/b t; rdcp -auc --remove-source-files s/ h2:"$PWD/t"; ls s; cat t/a t/new`);
+    expectRun(result, 0, 'a\nnewer\nx\n');
+  });
+
   it('copies standard input to a file, and a file to standard output', async () => {
     const result = await lab.sh(`seq 5000 | rdcp - h1:"$PWD/it's"; rdcp h1:"$PWD/it's" - | cksum; seq 5000 | cksum`);
     const [one, other] = result.text.trimEnd().split('\n');
@@ -150,12 +189,14 @@ describe('rdcp', () => {
     expect(result.stderr).to.equal('');
   });
 
-  it('writes one line per path with -v, and the totals first', async () => {
-    const result = await lab.sh(`mkdir s; echo x > s/a; rdcp -rv s/ h1:"$PWD/t"`);
+  it('writes one line per path with -v, and the hops after the totals with -vv', async () => {
+    const result = await lab.sh(`mkdir s; echo x > s/a; rdcp -rv s/ h1:"$PWD/t"; rdcp -nrvv s/ h1:"$PWD/u"`);
+    expect(result.stderr).not.to.match(/Bandwidth|succeeded/);
+    const twice = await lab.sh(`mkdir s; echo x > s/a; rdcp -rvv s/ h1:"$PWD/t"`);
+    expect(twice.stderr.indexOf('Copied')).to.be.lessThan(twice.stderr.indexOf('Bandwidth'));
     expect(result.stderr)
       .to.match(/^new .*a$/m)
       .and.to.match(/^Copied 1 file, 2 B in .*$/m);
-    expect(result.stderr.indexOf('Copied')).to.be.lessThan(result.stderr.indexOf('Bandwidth'));
   });
 
   it('writes only JSON with --json, a report at the end', async () => {
@@ -179,9 +220,6 @@ describe('rdcp', () => {
   it('starts nothing for a usage error', async () => {
     const result = await lab.sh(`rdcp h1:a h2:b c; rdcp -P 22 a h1:b; rdcp a rd://h1/b`);
     expect(result.status).to.equal(2);
-    expect(result.stderr)
-      .to.contain('sources are on two hosts')
-      .and.to.contain('-o Port=NUMBER')
-      .and.to.contain('rd://');
+    expect(result.stderr).to.contain('sources are on two hosts').and.to.contain('-o Port=22').and.to.contain('rd://');
   });
 });

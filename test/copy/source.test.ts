@@ -173,12 +173,12 @@ describe('the source of a copy', () => {
       expect(await owners(false)).to.deep.equal([]);
     });
 
-    it('sends special files with -a, and otherwise protects their names', async () => {
+    it('sends special files, and without -a says that they are skipped', async () => {
       execaSync('mkfifo', [`${at}/fifo`]);
       expect(outline(await scan({ sources: [`${at}/`], recursive: true, archive: true }))).to.equal('/ fifo(0)');
       const without = await scan({ sources: [`${at}/`], recursive: true });
-      expect(outline(without)).to.equal('/ !fifo');
-      expect(without.warnings).to.deep.equal(['1 special files were skipped (to copy them, use -a)']);
+      expect(outline(without)).to.equal('/ fifo(0)');
+      expect(without.warnings).to.deep.equal(['1 special file was skipped (to copy it, use -a)']);
       expect(without.records.at(-1)).to.include({ failures: 0 });
     });
 
@@ -258,6 +258,7 @@ describe('the source of a copy', () => {
       expect(lines.records.filter(({ type, whole }) => type === 'leave' && whole !== 0)).to.deep.equal([]);
       const deep = { ...settings, list: 'nul', recursive: true } as const;
       expect(outline(await scan(deep, 'e\0b\0'))).to.equal('d/ d/e/ d/e/f d/e/g/ d/e/g/h d/b');
+      expect(outline(await scan({ ...deep, list_text: 'e' }, '\0b\0'))).to.equal('d/ d/e/ d/e/f d/e/g/ d/e/g/h d/b');
       expect(outline(await scan(deep, './'))).to.equal('d/ d/a d/b d/link->e d/e/ d/e/f d/e/g/ d/e/g/h');
     });
 

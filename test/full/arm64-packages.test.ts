@@ -46,7 +46,8 @@ describe('the packages on arm64', function () {
     const { screen } = await type('rdpipe --version -v');
     expect(screen)
       .to.contain('programs for hosts: linux-aarch64, linux-x86_64')
-      .and.to.match(/programs here: dynamic, .*linux-aarch64/);
+      .and.to.match(/programs here: dynamic, .*linux-aarch64/)
+      .and.to.match(/^hops over TCP: static, OpenSSL 3\.[5-9]\.\d+$/m);
   });
 
   it('are removed by apt, and leave nothing', async () => {

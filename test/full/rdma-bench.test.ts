@@ -48,7 +48,7 @@ describe('rdpipe bench on virtual hosts', () => {
     const figures = rows.map((texts) => texts.filter((text) => text !== ''));
     expect(figures.map(([method]) => method)).to.deep.equal(METHODS);
     for (const [method, ...cells] of figures) {
-      expect(cells.slice(0, 3).join(), method).to.match(/^([\d.]+ [kMG]B\/s,?){3}$/);
+      expect(cells.slice(0, 3).join(), method).to.match(/^([\d.]+ [KMG]iB\/s,?){3}$/);
       expect(cells.slice(3, 5).join(), method).to.match(/^\d+\.\d\d,\d+\.\d\d$/);
       expect(cells[5], method).to.match(method === 'ssh' ? /^[\d.]+ (ms|s) \(login\)$/ : /^[\d.]+ (µs|ms)$/);
     }

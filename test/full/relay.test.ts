@@ -59,12 +59,29 @@ const ROUTERS = usesOf('separated by routers that translate addresses', {
   },
 });
 
+/** One host has only an IPv4 address, the other only an IPv6 address. */
+const FAMILIES = usesOf('of which one has only IPv6', {
+  names: ['h1', 'h2'],
+  data: '--data h1=10.9.1.1 --data h2=fd00:9::1',
+  connect: (spaceOf) => {
+    for (const [host, network, bits] of [
+      ['h1', '10.9.1.', 24],
+      ['h2', 'fd00:9::', 64],
+    ] as const) {
+      join(
+        { space: spaceOf(host), device: 'wan', address: `${network}1/${bits}` },
+        { space: spaceOf('between'), device: host, address: `${network}2/${bits}` },
+      );
+    }
+  },
+});
+
 const TRANSLATE = `table ip router {
   chain out { type nat hook postrouting priority 100; oifname wan masquerade; }
 }`;
 
 describe('hosts that cannot reach each other', () => {
-  for (const { title, use, data } of [FIREWALLS, ROUTERS]) {
+  for (const { title, use, data } of [FIREWALLS, ROUTERS, FAMILIES]) {
     describe(title, () => {
       const place = use();
       const run = (options: string) => `rdpipe ${CONNECT} ${data} ${options} ${place.options}`;
@@ -122,6 +139,10 @@ describe('hosts that cannot reach each other', () => {
         /tcp h1→h2.*no direct path: 10\.9\.2\.1.*10\.9\.1\.1.*relayed over ssh through this machine: /,
       );
       expect(text).to.contain('use --relay HOST to send data through a host');
+      const { text: three } = await lab.sh(
+        `${run('').replace('rdpipe', 'rdpipe doctor')} --data between=10.9.1.2 h1 h2 between`,
+      );
+      expect(three).to.match(/relay +between can relay between h1 and h2 \(--relay between\)/);
     });
 
     for (const kept of ['', '--persist 60']) {
@@ -136,6 +157,19 @@ describe('hosts that cannot reach each other', () => {
         for (const { pid } of masters()) signalProcess(pid, 'SIGTERM');
       });
     }
+
+    it('resume where they were when the relayed connection is cut', async () => {
+      const running = lab.start(
+        `${run('-v --limit 4MB/s')} h1:'head -c 20M /dev/zero' h2:'head -c 1 >${lab.directory}/first; wc -c'`,
+      );
+      await isFlowing();
+      execaSync('ip', ['netns', 'exec', place.spaceOf('h1'), 'ss', '-K', 'state', 'established', 'dst', '127.0.0.1']);
+      const { text, status, stderr } = await running.result;
+      expect({ text, status }, stderr).to.deep.equal({ text: `${20 * 1024 ** 2 - 1}\n`, status: 0 });
+      expect(stderr)
+        .to.match(/^h1→h2 .*delivered.*20\.0 MiB/m)
+        .and.to.match(/reconnected once/);
+    });
 
     it('end with one first cause when a connection of ssh is lost', async () => {
       const running = stream('');

@@ -32,7 +32,7 @@ describe('a release that is built twice', function () {
   let scratch: string;
 
   before(async function () {
-    needsTool(this, 'git', 'dpkg-deb', 'dpkg-shlibdeps', 'aarch64-linux-gnu-gcc');
+    needsTool(this, 'git', 'debootstrap', 'dpkg-deb', 'dpkg-shlibdeps', 'rpmbuild', 'aarch64-linux-gnu-gcc');
     scratch = mkdtempSync(join(tmpdir(), 'rdpipe-test-release-'));
     for (const surroundings of SURROUNDINGS) await build(surroundings);
   });
@@ -44,6 +44,8 @@ describe('a release that is built twice', function () {
       /\.tgz$/,
       /_amd64\.deb$/,
       /_arm64\.deb$/,
+      /\.x86_64\.rpm$/,
+      /\.aarch64\.rpm$/,
       /\.tar\.gz$/,
       /^SHA256SUMS$/,
       /^THIRD-/,

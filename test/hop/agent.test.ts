@@ -31,7 +31,9 @@ describe('rdsend and rdrecv under an agent', () => {
   it('carry a stream to its end', async () => {
     const { sender, receiver } = await connected();
     const tcp = { transport: 'tcp', cipher: 'aes-256-gcm', device: null, note: null };
-    expect(await sender.agent.heard('connected')).to.include(tcp);
+    const heard = await sender.agent.heard('connected');
+    expect(heard).to.include(tcp);
+    expect(heard.openssl).to.match(/^3\.\d+\.\d+$/);
     expect(await receiver.agent.heard('listening')).to.include({ transport: 'tcp' });
     sender.program.child.stdin?.end('hello');
     sender.agent.tell('commit', { status: 5 });

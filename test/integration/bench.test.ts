@@ -26,7 +26,7 @@ describe('rdpipe bench', () => {
   it('prints a table, and a page with plots', async function () {
     const { status, text, stderr } = await lab.sh(`rdpipe bench ${SMALL} --report bench.html h1 h2`);
     expect({ status, stderr }, text).to.deep.equal({ status: 0, stderr: '' });
-    const rate = '[\\d.]+ [kMG]B/s +';
+    const rate = '[\\d.]+ [KMG]iB/s +';
     const own = (method: string) =>
       new RegExp(
         `^${method} +${rate}${rate}${rate}\\d+\\.\\d\\d +\\d+\\.\\d\\d +[\\d.]+ (µs|ms) +[\\d.]+ (µs|ms) +tcp `,
@@ -75,8 +75,13 @@ describe('rdpipe bench', () => {
       0,
     );
     expect(direct.methods.at(-1)).to.include({ method: 'ssh', carrier: 'ssh on knowing' });
-    const here = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp h2 :'), 0);
-    expect(here.methods.at(-1)).to.include({ method: 'ssh', carrier: 'ssh on this machine' });
+  });
+
+  it('has the exit status in its object, also if the page cannot be written', async () => {
+    const result = await lab.sh('rdpipe bench --rounds 1 --size 8MiB --json --transport tcp --report /dev/full h2 :');
+    const { methods } = benchmarkOf({ ...result, stderr: '' }, 125);
+    expect(result.stderr).to.equal('rdpipe: cannot write the report to /dev/full: no space left on device\n');
+    expect(methods.at(-1)).to.include({ method: 'ssh', carrier: 'ssh on this machine' });
   });
 
   it('is a failure if a requested method cannot be used', async () => {
@@ -113,7 +118,7 @@ describe('rdpipe bench', () => {
     [
       'a page that cannot be written',
       '--report no/b.html h1 h2',
-      /^rdpipe: cannot write the report to no\/b\.html: ENOENT\n$/,
+      /^rdpipe: cannot write the report to no\/b\.html: no such file or directory\n$/,
     ],
   ] as const)
     it(`refuses ${what}`, async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion of paths on hosts: over an existing connection, whatever its host answers,
 // and never over a new one.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -139,6 +139,27 @@ describe('paths on hosts for completion', () => {
     expect(logins()).to.equal(before);
     rmSync(place.socket('h1'));
     place.connect();
+  });
+
+  it('are kept for some seconds', async () => {
+    const { home } = place.host('h1');
+    const cache = join(place.home, '.cache/rdpipe/tab');
+    const keptAt = (seconds: number) => {
+      for (const name of readdirSync(cache)) utimesSync(join(cache, name), seconds, seconds);
+    };
+    place.write(home, 'asked/', 'asked/a');
+    await answers('path', 'h1:~/asked/', 'h1:~/asked/a');
+    place.write(home, 'asked/b');
+    keptAt(Date.now() / 1000 + 3600);
+    await answers('path', 'h1:~/asked/', 'h1:~/asked/a');
+    await answers('path', 'h1:~/asked/b', 'h1:~/asked/b');
+    keptAt(1);
+    await answers('path', 'h1:~/asked/', 'h1:~/asked/a', 'h1:~/asked/b');
+  });
+
+  it('have the usual time limit if that of the environment is wrong', async () => {
+    place.write(place.host('h1').home, 'limit/');
+    await eventually(async () => expect(await askWithin('2s', ['path', 'h1:~/lim'])).to.deep.equal(['h1:~/limit/']));
   });
 
   it('do not wait for a connection that does not answer', async () => {

@@ -30,7 +30,9 @@ describe('rdpipe doctor', () => {
     );
     expect(text).to.match(/^h1 and h2\n/m);
     for (const way of ['h1→h2', 'h2→h1']) {
-      expect(text).to.match(new RegExp(`^  ok +tcp ${way} +[\\d.]+ [kMG]?B/s.*, round trip \\d+\\.\\d\\d ms`, 'm'));
+      expect(text).to.match(
+        new RegExp(`^  ok +tcp ${way} +[\\d.]+ (?:(?:[KMG]i)?B|[kMG]?b)/s.*, round trip \\d+\\.\\d\\d ms`, 'm'),
+      );
     }
     expect(text).to.match(/^ {2}ok +rdma +no RDMA device; using TCP$/m);
     expect(text).to.match(/^no problems found\n$/m);

@@ -18,7 +18,7 @@ describe('a host that only ssh reaches', () => {
     const { text, status, stderr } = await lab.sh(`echo hi | rdpipe -v ${cutOff()} h1:'tr a-z A-Z'`);
     expect({ text, status }, stderr).to.deep.equal({ text: 'HI\n', status: 0 });
     for (const hop of ['this machine→h1', 'h1→this machine']) {
-      expect(stderr).to.match(new RegExp(`^${hop} +tcp aes-256-gcm +delivered`, 'm'));
+      expect(stderr).to.match(new RegExp(`^${hop} +tcp aes-256-gcm \\(OpenSSL [\\d.]+\\) +delivered`, 'm'));
       expect(stderr).to.match(new RegExp(`^${hop}: forwarded through ssh$`, 'm'));
     }
   });

@@ -44,6 +44,18 @@ describe('many hosts to one reader', () => {
     succeeded(await lab.sh(`rdpipe --gather concat 'n[1-3]:${write}' h1:cat`), expected);
   });
 
+  it('prints equal outputs once with --fold, and no names with --no-prefix', async () => {
+    const rule = '-'.repeat(15);
+    const folded = (list: string, text: string) => `${rule}\n${list}\n${rule}\n${text}\n`;
+    const write = `[ $RDPIPE_RANK = 1 ] && exit; echo even; [ $RDPIPE_RANK = 2 ] && printf more; true`;
+    succeeded(
+      await lab.sh(`rdpipe --fold 'n[1-3],h1:${write}'`),
+      `${folded('n1,h1 (2)', 'even')}${folded('n3 (1)', 'even\nmore')}`,
+    );
+    succeeded(await lab.sh(`rdpipe --fold 'n[1-3]:echo hi'`), folded('n[1-3] (3)', 'hi'));
+    succeeded(await lab.sh(`rdpipe --no-prefix 'n[1-3]:echo hi'`), 'hi\n'.repeat(3));
+  });
+
   it('joins two stages on several hosts, and gathers the outputs here', async () => {
     const { text, status, stderr } = await lab.sh(`echo hi | rdpipe 'n[1-3]:cat' 'n[1-3]:tr a-z A-Z'`);
     expect(status, stderr).to.equal(0);
@@ -65,8 +77,14 @@ describe('many hosts to one reader', () => {
       const { text, status, stderr } = await lab.sh(`rdpipe 'n[1-3]:${lastFails}'`);
       expect(linesOf(text)).to.deep.equal(lines);
       expect(status).to.equal(7);
+      expect(stderr).to.match(/^rdpipe: stage 1 \(n\[2-3\]: .*\) exited with status 7\n$/);
+    });
+
+    it('when hosts fail in different ways', async () => {
+      const { status, stderr } = await lab.sh(`rdpipe 'n[1-3]:exit $((RDPIPE_RANK > 0 ? RDPIPE_RANK : 1))'`);
+      expect(status).to.be.oneOf([1, 2]);
       expect(stderr).to.match(
-        /^rdpipe: stage 1 \(n[23]: .*\) exited with status 7 after 6 B; it also failed on n[23]\n$/,
+        /^rdpipe: stage 1 \((n\[1-2\]: .* status 1; it also failed on n3|n3: .* status 2; it also failed on n\[1-2\])\n$/,
       );
     });
 

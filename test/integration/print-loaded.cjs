@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaded before rdpipe. At exit it writes to ./loaded:
-// the files that node loaded, whether a script was precompiled, and the peak memory in KiB.
+// the files that node loaded, modules of node that few runs need, whether a script was precompiled,
+// and the peak memory in KiB.
 const { writeFileSync } = require('node:fs');
 const { basename } = require('node:path');
 const vm = require('node:vm');
+
+const SELDOM_NEEDED = ['http', 'tls', 'zlib'];
 
 const scripts = [];
 const { Script } = vm;
@@ -16,6 +19,7 @@ vm.Script = class extends Script {
 };
 process.on('exit', () => {
   const files = Object.keys(require.cache).filter((path) => path !== __filename);
-  const all = [...files.map((path) => basename(path)), ...scripts, process.resourceUsage().maxRSS];
+  const modules = SELDOM_NEEDED.filter((name) => process.moduleLoadList.includes(`NativeModule ${name}`));
+  const all = [...files.map((path) => basename(path)), ...modules, ...scripts, process.resourceUsage().maxRSS];
   writeFileSync('loaded', `${all.join('\n')}\n`);
 });

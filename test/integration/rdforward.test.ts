@@ -42,6 +42,41 @@ describe('rdforward over hops', () => {
     expect(there.stderr).to.equal(`rdssh: the other host: cannot listen on port ${port}: address already in use\n`);
   });
 
+  it('listens as the configuration of the host says', async () => {
+    const port = await server('0');
+    await lab.write('bound.sock', Buffer.from('a file'));
+    const { end } = await forward(
+      `-o GatewayPorts=yes -o StreamLocalBindUnlink=yes -o 'LocalForward=20186 localhost:${port}' \
+        -L 20185:localhost:${port} -L localhost:20187:localhost:${port} -L $PWD/bound.sock:localhost:${port}`,
+    );
+    for (const place of ['20185', '20186', '20187', join(lab.directory, 'bound.sock')])
+      succeeded(await lab.sh(clients(place, 'echo 5')), 'well\n');
+    for (const [open, status] of [
+      [20185, 0],
+      [20186, 0],
+      [20187, 1],
+    ] as const)
+      expect(await lab.sh(`{ : </dev/tcp/127.0.0.9/${open}; } 2>/dev/null`), `${open}`).to.include({ status });
+    await end('SIGTERM');
+  });
+
+  it('serves the other forwards if a port is in use, unless ExitOnForwardFailure is set', async () => {
+    const port = await server('0');
+    const used = `cannot listen on port ${port}: address already in use\n`;
+    const forwards = `-L ${port}:localhost:1 -R ${port}:localhost:1`;
+    const run = await forward(`${forwards} -L 20185:localhost:${port}`);
+    succeeded(await lab.sh(clients('20185', 'echo 5')), 'well\n');
+    expect(await run.complaints()).to.include(`rdssh: ${used}rdssh: the other host: ${used}`);
+    await run.end('SIGTERM');
+    const strict = await lab.sh(`rdssh -o ExitOnForwardFailure=yes -N -L 20185:localhost:1 ${forwards} h1`);
+    expect(strict).to.include({ status: 255, stderr: `rdssh: ${used}` });
+    const none = await lab.sh(`rdssh -N ${forwards} h1`);
+    expect(none).to.include({ status: 255 });
+    expect(none.stderr).to.equal(
+      `rdssh: ${used}rdssh: the other host: ${used}rdssh: none of the forwards can listen\n`,
+    );
+  });
+
   it('goes to the background when all ports listen, and is ended by a signal', async () => {
     const port = await server('0');
     const result = await lab.sh(`rdssh -fNL 20184:localhost:${port} h1 2>errors`);

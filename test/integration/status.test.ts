@@ -106,7 +106,12 @@ describe('the exit status', () => {
   it('prints the versions of all its parts, also if the dynamic programs do not run', async () => {
     const { text, status, stderr } = await lab.sh('rdpipe --version -v');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-    for (const part of [/^node [\d.]+ \(\w+\), \//m, /^programs here: dynamic, \//m, /^npm packages: .*commander \d/ms])
+    for (const part of [
+      /^node [\d.]+ \(\w+\), \//m,
+      /^programs here: dynamic, \//m,
+      /^hops over TCP: static, OpenSSL 3/m,
+      /^npm packages: .*commander \d/ms,
+    ])
       expect(text).to.match(part);
     expect(text)
       .to.match(/^programs for hosts: .*linux-\w+$/m)

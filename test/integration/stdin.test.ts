@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinds of standard input.
 import { useLab } from '../support/lab.ts';
-import { succeeded } from '../support/shell.ts';
+import { failed, succeeded } from '../support/shell.ts';
 
 const COUNT = "h1:'wc -c' h2:cat";
 
@@ -50,8 +50,24 @@ describe('standard input', () => {
     succeeded(await running.result, 'one\ntwo\n');
   });
 
-  it("works in cron's environment", async () => {
-    const cron = `env -i HOME="$HOME" LOGNAME="$(id -un)" SHELL=/bin/sh PATH="$PATH" ${lab.markSetting}`;
-    succeeded(await lab.sh(`${cron} /bin/sh -c "rdpipe h1:'echo hi' h2:rev" < /dev/null`), 'ih\n');
+  describe('and other descriptors of rdpipe', () => {
+    it('are read and written by the first and the last stage', async () => {
+      const script = `rdpipe ':< '<(printf 12345) h1:'wc -c'; rdpipe ':< /dev/fd/3' :cat 3<<< three
+        echo in | rdpipe ':< /dev/stdin' h1:rev; rdpipe h1:'echo x' ':> /dev/stdout'
+        rdpipe ':< '<(echo both) ':> '>(rev; echo done) | cat; yes | rdpipe ':< '<(yes) ':head -n 1'`;
+      succeeded(await lab.sh(script), '5\nthree\nni\nx\nhtob\ndone\ny\n');
+    });
+
+    it('are rejected where no program could open them', async () => {
+      for (const [line, why] of [
+        [`':< /dev/fd/99' :cat`, /^rdpipe: < \/dev\/fd\/99: descriptor 99 is not open for data/],
+        [
+          `h1:'> /dev/stdout'`,
+          /^rdpipe: stage 1 \(h1: > \/dev\/stdout\) names a descriptor, not a file \(only the last/,
+        ],
+        [`:cat ':> x' ':< /dev/stdin' :cat`, /^rdpipe: stage 3 \(.*\) names a descriptor, not a file \(only the first/],
+      ] as const)
+        failed(await lab.sh(`rdpipe ${line}`), 2, why);
+    });
   });
 });

@@ -2,7 +2,7 @@
 // Stages that `sudo` runs for a user other than root: the agent may not signal them.
 // The report names them with pid and host, they make the run fail, and they never see the end of a stream that was cut
 // off.
-import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
@@ -44,6 +44,9 @@ describe('a stage under sudo', () => {
     chmodSync(join(lab.homes, '..'), 0o711);
     chownSync(lab.host('sudoer').home, UID, UID);
   });
+
+  // The agent was copied there: the user's home has root's.
+  after(() => rmSync(`/var/tmp/rdpipe-${UID}`, { recursive: true, force: true }));
 
   it('runs as root, and the agent does not', async () => {
     const { text, stderr } = await lab.sh("rdpipe sudoer:'id -u; sudo -n id -u' sudoer:cat");

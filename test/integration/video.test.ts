@@ -19,7 +19,7 @@ describe('raw video', () => {
     expect(played.status, played.stderr).to.equal(0);
     expect(frames(direct.text)).to.have.length(60);
     expect(frames(played.text)).to.deep.equal(frames(direct.text));
-    expect(played.stderr).to.match(/^Bandwidth [\d.]+ [kMG]B\/s/m);
+    expect(played.stderr).to.match(/^Bandwidth [\d.]+ [KMG]iB\/s/m);
   });
 });
 

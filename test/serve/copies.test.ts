@@ -6,6 +6,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -13,11 +14,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { enter, file } from '../support/compare.ts';
 import { eventsOf, useCopyPlace } from '../support/copy-server.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeHostile } from '../support/hostile-tree.ts';
 import { succeeds } from '../support/run-program.ts';
+import { LEAVE } from '../support/tree-stream.ts';
 
 const BIG_BYTES = 20_000_000;
+const INTO = { type: 'place', place: 0 } as const;
+const REMOVE = { type: 'remove', name: 'own' } as const;
 
 describe('a serving receiver', () => {
   const place = useCopyPlace();
@@ -35,6 +41,38 @@ describe('a serving receiver', () => {
       /ended to write \.: complete, received 19\.1 MiB, sent [\d.]+ (?:B|KiB) in [\d.]+ s\n/,
     );
     expect(server.stderr()).to.match(/ended to read tree\/: complete, received [\d.]+ (?:B|KiB), sent 19\.1 MiB/);
+  });
+
+  it('links to an earlier copy below its directory, and to nothing else', async () => {
+    const server = await place.serve();
+    expect(await place.rdcp('-a', 'tree/', server.url('days/1/'), '--mkpath')).to.include({ status: 0 });
+    const copied = await place.rdcp('-a', '--link-dest', '../1', 'tree/', server.url('days/2/'));
+    expect(copied).to.include({ status: 0, stderr: '' });
+    const inodes = ['1', '2'].map((day) => lstatSync(join(place.served, 'days', day, 'file')).ino);
+    expect(inodes[0]).to.equal(inodes[1]);
+    mkdirSync(place.path('outside'), { recursive: true });
+    const outside = await place.rdcp('-a', '--link-dest', place.path('outside'), 'tree/', server.url('days/3/'));
+    expect(outside.stderr).to.include('cannot open the directory').and.to.include('of --link-dest: no such file');
+    expect(existsSync(join(place.served, 'days/3'))).to.equal(false);
+  });
+
+  it('cannot make a client write or remove what it did not ask for', async () => {
+    for (const [role, records, words] of [
+      ['scan', [enter('d'), LEAVE, file('.bashrc')], 'a file that was not asked for: ".bashrc"'],
+      ['read', [INTO, enter('d'), REMOVE, LEAVE], 'a removal that was not asked for: "d/own"'],
+    ] as const) {
+      makeHostile(place.path(role), role, records);
+      const server = await place.serveWith(place.path(role));
+      for (const directory of ['served/d', 'to/d']) mkdirSync(place.path(directory), { recursive: true });
+      place.write('to/d/own', '');
+      const { status, stderr } = await place.rdcp('-r', server.url('d'), 'to');
+      expect(stderr).to.contain(` sent ${words}`);
+      expect([status, readdirSync(place.path('to')), existsSync(place.path('to/d/own'))]).to.deep.equal([
+        125,
+        ['d'],
+        true,
+      ]);
+    }
   });
 
   it('serves three clients at once, each in its own session', async () => {
@@ -59,11 +97,11 @@ describe('a serving receiver', () => {
     mkdirSync(join(place.served, 'drop'), { recursive: true });
     place.write('alice', 'the key of alice, long enough\n');
     place.write('bob', 'cd'.repeat(32));
-    const config = place.write(
-      'clients.toml',
-      `[client.alice] # drops files\nkeyfile = "${place.path('alice')}"\ndirectory = "drop"\nrights = "write"\n` +
-        `[client.bob]\nkey = "${'cd'.repeat(32)}"\nrights = "read"\n`,
-    );
+    const clients = {
+      alice: { keyfile: place.path('alice'), directory: 'drop', rights: 'write' },
+      bob: { key: 'cd'.repeat(32), rights: 'read' },
+    };
+    const config = place.write('clients.json', JSON.stringify({ client: clients }));
     const server = await place.serve('--config', config);
     const [alice, bob] = [['--keyfile', 'alice'] as const, ['--keyfile', 'bob'] as const];
     expect(await place.rdcp(...alice, 'tree/file', server.url('new', 'alice'))).to.include({ status: 0 });
@@ -91,6 +129,8 @@ describe('a serving receiver', () => {
       const { status, stderr } = await place.rdcp(...copy);
       expect(status).to.not.equal(0);
       expect(stderr).to.include(words);
+      const [what, path] = flag === '--read-only' ? ['write', 'no'] : ['read', 'there'];
+      await eventually(() => expect(server.stderr()).to.include(`: refused to ${what} ${path}: ${words}\n`));
     });
 
   it('leaves owners, set-user-id bits and everything outside its directory unchanged', async () => {

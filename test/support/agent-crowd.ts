@@ -169,7 +169,7 @@ class Stage {
     this.#connected.add(link);
     for (const end of ['send', 'recv'] as const) {
       const place = { local: '10.0.0.1:40000', peer: '10.0.0.2:40000', device: null, numa: null, note: null };
-      const how = { transport: 'tcp', cipher: 'aes-256-gcm' } as const;
+      const how = { transport: 'tcp', cipher: 'aes-256-gcm', openssl: '3.5.9' } as const;
       this.#ends.get(`${link} ${end}`)?.say({ event: 'connected', link, end, ...how, ...place });
     }
   }

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { execa, execaSync } from 'execa';
+import { mirrorOf } from '../../scripts/dist/debian-root.ts';
 import { ROOT } from './root.ts';
 
 export interface Typed {
@@ -166,12 +167,9 @@ export function releasesFromHere(): (readonly [name: string, release: string])[]
   );
 }
 
-/** The mirror of this machine's packages, if it runs Debian: a mirror also has the other releases. */
+/** The mirror of this machine's packages, if it runs Debian. */
 export function mirror(release = RELEASE): string {
-  const words = ['indextargets', '--format', '$(CODENAME) $(REPO_URI)', 'Created-By: Packages'];
-  const own = execaSync('apt-get', words, { lines: true }).stdout.map((line) => line.split(' '));
-  const known = [release, ...Object.values(RELEASES)];
-  return known.flatMap((name) => own.find(([codename]) => codename === name)?.[1] ?? []).at(0) ?? MIRROR;
+  return mirrorOf(release, ...Object.values(RELEASES)) ?? MIRROR;
 }
 
 /** `words` are the $0, $1 … of the sh script. */

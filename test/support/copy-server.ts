@@ -46,10 +46,15 @@ export class CopyPlace {
     return path;
   }
 
-  async serve(...words: readonly string[]): Promise<CopyServer> {
+  serve(...words: readonly string[]): Promise<CopyServer> {
+    return this.serveWith(BIN, ...words);
+  }
+
+  /** Like `serve`, with the programs of this directory. */
+  async serveWith(programs: string, ...words: readonly string[]): Promise<CopyServer> {
     const keys = words.includes('--config') ? [] : ['--keyfile', this.keyFile];
     mkdirSync(this.served, { recursive: true });
-    const started = this.#start([join(BIN, 'rdrecv'), '--serve', this.served, '--port', '0', ...keys, ...words]);
+    const started = this.#start([join(programs, 'rdrecv'), '--serve', this.served, '--port', '0', ...keys, ...words]);
     let hasEnded = false;
     void started.ended.then(() => {
       hasEnded = true;

@@ -49,7 +49,7 @@ export interface TreeRecord {
 }
 
 export const PHASE = { entries: 1, decisions: 2, contents: 3, results: 4, share: 5 } as const;
-export const WANT = { all: 0, metadata: 1, nothing: 2, rest: 3 } as const;
+export const WANT = { all: 0, metadata: 1, nothing: 2, rest: 3, link: 4 } as const;
 export const STATE = { whole: 0, again: 1, dropped: 2 } as const;
 
 type Kind = 4 | 8 | 'sized' | 'rest' | 'data' | 'hex' | 'digest' | 'maybe digest';
@@ -159,12 +159,14 @@ export function inText(hex: string): string {
 }
 
 function inHex(settings: TextSettings): TreeSettings {
-  const { sources, target, patterns, ...rest } = settings;
+  const { sources, target, link_dests, patterns, list_text, ...rest } = settings;
   return {
     run: '0',
     ...rest,
     ...(sources === undefined ? {} : { sources: sources.map(hexOf) }),
     ...(target === undefined ? {} : { target: hexOf(target) }),
+    ...(list_text === undefined ? {} : { list_text: hexOf(list_text) }),
+    ...(link_dests === undefined ? {} : { link_dests: link_dests.map(hexOf) }),
     ...(patterns === undefined
       ? {}
       : { patterns: patterns.map(({ include, pattern }) => ({ include, pattern: hexOf(pattern) })) }),

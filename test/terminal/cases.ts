@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
+import { widthOf } from '../../packages/rdpipe/src/model/width.ts';
 import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
@@ -42,6 +43,12 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
       return rows.map((row) => row.slice(0, 'h1→h2'.length));
     }
 
+    /** Expects that no line is wider than the terminal, except for a word that is. */
+    function expectUnbroken({ lines }: Shown): void {
+      const broken = lines.filter((line) => widthOf(line) > size.columns && /\S\s+\S/.test(line));
+      expect(broken).to.deep.equal([]);
+    }
+
     it('runs the main job and leaves only its output on the screen', () =>
       onTerminal(async (terminal) => {
         const shown = await terminal.run("echo hi | rdpipe h1:'tr a-z A-Z' h2:rev");
@@ -52,7 +59,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     it('shows one row per hop while a stream flows, and leaves the last ones', () =>
       onTerminal(async (terminal) => {
         await terminal.start(`rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.directory}/out'`);
-        await terminal.shows(/^h1→h2 .*[kM]B[\s\S]*^h2→h3 .*[kM]B/m);
+        await terminal.shows(/^h1→h2 .*[KM]iB[\s\S]*^h2→h3 .*[KM]iB/m);
         await letGo();
         const shown = await terminal.ended();
         expect(shown.status).to.equal(0);
@@ -105,17 +112,22 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         const shown = await terminal.run("rdpipe -v h1:'head -c 64M /dev/zero' h2:'wc -c'");
         expect(shown.status).to.equal(0);
         expect(shown.lines).to.include('67108864');
+        expectUnbroken(shown);
         expect(shown.lines.join('\n'))
-          .to.match(/^Bandwidth [\d.]+ [MG]B\/s/m)
+          .to.match(/^Bandwidth [\d.]+ [MG]iB\/s/m)
           .and.to.match(/^stage 2 +h2 +succeeded/m);
       }));
 
     it('shows the plan with -n, and starts nothing', () =>
       onTerminal(async (terminal) => {
-        const shown = await terminal.run(`rdpipe -n h1:'touch ${lab.directory}/started' h2:cat`);
+        const shown = await terminal.run(
+          `rdpipe -n --compress zstd --limit 2M h1:'touch ${lab.directory}/started' h2:cat`,
+        );
         expect(shown.status).to.equal(0);
+        expectUnbroken(shown);
         expect(shown.lines.join('\n'))
           .to.match(/h1→h2 tcp/)
+          .and.match(/ at\s+most\s+2 MB\/s$/m)
           .and.not.match(/connecting/);
         expect(await lab.list()).not.to.include('started');
       }));
@@ -132,13 +144,14 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         const shown = await terminal.run('rdpipe demo');
         expect(shown.status, shown.lines.join('\n')).to.equal(0);
         expect(shown.lines).to.include('IH');
-        expect(shown.lines.join('\n')).to.match(/^Bandwidth [\d.]+ [MG]B\/s/m);
+        expect(shown.lines.join('\n')).to.match(/^Bandwidth [\d.]+ [MG]iB\/s/m);
       }));
 
     it('examines hosts with doctor', () =>
       onTerminal(async (terminal) => {
         const shown = await terminal.run('rdpipe doctor h1 h2');
         expect(shown.status, shown.lines.join('\n')).to.be.oneOf([0, 1]);
+        expectUnbroken(shown);
         expect(shown.lines.join('\n')).to.match(/h1/).and.to.match(/h2/);
         expect(shown.lines.join('\n')).not.to.match(/internal error|connecting/);
       }));
@@ -147,7 +160,8 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
       onTerminal(async (terminal) => {
         const shown = await terminal.run('rdpipe bench --rounds 1 --size 4M h1 h2');
         expect(shown.status).to.equal(0);
-        expect(shown.lines.join('\n')).to.match(/MB\/s/);
+        expectUnbroken(shown);
+        expect(shown.lines.join('\n')).to.match(/MiB\/s/);
       }));
 
     it('asks for a host key and for a passphrase, which is not shown', () =>
@@ -171,7 +185,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
       onTerminal(async (terminal) => {
         await terminal.run('stty -g >before');
         await terminal.start(`rdpipe h1:'${flowing()}' ${sinkHere()}`);
-        await terminal.shows(/^h1→h2 .*[kM]B/m);
+        await terminal.shows(/^h1→h2 .*[KM]iB/m);
         await terminal.press('C-c');
         await terminal.shows(/^\$$/m);
         const shown = await terminal.run('stty -g | cmp - before && rdpipe :true');
@@ -183,11 +197,11 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     it('stops on Ctrl-Z and resumes after fg', () =>
       onTerminal(async (terminal) => {
         await terminal.start(`rdpipe h1:'${flowing()}' ${sinkHere()}`);
-        await terminal.shows(/^h1→h2 .*[kM]B/m);
+        await terminal.shows(/^h1→h2 .*[KM]iB/m);
         await terminal.press('C-z');
         await terminal.shows(/Stopped[\s\S]*^\$$/m);
         await terminal.start('fg');
-        await terminal.shows(/^h1→h2 .*[kM]B/m);
+        await terminal.shows(/^h1→h2 .*[KM]iB/m);
         await letGo();
         const shown = await terminal.ended();
         expect(shown.status).to.equal(0);
@@ -198,7 +212,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
       onTerminal(async (terminal) => {
         // On a screen that is not full, tmux itself keeps broken rows above the screen and brings them back.
         await terminal.start(`seq 60; rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.directory}/out'`);
-        await terminal.shows(/^h2→h3 .*[kM]B/m);
+        await terminal.shows(/^h2→h3 .*[KM]iB/m);
         for (const columns of [40, 120, size.columns]) {
           await terminal.resize({ columns, rows: size.rows });
           await eventually(async () => {

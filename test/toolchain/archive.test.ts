@@ -15,10 +15,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { makeDeb, makeTarGz, sourceDateEpoch } from '../../scripts/dist/archive.ts';
+import { makeRpm } from '../../scripts/dist/rpm.ts';
 import { needsTool } from '../support/needs.ts';
 
 const EPOCH = 1_700_000_000;
 const CONTROL = 'Package: sample\nVersion: 1\nArchitecture: all\nMaintainer: A <a@b.example>\nDescription: sample\n';
+const PREAMBLE = 'Name: sample\nVersion: 1\nRelease: 1\nSummary: s\nLicense: MIT\nAutoReqProv: no\n\n%description\ns\n';
+const TAGS = '%{ARCH} %{OS} %{BUILDHOST} %{BUILDTIME} [%{FILENAMES} %{FILEMODES:perms} %{FILEMTIMES}\n]';
 
 describe('an archive', () => {
   let scratch: string;
@@ -62,6 +65,23 @@ describe('an archive', () => {
     execaSync('dpkg-deb', ['--control', deb, join(scratch, 'control')]);
     const sums = readFileSync(join(scratch, 'control/md5sums'), 'utf8');
     expect(sums).to.match(/^[0-9a-f]{32} {2}bin\/program\n[0-9a-f]{32} {2}page\n$/);
+  });
+
+  it('is the same RPM package from equal directories, for any CPU, without the machine that built it', function () {
+    needsTool(this, 'rpmbuild');
+    const [rpm = '', other = ''] = ['one', 'another'].map((name) => {
+      const file = join(scratch, `${name}.rpm`);
+      makeRpm(join(scratch, name), 'aarch64', PREAMBLE, file, EPOCH);
+      return file;
+    });
+    expect(readFileSync(rpm).equals(readFileSync(other))).to.equal(true);
+    const { stdout } = execaSync('rpm', ['--query', '--package', '--queryformat', TAGS, rpm]);
+    expect(stdout.split('\n')).to.deep.equal([
+      `aarch64 linux reproducible ${EPOCH} /bin drwxr-xr-x ${EPOCH}`,
+      `/bin/link lrwxrwxrwx ${EPOCH}`,
+      `/bin/program -rwxr-xr-x ${EPOCH}`,
+      `/page -rw-r--r-- ${EPOCH}`,
+    ]);
   });
 
   function makeSample(name: string, directoryMode: number, fileMode: number, time: number): void {

@@ -5,6 +5,7 @@ import type { Case, Goal } from '../bench/case.ts';
 import { withResults } from '../bench/docs.ts';
 import { type Figures, spreadOf } from '../bench/figures.ts';
 import { LAB_TABLES } from '../bench/lab/tables.ts';
+import { withCubic } from '../bench/loopback/congestion.ts';
 import { LOOPBACK_TABLES } from '../bench/loopback/tables.ts';
 import { workBetween } from '../bench/processors.ts';
 import {
@@ -27,7 +28,7 @@ import { type Column, goalsOf, markdownOf } from '../bench/tables.ts';
 import { wordsOf } from '../bench/words.ts';
 
 const MIB = 1024 * 1024;
-const SENT = `rdsend: sent ${MIB} bytes to 10.77.0.2:4711 in 0.500 s over rdma rxe0, cipher none\n`;
+const SENT = `rdsend: sent ${MIB} bytes in 0.500 s\nrdsend: to 10.77.0.2:4711 over rdma rxe0, cipher none\n`;
 
 describe('the benchmark', () => {
   it('reads the output of its peers', () => {
@@ -47,6 +48,8 @@ describe('the benchmark', () => {
     expect(ofRdsend(SENT, 'rdma', MIB).mb_per_s).to.be.closeTo(2.1, 0.01);
     const compressed = SENT.replace('bytes', 'bytes (1.7 MiB on the wire)');
     expect(ofRdsend(compressed, 'rdma', MIB)).to.deep.equal(ofRdsend(SENT, 'rdma', MIB));
+    const oneLine = SENT.replace(' in 0.500 s\nrdsend: to 10.77.0.2:4711', ' to 10.77.0.2:4711 in 0.500 s');
+    expect(ofRdsend(oneLine, 'rdma', MIB)).to.deep.equal(ofRdsend(SENT, 'rdma', MIB));
     expect(() => ofRdsend(SENT, 'tcp', MIB)).to.throw('rdsend did not say');
     expect(() => ofRdsend(SENT, 'rdma', 2 * MIB)).to.throw('not 2097152');
     const report = (transport: string) => JSON.stringify({ hops: [{ transport, bytes: MIB, seconds: 1 }] });
@@ -91,7 +94,7 @@ describe('the benchmark', () => {
   it('understands tables and options, and writes a page only for complete grounds', () => {
     expect(wordsOf(['--quick', 'rdma', 'pipe'])).to.deep.include({ rounds: 3, loopback: ['pipe'], lab: LAB_TABLES });
     const copies = ['copy-file', 'copy-tree', 'copy-again', 'copy-empty'];
-    const fanOut = ['fan-out-width', 'fan-out-hosts', 'fan-out-tools'];
+    const fanOut = ['fan-out-width', 'fan-out-loss', 'fan-out-hosts', 'fan-out-tools'];
     expect(wordsOf(['fan-out'])).to.deep.include({ loopback: fanOut, lab: [] });
     expect(wordsOf(['copy'])).to.deep.include({ loopback: copies, lab: [] });
     expect(wordsOf(['--write-docs'])).to.deep.include({ writeDocs: true, loopback: LOOPBACK_TABLES, lab: [] });
@@ -172,6 +175,33 @@ describe('the benchmark', () => {
       ['ours', 'at most 16 MB/s', '17: a disk', '18.00 (8.00–40.00)', '**missed**'],
       ['ours', 'at most 17 MB/s', '', '18.00 (8.00–40.00)', '**missed**'],
     ]);
+  });
+
+  it('repeats tables with cubic, compared within the same congestion control', () => {
+    const peer = caseOf('peer');
+    const goal: Goal = { figure: 'mb_per_s', base: peer, bound: 'at least', value: 1 };
+    const ours = { ...caseOf('ours'), goals: [goal] };
+    const columns: Column[] = [
+      { title: '× peer', figure: 'mb_per_s', base: peer, digits: 1 },
+      { title: '÷ ours', figure: 'mb_per_s', base: new Map([[peer, ours]]), digits: 1 },
+    ];
+    const table = { title: 'Speed', cases: [peer, ours], columns };
+    const other = { title: 'Other', cases: [peer], columns: [] };
+    const [first, double, alone, again, againDouble] = withCubic([
+      { table, isDoubled: true },
+      { table: other, isDoubled: false },
+      { table: other, isDoubled: true },
+    ]);
+    expect([first, alone, again]).to.deep.equal([table, other, other]);
+    expect(double?.title).to.equal('Speed, cubic');
+    const [cubicPeer, cubicOurs] = double?.cases ?? [];
+    expect(cubicPeer).to.include({ name: 'peer, cubic', congestion: 'cubic' });
+    expect(cubicOurs?.goals?.[0]?.base).to.equal(cubicPeer);
+    expect(double?.columns.map(({ title, base }) => ({ title, base }))).to.deep.equal([
+      { title: '× peer, cubic', base: cubicPeer },
+      { title: '÷ ours', base: new Map([[cubicPeer, cubicOurs]]) },
+    ]);
+    expect(againDouble?.cases[0]).to.equal(cubicPeer);
   });
 
   it('uses the middle of an even number of runs', () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion without a terminal: candidates for bash, hosts in ssh's files, local files.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CompletionPlace } from '../support/completion-place.ts';
@@ -17,6 +17,9 @@ describe('completion', () => {
     place = new CompletionPlace();
     writeFileSync(join(place.home, '.ssh/config'), 'Host box1 box2\nHost *\n  Port 22\n');
     place.write(place.work, 'notes.txt');
+    mkdirSync(join(place.home, '.config/rdpipe'), { recursive: true });
+    const config = '[defaults]\nquiet = true\n[groups]\nrack1 = "box[1-2]"\n';
+    writeFileSync(join(place.home, '.config/rdpipe/config.toml'), config);
   });
   after(() => place.close());
 
@@ -39,6 +42,11 @@ describe('completion', () => {
     ['rdcp box', ['box1:', 'box2:']],
     ['rdcp a box', ['box1:', 'box2:']],
     ['rdcp ann@box', ['ann@box1:', 'ann@box2:']],
+    ['rdpipe h1,box', ['h1,box1:', 'h1,box2:']],
+    ['rdpipe n[1-8],x[1-4/2]!ann@box', ['n[1-8],x[1-4/2]!ann@box1:', 'n[1-8],x[1-4/2]!ann@box2:']],
+    ['rdpipe n[1,box', ['']],
+    ['rdpipe @r', ['@rack1:']],
+    ['rdpipe doctor h1,@', ['h1,@rack1']],
     ['rdpipe --delete', ['']],
     ['rdpipe --stdin n', ['none']],
     ['rdpipe -F x -v --ok 1 --ok 2 --o', ['--ok', '--order']],

@@ -22,8 +22,8 @@ describe('documents', () => {
 
   it("README's Install names packages of this version", () => {
     const [, install = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n## Install\n');
-    const named = [...install.matchAll(/\brdpipe[_-](\d[\d.]*\d)(?:_\w+\.deb|\.tgz|-linux\.tar\.gz)/g)];
-    expect(named.map(([, version]) => version)).to.deep.equal([VERSION, VERSION, VERSION]);
+    const named = [...install.matchAll(/\brdpipe[_-](\d[\d.]*\d)(?:_\w+\.deb|-1\.\w+\.rpm|\.tgz|-linux\.tar\.gz)/g)];
+    expect(named.map(([, version]) => version)).to.deep.equal([VERSION, VERSION, VERSION, VERSION]);
   });
 });
 

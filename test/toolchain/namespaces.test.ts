@@ -29,8 +29,12 @@ describe('network namespaces of the tests', () => {
 
   for (const kind of KINDS) {
     it(`are removed at the next start when their owner was killed: ${kind}`, async () => {
-      const stale = add(`rdpipe-${kind}-pid-${pidOfTheDead()}-x`);
+      // Tests that start meanwhile remove stale namespaces too: the owner lives until a process runs inside.
+      const owner = startProgram(['sleep', '60'], {});
+      const stale = add(`rdpipe-${kind}-pid-${owner.pid}-x`);
       const left = await startInside(stale);
+      owner.child.kill();
+      await owner.ended;
       withCables(() => expect(namespaces()).not.to.contain(stale));
       await eventually(() => expect(isRunning(left)).to.equal(false));
     });

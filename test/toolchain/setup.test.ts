@@ -51,7 +51,7 @@ describe('make', () => {
     const { status, stderr } = make({ PKG_CONFIG_LIBDIR: directory });
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
     expect(stderr).to.match(
-      /not found: libjansson libssl libxxhash libzstd; .* apt-get install libjansson-dev libssl-dev/,
+      /not found: libjansson libssl libxxhash libzstd; .* apt-get install libjansson-dev libssl-dev .*; on RHEL, SUSE: dnf or zypper install 'pkgconfig\(jansson\)' 'pkgconfig\(libssl\)'/,
     );
     expect(status).to.equal(2);
   });
@@ -102,6 +102,18 @@ describe("the set-up's examination of this system", () => {
     const { stdout, stderr } = call("offered(['chromium', 'git', 'libssl-dev'])", path);
     expect(stdout).to.equal("[ 'git', 'libssl-dev' ]\n");
     expect(stderr).to.match(/^setup: not available on this system.*: chromium\n$/);
+  });
+
+  it('installs the formatter for npm run check, without the packages of the tests', () => {
+    const { stdout } = call("wantedPackages(['--check']).join(' ')", {});
+    expect(stdout.trim().split(' ')).to.include.members(['build-essential', 'clang-format', 'git']);
+    expect(stdout).not.to.match(/podman|rsync/);
+  });
+
+  it('names the packages of RHEL and SUSE, or that the build needs Debian', () => {
+    const { stdout } = call("rpmAdvice('dnf', ['cc', 'jansson'], [])", {});
+    expect(stdout).to.equal("install them, then try again: sudo dnf install /usr/bin/gcc 'pkgconfig(jansson)'\n");
+    expect(call("rpmAdvice('zypper', [], ['libz.a'])", {}).stdout).to.match(/^build on Debian or Ubuntu, .*\.rpm/);
   });
 
   function call(expression: string, env: NodeJS.ProcessEnv) {

@@ -20,12 +20,13 @@ static void size(double bytes, const char *words) {
 
 int main(void) {
   rate(0, "0 B/s");
-  rate(999.4, "999 B/s");
-  rate(999.6, "1.000 kB/s");
-  rate(200e6, "200.0 MB/s");
-  rate(99996e3, "100.0 MB/s");
-  rate(2872e6, "2.872 GB/s");
-  rate(5e15, "5000.0 TB/s");
+  rate(1023.4, "1023 B/s");
+  rate(1023.6, "1.000 KiB/s");
+  rate(200e6, "190.7 MiB/s");
+  rate(1024 * 1024 * 99.996, "100.0 MiB/s");
+  rate(1024 * 1024 * 1023.96, "1.000 GiB/s");
+  rate(2872e6, "2.675 GiB/s");
+  rate(5000 * 1099511627776., "5000.0 TiB/s");
   size(1023, "1023 B");
   size(200e6, "190.7 MiB");
   size(5.5 * 1024 * 1024, "5.5 MiB");

@@ -6,8 +6,10 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,6 +77,10 @@ static uint32_t answer_to(long call, uint64_t first, uint64_t second, uint64_t t
   return answer(&(struct seccomp_data){.nr = (int)call, .arch = OWN, .args = {first, second, third}});
 }
 
+static uint32_t answer_to_flags(long call, uint64_t flags) {
+  return answer(&(struct seccomp_data){.nr = (int)call, .arch = OWN, .args = {3, 0, 0, flags}});
+}
+
 struct call {
   long number;
   uint32_t answer;
@@ -114,12 +120,7 @@ static void test_every_program(void) {
       SYS_newfstatat,
       SYS_fstat,
       SYS_readlinkat,
-      SYS_unlinkat,
-      SYS_linkat,
       SYS_getdents64,
-      SYS_fchmodat,
-      SYS_fchownat,
-      SYS_utimensat,
       SYS_futex,
       SYS_clock_nanosleep,
       SYS_rt_sigreturn,
@@ -143,6 +144,12 @@ static void test_every_program(void) {
       {SYS_prctl, REFUSE, {PR_SET_DUMPABLE}},
       {SYS_ioctl, REFUSE, {0, 0x5412}},
       {SYS_tgkill, REFUSE, {1}},
+      {SYS_fcntl, ALLOW, {0, F_SETFL, O_NONBLOCK}},
+      {SYS_fcntl, REFUSE, {0, F_SETOWN, 1}},
+      {SYS_fcntl, REFUSE, {0, 15, 1}},       // F_SETOWN_EX
+      {SYS_fcntl, REFUSE, {0, 10, SIGKILL}}, // F_SETSIG
+      {SYS_sendmsg, ALLOW, {3, 0, MSG_NOSIGNAL}},
+      {SYS_sendmsg, REFUSE, {3, 0, MSG_NOSIGNAL | MSG_FASTOPEN}},
       {SYS_io_uring_setup, UNKNOWN, {0}},
       {SYS_execve, KILL, {0}},
       {SYS_ptrace, KILL, {0}},
@@ -153,6 +160,8 @@ static void test_every_program(void) {
   };
   for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) CHECK(answer_to(newer[i], 0, 0, 0) == ALLOW);
   CHECK_ALL(calls);
+  CHECK(answer_to_flags(SYS_sendto, 0) == ALLOW && answer_to_flags(SYS_sendto, MSG_FASTOPEN) == REFUSE);
+  CHECK(answer_to_flags(SYS_sendmmsg, MSG_FASTOPEN) == REFUSE);
   CHECK(answer_to(SYS_tgkill, (uint64_t)getpid(), 0, 0) == ALLOW);
   CHECK(answer(&(struct seccomp_data){.nr = SYS_read, .arch = FOREIGN}) == KILL);
   CHECK(answer_to(SYS_read | 0x40000000, 0, 0, 0) == KILL); // x32
@@ -161,6 +170,10 @@ static void test_every_program(void) {
 static void test_hops(void) {
   static const struct call calls[] = {
       {SYS_socket, ALLOW, {AF_INET6, SOCK_STREAM | SOCK_CLOEXEC}},
+      {SYS_socket, ALLOW, {AF_INET, SOCK_STREAM, IPPROTO_TCP}},
+      {SYS_socket, ALLOW, {AF_INET, SOCK_DGRAM, IPPROTO_UDP}},
+      {SYS_socket, REFUSE, {AF_INET, SOCK_STREAM, 262}}, // MPTCP
+      {SYS_socket, REFUSE, {AF_UNIX, SOCK_STREAM}},
       {SYS_socket, REFUSE, {AF_INET, SOCK_RAW}},
       {SYS_socket, REFUSE, {AF_PACKET, SOCK_DGRAM}},
       {SYS_connect, ALLOW, {0}},
@@ -169,6 +182,29 @@ static void test_hops(void) {
       {SYS_kill, REFUSE, {1, SIGKILL}},
   };
   CHECK_ALL(calls);
+}
+
+// Each value of rd_syscall_files allows more.
+static void test_files(void) {
+  static const struct {
+    long call;
+    enum rd_syscall_files from;
+  } calls[] = {
+      {SYS_unlinkat, RD_FILES_REMOVE},    {SYS_renameat2, RD_FILES_WRITE},   {SYS_linkat, RD_FILES_WRITE},
+      {SYS_fchmod, RD_FILES_WRITE},       {SYS_fchown, RD_FILES_WRITE},      {SYS_fsetxattr, RD_FILES_WRITE},
+      {SYS_fremovexattr, RD_FILES_WRITE}, {SYS_fchmodat, RD_FILES_TREE},     {SYS_fchownat, RD_FILES_TREE},
+      {SYS_utimensat, RD_FILES_TREE},     {SYS_setxattr, RD_FILES_TREE},     {SYS_lsetxattr, RD_FILES_TREE},
+      {SYS_removexattr, RD_FILES_TREE},   {SYS_lremovexattr, RD_FILES_TREE}, {SYS_mkdirat, RD_FILES_TREE},
+      {SYS_mknodat, RD_FILES_TREE},       {SYS_symlinkat, RD_FILES_TREE},
+  };
+  for (enum rd_syscall_files files = RD_FILES_READ; files <= RD_FILES_TREE; files++) {
+    write_for(&(struct rd_syscall_profile){.files = files});
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+      uint32_t got = answer_to(calls[i].call, 0, 0, 0);
+      if (!CHECK(got == (files >= calls[i].from ? ALLOW : UNKNOWN)))
+        fprintf(stderr, "call %ld with files %d: %#x\n", calls[i].call, files, got);
+    }
+  }
 }
 
 static void test_trees(void) {
@@ -189,7 +225,10 @@ int main(void) {
   test_hops();
   write_for(&(struct rd_syscall_profile){.kills = true});
   CHECK(answer_to(SYS_kill, 1000, SIGKILL, 0) == ALLOW && answer_to(SYS_kill, 1000, SIGTERM, 0) == REFUSE);
-  write_for(&(struct rd_syscall_profile){.tree = true});
+  write_for(&(struct rd_syscall_profile){.local = true});
+  CHECK(answer_to(SYS_socket, AF_UNIX, SOCK_STREAM, 0) == ALLOW);
+  test_files();
+  write_for(&(struct rd_syscall_profile){.files = RD_FILES_TREE, .rdma = true, .tree = true});
   test_every_program();
   test_trees();
   return test_end("syscall_filter");

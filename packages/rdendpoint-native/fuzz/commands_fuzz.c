@@ -79,10 +79,8 @@ static void check(const struct rd_command *command) {
   if (command->type == RD_COMMAND_READER) FUZZ_REQUIRE(command->pid > 1); // the process group that would be killed
   if (command->type == RD_COMMAND_RELAY) FUZZ_REQUIRE(command->memory_fd >= 3 && command->bell_fd >= 3);
   if (command->type != RD_COMMAND_OPEN && command->type != RD_COMMAND_REJOIN) return;
-  FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_MIN_BYTES && settings->buffer_bytes <= RD_BUFFER_MAX_BYTES);
-  FUZZ_REQUIRE(settings->compress_level >= 0 && settings->compress_level <= RD_COMPRESS_LEVEL_MAX);
-  FUZZ_REQUIRE(settings->jobs <= RD_JOBS_MAX);
-  FUZZ_REQUIRE(settings->limit_bytes_per_s >= 0 && settings->limit_bytes_per_s <= RD_LIMIT_MAX_BYTES_PER_S);
+#define IS_BOUNDED(name, row) FUZZ_REQUIRE(settings->name >= RD_##row##_MIN && settings->name <= RD_##row##_MAX);
+#define IS_BOOLEAN(name, row)
+  RD_HOP_OPTIONS(IS_BOUNDED, IS_BOOLEAN)
   FUZZ_REQUIRE(settings->port_low <= settings->port_high);
-  FUZZ_REQUIRE(settings->stall_timeout_ms >= RD_STALL_TIMEOUT_MIN_MS && settings->connect_timeout_ms >= 1);
 }

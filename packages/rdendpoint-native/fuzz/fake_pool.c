@@ -23,6 +23,11 @@ struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job 
   return pool;
 }
 
+void rd_pool_use(struct rd_pool *pool, unsigned threads) {
+  (void)pool;
+  (void)threads;
+}
+
 void rd_pool_destroy(struct rd_pool *pool) {
   free(pool);
 }
@@ -49,6 +54,12 @@ struct rd_pool_job *rd_pool_take(struct rd_pool *pool) {
 
 unsigned rd_pool_pending(const struct rd_pool *pool) {
   return pool->submitted - pool->taken;
+}
+
+bool rd_pool_is_waiting(struct rd_pool *pool) {
+  for (unsigned i = pool->taken; i != pool->submitted; i++)
+    if (!pool->jobs[i % RD_POOL_JOBS_MAX]->done) return true;
+  return false;
 }
 
 int rd_pool_poll_fd(const struct rd_pool *pool) {

@@ -70,7 +70,7 @@ static struct rd_hello any_hello(struct fuzz_input *input) {
       .wants = flags & 1     ? RD_PROTECTION_SEAL
                : flags & 128 ? RD_PROTECTION_MAC
                              : RD_PROTECTION_NONE,
-      .wants_chacha = flags & 2,
+      .lacks_aes = flags & 2,
       .compresses = flags & 32,
       .features = flags & 8 ? fuzz_u64(input) : 0,
       .epoch = flags & 16 ? fuzz_u32(input) : 1,
@@ -159,7 +159,7 @@ static void check_hello(const struct rd_hello *taken, enum rd_role role, const s
   FUZZ_REQUIRE(taken->version == RD_PROTOCOL_VERSION && taken->version == said->version);
   FUZZ_REQUIRE(taken->slots == said->slots && taken->slot_bytes == said->slot_bytes);
   FUZZ_REQUIRE(taken->small_slots == said->small_slots && taken->small_slots <= 1u << 16);
-  FUZZ_REQUIRE(taken->wants == said->wants && taken->wants_chacha == said->wants_chacha);
+  FUZZ_REQUIRE(taken->wants == said->wants && taken->lacks_aes == said->lacks_aes);
   FUZZ_REQUIRE(taken->compresses == said->compresses);
   if (role == RD_ROLE_RECEIVER) FUZZ_REQUIRE(taken->slots + taken->small_slots == 0 && taken->slot_bytes == 0);
   if (role == RD_ROLE_SENDER) FUZZ_REQUIRE(taken->slots > 0 && taken->slot_bytes > 0);

@@ -40,18 +40,18 @@ static void test_open(void) {
   const struct rd_settings *settings = &command.settings;
   CHECK(command.type == RD_COMMAND_OPEN && settings->key[1] == 0x11 && settings->key[31] == 0xff);
   CHECK(strcmp(settings->run, "r") == 0 && settings->hop == 1 && settings->encrypt == RD_ENCRYPT_ALWAYS);
-  CHECK(settings->buffer_bytes == 65536 && settings->connect_timeout_ms == 1 && settings->stall_timeout_ms == 2000);
+  CHECK(settings->buffer == 65536 && settings->connect_timeout_ms == 1 && settings->stall_timeout_ms == 2000);
   CHECK(strcmp(settings->bind_host, "::1") == 0 && settings->port_low == 4000 && settings->port_high == 4010);
   CHECK(!settings->retry_refused && !settings->rdma_first && !settings->poll);
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":null,\"ports\":[0,0],\"poll\":true}"));
   CHECK(command.settings.poll);
-  CHECK(settings->compress_level == 0 && settings->jobs == 0 && settings->limit_bytes_per_s == 0 && settings->numa);
+  CHECK(settings->compress == 0 && settings->jobs == 0 && settings->limit == 0 && settings->numa);
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":19,\"jobs\":64,\"limit\":1125899906842624,"
                                      "\"numa\":false}"));
-  CHECK(settings->compress_level == 19 && settings->jobs == 64 && !settings->numa);
-  CHECK(settings->limit_bytes_per_s == RD_LIMIT_MAX_BYTES_PER_S);
+  CHECK(settings->compress == 19 && settings->jobs == 64 && !settings->numa);
+  CHECK(settings->limit == RD_LIMIT_MAX);
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":0,\"jobs\":0,\"limit\":0,\"numa\":true}"));
-  CHECK(settings->compress_level == 0 && settings->jobs == 0 && settings->limit_bytes_per_s == 0 && settings->numa);
+  CHECK(settings->compress == 0 && settings->jobs == 0 && settings->limit == 0 && settings->numa);
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":null}"));
   CHECK(command.settings.bind_host[0] == '\0');
   CHECK(decode(OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"never\"," OPEN_TIMES "\"buffer\":65536}"));

@@ -30,9 +30,9 @@ static void sender_spends_and_takes(void) {
   CHECK(rd_credit_take(&credit, 5, &error) && rd_credit_available(&credit));
 }
 
-static void receiver_acknowledges_half(void) {
+static void receiver_acknowledges_a_quarter(void) {
   struct rd_credit credit;
-  rd_credit_init(&credit, 8, 0);
+  rd_credit_init(&credit, 16, 0);
   CHECK(!rd_credit_due(&credit, true, 0));
   for (int i = 0; i < 3; i++) rd_credit_consume(&credit, MUCH_BYTES, 0);
   CHECK(!rd_credit_due(&credit, false, 0));
@@ -43,10 +43,19 @@ static void receiver_acknowledges_half(void) {
   CHECK(credit.returned == 4 && !rd_credit_due(&credit, true, 0));
 }
 
+static void receiver_acknowledges_a_mebibyte(void) {
+  struct rd_credit credit;
+  rd_credit_init(&credit, 32, 0);
+  for (int i = 0; i < 3; i++) rd_credit_consume(&credit, 256 << 10, 0);
+  CHECK(!rd_credit_due(&credit, false, 0));
+  rd_credit_consume(&credit, 256 << 10, 0);
+  CHECK(rd_credit_due(&credit, false, 0));
+}
+
 // A few bytes that an application waits for in order to answer: their acknowledgement may come later.
 static void little_may_wait(void) {
   struct rd_credit credit;
-  rd_credit_init(&credit, 8, 0);
+  rd_credit_init(&credit, 16, 0);
   CHECK(rd_credit_timeout_ms(&credit, 1000) == -1);
   rd_credit_consume(&credit, 64, 1000);
   rd_credit_consume(&credit, 64, 1039);
@@ -60,7 +69,7 @@ static void little_may_wait(void) {
   CHECK(rd_credit_due(&credit, true, 2000) && rd_credit_timeout_ms(&credit, 2000) == 0);
   rd_credit_acknowledge(&credit);
   for (int i = 0; i < 4; i++) rd_credit_consume(&credit, 1, 3000);
-  CHECK(rd_credit_due(&credit, false, 3000)); // half of the slots
+  CHECK(rd_credit_due(&credit, false, 3000)); // a quarter of the slots
 }
 
 // With one slot an ACK must be due at once, otherwise the sender waits forever.
@@ -111,7 +120,7 @@ static void small_slots_are_bounded(void) {
 
 static void small_frames_are_acknowledged_by_half_of_their_slots(void) {
   struct rd_credit credit;
-  rd_credit_init(&credit, 8, 100);
+  rd_credit_init(&credit, 16, 100);
   for (int i = 0; i < 49; i++) rd_credit_consume(&credit, 10, 1000);
   CHECK(!rd_credit_due(&credit, true, 1039));
   CHECK(rd_credit_due(&credit, true, 1040));
@@ -144,7 +153,8 @@ static void more_than_the_slots_is_damage(void) {
 
 int main(void) {
   sender_spends_and_takes();
-  receiver_acknowledges_half();
+  receiver_acknowledges_a_quarter();
+  receiver_acknowledges_a_mebibyte();
   little_may_wait();
   a_single_slot_never_stalls();
   small_frames_have_slots_of_their_own();

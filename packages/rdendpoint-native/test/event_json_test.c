@@ -4,7 +4,10 @@
 
 #include "test.h"
 
+#include <openssl/opensslv.h>
 #include <string.h>
+
+#define OPENSSL OPENSSL_VERSION_STR
 
 static const struct rd_error refused = {.code = RD_CODE_CANNOT_CONNECT, .message = "why"};
 
@@ -29,13 +32,13 @@ int main(void) {
   says((struct rd_event){.type = RD_EVENT_CLOSED}, "{\"event\":\"closed\"}");
   struct rd_event connected = {
       .type = RD_EVENT_CONNECTED, .transport = "rdma", .cipher = "none", .local = "a", .peer = "b", .device = "rxe0"};
-  says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"local\":\"a\",\"peer\":\"b\","
-                  "\"device\":\"rxe0\",\"numa\":null,\"note\":null}");
+  says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"openssl\":\"" OPENSSL "\","
+                  "\"local\":\"a\",\"peer\":\"b\",\"device\":\"rxe0\",\"numa\":null,\"note\":null}");
   connected.device = NULL;
   connected.numa_node = &(const int){1};
   connected.note = "smaller";
-  says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"local\":\"a\",\"peer\":\"b\","
-                  "\"device\":null,\"numa\":1,\"note\":\"smaller\"}");
+  says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"openssl\":\"" OPENSSL "\","
+                  "\"local\":\"a\",\"peer\":\"b\",\"device\":null,\"numa\":1,\"note\":\"smaller\"}");
   says((struct rd_event){.type = RD_EVENT_COUNTERS,
                          .bytes = 1ull << 40,
                          .wire_bytes = 1u << 30,

@@ -110,17 +110,19 @@ static void the_right_key(bool sender_dials, size_t piece_bytes) {
   destroy_ends(&sender, &receiver);
 }
 
-// The stronger choice of both ends applies, with the cipher that the sender prefers for it.
-static void what_the_hellos_say(enum rd_protection wish, enum rd_protection other_wish, bool chacha) {
+// The stronger choice of both ends applies, with a cipher for both CPUs.
+static void what_the_hellos_say(enum rd_protection wish, enum rd_protection other_wish, unsigned cpus) {
   static const char *const names[][2] = {
       {"none", "none"}, {"aes-256-gmac", "poly1305"}, {"aes-256-gcm", "chacha20-poly1305"}};
   struct rd_hello from = sender_hello, to = receiver_hello;
   enum rd_protection stronger = wish > other_wish ? wish : other_wish;
   from.wants = wish;
   to.wants = other_wish;
-  from.wants_chacha = stronger == RD_PROTECTION_SEAL ? chacha : !chacha;
-  from.wants_chacha_mac = stronger == RD_PROTECTION_SEAL ? !chacha : chacha;
-  to.wants_chacha = to.wants_chacha_mac = !chacha; // only the sender's preference counts
+  from.lacks_aes = cpus & 1;
+  to.lacks_aes = cpus & 2;
+  from.prefers_poly1305 = cpus & 4;
+  to.prefers_poly1305 = cpus & 8;
+  bool chacha = (cpus & 3) != 0 || (stronger == RD_PROTECTION_MAC && cpus == 12);
   struct end sender = make_end(right_key, "-", 0, RD_ROLE_SENDER, true, &from);
   struct end receiver = make_end(right_key, "-", 0, RD_ROLE_RECEIVER, false, &to);
   struct rd_agreement sent, received;
@@ -379,9 +381,13 @@ int main(void) {
     the_right_key(sender_dials == 1, 1);
     a_wrong_key(sender_dials == 1);
     for (int wishes = 0; wishes < 9; wishes++)
-      what_the_hellos_say((enum rd_protection)(wishes % 3), (enum rd_protection)(wishes / 3), sender_dials == 1);
+      what_the_hellos_say((enum rd_protection)(wishes % 3), (enum rd_protection)(wishes / 3), 0);
     compression_agreed(sender_dials == 1, true);
     compression_agreed(sender_dials == 1, false);
+  }
+  for (unsigned cpus = 1; cpus < 16; cpus++) {
+    what_the_hellos_say(RD_PROTECTION_MAC, RD_PROTECTION_NONE, cpus);
+    what_the_hellos_say(RD_PROTECTION_NONE, RD_PROTECTION_SEAL, cpus);
   }
   granted(false, RD_PROTECTION_NONE, true, 8);
   granted(true, RD_PROTECTION_NONE, true, 32);

@@ -85,7 +85,7 @@ static inline struct rd_settings script_settings(enum rd_encrypt encrypt, size_t
       .run = "test",
       .hop = 1,
       .encrypt = encrypt,
-      .buffer_bytes = buffer_bytes,
+      .buffer = (int64_t)buffer_bytes,
       .connect_timeout_ms = WAIT_MS,
       .stall_timeout_ms = WAIT_MS,
   };

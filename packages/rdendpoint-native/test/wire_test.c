@@ -169,20 +169,20 @@ static void hellos(void) {
   CHECK(strcmp(text, "52445048010001000000000000000000010000000000100008000000"
                      "00010000") == 0);
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error));
-  CHECK(same.version == 1 && same.wants == RD_PROTECTION_SEAL && !same.wants_chacha && same.epoch == 1);
+  CHECK(same.version == 1 && same.wants == RD_PROTECTION_SEAL && !same.lacks_aes && same.epoch == 1);
   CHECK(same.slot_bytes == 1 << 20 && same.slots == 8 && same.small_slots == 256 && same.features == 0);
   bytes[6] = 2;
-  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants_chacha && same.wants == RD_PROTECTION_NONE);
+  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.lacks_aes && same.wants == RD_PROTECTION_NONE);
   bytes[6] = 4;
-  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.compresses && !same.wants_chacha);
+  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.compresses && !same.lacks_aes);
   bytes[6] = 8;
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants == RD_PROTECTION_MAC);
-  CHECK(!same.wants_chacha_mac);
+  CHECK(!same.prefers_poly1305);
   bytes[6] = 16;
-  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants_chacha_mac && !same.wants_chacha);
+  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.prefers_poly1305 && !same.lacks_aes);
   bytes[6] = 9; // both protections are wanted: the stronger one counts
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants == RD_PROTECTION_SEAL);
-  hello = (struct rd_hello){.version = 1, .wants = RD_PROTECTION_MAC, .wants_chacha_mac = true};
+  hello = (struct rd_hello){.version = 1, .wants = RD_PROTECTION_MAC, .prefers_poly1305 = true};
   rd_hello_encode(&hello, bytes);
   CHECK(bytes[6] == 24 && bytes[7] == 0);
   CHECK(!rd_hello_decode(bytes, sizeof bytes - 1, &same, &error));

@@ -24,7 +24,7 @@ static bool means(const char *text, bool is_remote, const char *meaning) {
 
 static void test_forms(void) {
   CHECK(means("5432:localhost:5433", false, "|5432|localhost|5433"));
-  CHECK(means("localhost:80:h:81", false, "|80|h|81"));
+  CHECK(means("localhost:80:h:81", false, "localhost|80|h|81"));
   CHECK(means(":80:h:81", false, "*|80|h|81") && means("*:80:h:81", true, "*|80|h|81"));
   CHECK(means("[::1]:80:[fe80::1%eth0]:81", false, "::1|80|fe80::1%eth0|81"));
   CHECK(means("80:/run/x", false, "|80|/run/x|0") && means("10.0.0.1:80:/run/x", false, "10.0.0.1|80|/run/x|0"));
@@ -50,8 +50,10 @@ static void test_open_to_all(void) {
   char text[RD_PLACE_TEXT_BYTES];
   CHECK(rd_specs_add(&specs, "80:h:81", false, &error) && rd_specs_add(&specs, "::1:80:h:81", false, &error) == false);
   CHECK(rd_specs_add(&specs, "[::1]:80:h:81", false, &error));
+  CHECK(rd_specs_add(&specs, "localhost:80:h:81", false, &error));
   rd_specs_open_to_all(&specs);
   CHECK(strcmp(specs.items[0].listen.address, "*") == 0 && strcmp(specs.items[1].listen.address, "::1") == 0);
+  CHECK(strcmp(specs.items[2].listen.address, "localhost") == 0);
   rd_place_text(&specs.items[1].listen, text);
   CHECK(strcmp(text, "[::1]:80") == 0);
   rd_specs_clear(&specs);

@@ -49,7 +49,7 @@ static const char *take_line(const char *bytes, const char *end);
 static void add(struct buffer *buffer, const char *bytes, size_t count);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const char *const labels[INPUTS] = {"@", "A", "B", "C"};
+  static const char *const labels[INPUTS] = {"@: ", "A: ", "B: ", "C: "};
   struct world world = {.input = {data, size}};
   uint8_t how = fuzz_u8(&world.input);
   world.by_host = how & 1;
@@ -59,14 +59,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   open_inputs(&world);
   pthread_t thread;
   FUZZ_REQUIRE(pthread_create(&thread, NULL, feed, &world) == 0);
-  bool good = rd_merge(&(struct rd_merge_settings){.by_host = world.by_host,
-                                                   .first_fd = FIRST_FD,
-                                                   .count = INPUTS,
-                                                   .labels = world.is_labelled ? labels : NULL,
-                                                   .out_fd = out_fd});
+  struct rd_error error;
+  bool is_good = rd_merge(&(struct rd_merge_settings){.by_host = world.by_host,
+                                                      .first_fd = FIRST_FD,
+                                                      .count = INPUTS,
+                                                      .labels = world.is_labelled ? labels : NULL,
+                                                      .out_fd = out_fd},
+                          &error);
   atomic_store(&world.is_over, true);
   pthread_join(thread, NULL);
-  FUZZ_REQUIRE(good);
+  FUZZ_REQUIRE(is_good);
   for (unsigned i = 0; i < INPUTS; i++) FUZZ_REQUIRE(fcntl(FIRST_FD + (int)i, F_GETFD) < 0);
   check(&world, out_fd);
   for (unsigned i = 0; i < INPUTS; i++) free(world.expected[i].bytes);

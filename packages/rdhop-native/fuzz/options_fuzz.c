@@ -26,12 +26,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 static void check_settings(const struct rd_options *options) {
   const struct rd_settings *settings = &options->settings;
-  FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_MIN_BYTES && settings->buffer_bytes <= RD_BUFFER_MAX_BYTES);
-  FUZZ_REQUIRE(settings->compress_level >= 0 && settings->compress_level <= RD_COMPRESS_LEVEL_MAX);
-  FUZZ_REQUIRE(settings->jobs <= RD_JOBS_MAX);
-  FUZZ_REQUIRE(settings->limit_bytes_per_s >= 0 && settings->limit_bytes_per_s <= RD_LIMIT_MAX_BYTES_PER_S);
-  FUZZ_REQUIRE(settings->stall_timeout_ms >= RD_STALL_TIMEOUT_MIN_MS);
-  FUZZ_REQUIRE(settings->connect_timeout_ms > 0 && settings->listen_timeout_ms >= 0);
+#define IS_BOUNDED(name, row) FUZZ_REQUIRE(settings->name >= RD_##row##_MIN && settings->name <= RD_##row##_MAX);
+#define IS_BOOLEAN(name, row)
+  RD_HOP_OPTIONS(IS_BOUNDED, IS_BOOLEAN)
+  FUZZ_REQUIRE(settings->listen_timeout_ms >= 0);
   FUZZ_REQUIRE(options->mode != RD_MODE_AGENT || options->agent_fd >= 0);
   bool has_key = options->key_text[0] != '\0';
   FUZZ_REQUIRE(options->mode != RD_MODE_STANDALONE || has_key || options->role == RD_ROLE_RECEIVER);

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   enum rd_encrypt encrypt = how & 1 ? RD_ENCRYPT_ALWAYS : how & 64 ? RD_ENCRYPT_AUTH : RD_ENCRYPT_NEVER;
   bool says_bye = how & 32, chooses = !(how & 128);
   char path[128];
-  struct session session = {.hello = {.version = RD_PROTOCOL_VERSION, .wants_chacha = how & 64, .epoch = 1}};
+  struct session session = {.hello = {.version = RD_PROTOCOL_VERSION, .lacks_aes = how & 64, .epoch = 1}};
   struct phony_peer *peer = &session.peer;
   RD_AUTO_CLOSE int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
   snprintf(path, sizeof path, "%s/sink", session_directory());

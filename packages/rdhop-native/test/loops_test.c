@@ -32,7 +32,7 @@ static void command(struct script *script, const struct stream *stream, struct r
                     const char *path) {
   struct rd_settings *settings = &script_add(script, RD_COMMAND_OPEN)->settings;
   *settings = script_settings(stream->encrypt, stream->buffer_bytes);
-  settings->compress_level = compress_level;
+  settings->compress = compress_level;
   settings->jobs = jobs;
   strcpy(script_add(script, RD_COMMAND_FILE)->path, path);
   struct rd_command *adopt = script_add(script, RD_COMMAND_ADOPT);

@@ -40,7 +40,7 @@ static void test_words(void) {
   CHECK(SEND("host", "7000", "secret") && options.mode == RD_MODE_STANDALONE);
   CHECK(strcmp(options.host, "host") == 0 && options.port == 7000 && strcmp(options.key_text, "secret") == 0);
   CHECK(options.file == NULL && options.command == NULL);
-  CHECK(options.settings.buffer_bytes == 8u << 20 && options.settings.connect_timeout_ms == 10000);
+  CHECK(options.settings.buffer == 8u << 20 && options.settings.connect_timeout_ms == 10000);
   CHECK(options.settings.stall_timeout_ms == 60000 && options.settings.encrypt == RD_ENCRYPT_AUTO);
   CHECK(RECV("0", "secret", "file") && options.port == 0 && strcmp(options.file, "file") == 0);
   CHECK(options.settings.listen_timeout_ms == 10000);
@@ -67,21 +67,21 @@ static void test_no_key(void) {
 }
 
 static void test_values(void) {
-  CHECK(SEND("--buffer", "1.5MiB", "h", "1", "k") && options.settings.buffer_bytes == 3u << 19);
-  CHECK(SEND("--buffer", "64KiB", "h", "1", "k") && options.settings.buffer_bytes == 64u << 10);
-  CHECK(SEND("--buffer", "100000", "h", "1", "k") && options.settings.buffer_bytes == 100000);
-  CHECK(SEND("--buffer", "1MB", "h", "1", "k") && options.settings.buffer_bytes == 1000000);
-  CHECK(SEND("h", "1", "k") && options.settings.compress_level == 0 && options.settings.jobs == 0);
-  CHECK(options.settings.limit_bytes_per_s == 0 && options.settings.numa);
-  CHECK(SEND("--compress", "zstd", "h", "1", "k") && options.settings.compress_level == 1);
-  CHECK(SEND("--compress", "zstd:19", "--jobs", "64", "h", "1", "k") && options.settings.compress_level == 19);
+  CHECK(SEND("--buffer", "1.5MiB", "h", "1", "k") && options.settings.buffer == 3u << 19);
+  CHECK(SEND("--buffer", "64KiB", "h", "1", "k") && options.settings.buffer == 64u << 10);
+  CHECK(SEND("--buffer", "100000", "h", "1", "k") && options.settings.buffer == 100000);
+  CHECK(SEND("--buffer", "1MB", "h", "1", "k") && options.settings.buffer == 1000000);
+  CHECK(SEND("h", "1", "k") && options.settings.compress == 0 && options.settings.jobs == 0);
+  CHECK(options.settings.limit == 0 && options.settings.numa);
+  CHECK(SEND("--compress", "zstd", "h", "1", "k") && options.settings.compress == 1);
+  CHECK(SEND("--compress", "zstd:19", "--jobs", "64", "h", "1", "k") && options.settings.compress == 19);
   CHECK(options.settings.jobs == 64);
-  CHECK(SEND("--compress", "zstd", "--compress", "none", "h", "1", "k") && options.settings.compress_level == 0);
-  CHECK(SEND("--limit", "1.5Gbit/s", "h", "1", "k") && options.settings.limit_bytes_per_s == 187500000);
+  CHECK(SEND("--compress", "zstd", "--compress", "none", "h", "1", "k") && options.settings.compress == 0);
+  CHECK(SEND("--limit", "1.5Gbit/s", "h", "1", "k") && options.settings.limit == 187500000);
   CHECK(SEND("--limit", "1PiB", "h", "1", "k"));
-  CHECK(options.settings.limit_bytes_per_s == RD_LIMIT_MAX_BYTES_PER_S);
-  CHECK(SEND("--limit", "2T", "h", "1", "k") && options.settings.limit_bytes_per_s == INT64_C(2000000000000));
-  CHECK(SEND("--limit", "1", "--limit", "none", "h", "1", "k") && options.settings.limit_bytes_per_s == 0);
+  CHECK(options.settings.limit == RD_LIMIT_MAX);
+  CHECK(SEND("--limit", "2T", "h", "1", "k") && options.settings.limit == INT64_C(2000000000000));
+  CHECK(SEND("--limit", "1", "--limit", "none", "h", "1", "k") && options.settings.limit == 0);
   CHECK(RECV("--jobs", "1", "--numa", "off", "1", "k") && options.settings.jobs == 1 && !options.settings.numa);
   CHECK(RECV("--numa", "auto", "1", "k") && options.settings.numa);
   CHECK(SEND("--encrypt", "always", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_ALWAYS);
@@ -113,8 +113,8 @@ static void test_words_of_sizes_and_rates(void) {
   char words[RD_SIZE_TEXT_BYTES];
   rd_size_text(1536 * 1024, words, sizeof words);
   CHECK(strcmp(words, "1.5 MiB") == 0);
-  rd_rate_text(1500000, words, sizeof words);
-  CHECK(strcmp(words, "1.500 MB/s") == 0);
+  rd_rate_text(1536 * 1024, words, sizeof words);
+  CHECK(strcmp(words, "1.500 MiB/s") == 0);
   rd_rate_text(999, words, sizeof words);
   CHECK(strcmp(words, "999 B/s") == 0);
 }

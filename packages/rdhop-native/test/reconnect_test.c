@@ -30,7 +30,7 @@ static void command(struct script *script, const struct stream *stream, const ch
   struct rd_settings *settings = &script_add(script, RD_COMMAND_OPEN)->settings;
   *settings = script_settings(stream->encrypt, stream->buffer_bytes);
   settings->stall_timeout_ms = stream->stall_ms;
-  settings->compress_level = compress_level;
+  settings->compress = compress_level;
   settings->jobs = 2;
   if (stream->output_fd > 0 && script->loop == rd_recv_loop)
     script_add(script, RD_COMMAND_READY)->fd = stream->output_fd;

@@ -33,6 +33,8 @@ static char sink_path[64], other_path[64], neighbour[64];
 static struct rd_sink *sink;
 static pid_t child; // of the suite, in its own process group
 static struct rd_error error;
+static const uint16_t dialed = 1;
+static const struct rd_landlock_ports ports = {.connect = &dialed, .connect_count = 1};
 
 struct attempt {
   const char *name;
@@ -205,7 +207,7 @@ static bool talk(void) {
   socklen_t bytes = sizeof address;
   return bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 1) == 0 &&
          getsockname(fd, (struct sockaddr *)&address, &bytes) == 0 && socket_of(AF_INET6, SOCK_DGRAM, 0) &&
-         socket_of(AF_UNIX, SOCK_STREAM, 0) && socket_of(AF_NETLINK, SOCK_RAW, 0);
+         socket_of(AF_NETLINK, SOCK_RAW, 0);
 }
 
 static bool make_link(void) {
@@ -214,6 +216,50 @@ static bool make_link(void) {
 
 static bool make_and_remove_directory(void) {
   return make_directory() && unlinkat(AT_FDCWD, neighbour, AT_REMOVEDIR) == 0;
+}
+
+static bool change_mode(void) {
+  return chmod(other_path, 0640) == 0;
+}
+
+static bool change_times(void) {
+  return utimensat(AT_FDCWD, other_path, NULL, 0) == 0;
+}
+
+static bool own_descriptor(void) {
+  return fcntl(STDERR_FILENO, F_SETOWN, getppid()) == 0;
+}
+
+static bool multipath_socket(void) {
+  return socket_of(AF_INET, SOCK_STREAM, 262);
+}
+
+static bool connect_to(uint16_t port) {
+  struct sockaddr_in address = {
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  RD_AUTO_CLOSE int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  return connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+}
+
+// Nothing listens on these ports: ECONNREFUSED shows that the connection was tried.
+static bool connect_to_its_port(void) {
+  return connect_to(ports.connect[0]);
+}
+
+static bool connect_to_other_port(void) {
+  return connect_to((uint16_t)(ports.connect[0] + 1));
+}
+
+static bool connect_by_sending(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(2), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  RD_AUTO_CLOSE int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  return sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&address, sizeof address) == 1;
+}
+
+static bool bind_port(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  RD_AUTO_CLOSE int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  return bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
 }
 
 static bool local_socket(void) {
@@ -227,7 +273,7 @@ static bool list_directory(void) {
 struct end {
   const char *file;      // of a sink; NULL: it is a descriptor
   const char *directory; // of a program of a copy, which only reads it
-  bool kills, tree;
+  bool kills, tree, dials;
 };
 
 static void enter_tree(const struct end *end) {
@@ -235,7 +281,8 @@ static void enter_tree(const struct end *end) {
   // temporary files are allowed, and the other files of this test are in the same directory
   setenv("TMPDIR", "/nowhere", 1);
   if (end->directory != NULL) rd_landlock_restrict_trees(&fd, 1, RD_LANDLOCK_READ);
-  rd_syscall_filter_install(&(struct rd_syscall_profile){.tree = true});
+  rd_syscall_filter_install(
+      &(struct rd_syscall_profile){.files = end->directory != NULL ? RD_FILES_REMOVE : RD_FILES_TREE, .tree = true});
 }
 
 // Makes the attempt in a child process, which enters the sandbox of a receiver with `sink`, or of another end without
@@ -247,7 +294,10 @@ static int outcome_of(const struct attempt *attempt, const struct end *end, pid_
     if (end->tree)
       enter_tree(end);
     else
-      rd_sandbox_enter(&(struct rd_syscall_profile){.rdma = true, .kills = end->kills, .group = command});
+      rd_sandbox_enter(
+          &(struct rd_syscall_profile){
+              .rdma = true, .kills = end->kills, .files = RD_FILES_WRITE, .local = end->kills, .group = command},
+          end->dials ? &ports : NULL);
     rd_sandbox_close(end->file, sink != NULL ? rd_sink_directory_fd(sink) : -1);
     errno = 0;
     _exit(attempt->make() ? WORKS : errno != 0 ? errno : 255);
@@ -271,6 +321,7 @@ static const struct end standalone = {.file = sink_path};
 static const struct end commanding = {.file = NULL};
 static const struct end agents_receiver = {.kills = true};
 static const struct end agents_sender = {.kills = false};
+static const struct end dialer = {.dials = true};
 static const struct end tree = {.tree = true};
 static const struct end tree_reader = {.tree = true, .directory = sink_directory};
 
@@ -295,6 +346,12 @@ static void check_calls(void) {
       {"a signal to everybody", signal_everybody, EPERM},
       {"io_uring", ring_of_calls, ENOSYS},
       {"mkdir", make_directory, ENOSYS},
+      {"chmod", change_mode, ENOSYS},
+      {"utimensat", change_times, ENOSYS},
+      {"F_SETOWN", own_descriptor, EPERM},
+      {"a local socket", local_socket, EPERM},
+      {"an MPTCP socket", multipath_socket, EPERM},
+      {"MSG_FASTOPEN", connect_by_sending, EPERM},
       {"a thread", start_thread, WORKS},
       {"sockets", talk, WORKS},
       {"a file", commit_sink, WORKS},
@@ -347,6 +404,10 @@ static void check_files(long version) {
       {"the names of users", read_passwords, WORKS},
   };
   CHECK_ALL(trees, &tree_reader, 0);
+  static const struct attempt dialers[] = {{"its port", connect_to_its_port, ECONNREFUSED},
+                                           {"another port", connect_to_other_port, EACCES},
+                                           {"to bind a port", bind_port, EACCES}};
+  if (version >= 4) CHECK_ALL(dialers, &dialer, 0);
   const struct attempt movers[] = {{"to move a file out", move_elsewhere, version > 1 ? EACCES : EXDEV}};
   REQUIRE(open_for(neighbour, O_WRONLY | O_CREAT));
   CHECK_ALL(movers, &standalone, 0);

@@ -18,7 +18,7 @@ bool rd_downstream_join(struct rd_downstream *downstream, const struct rd_comman
 
 bool rd_downstream_attach(struct rd_downstream *downstream, const struct rd_settings *settings,
                           struct rd_error *error) {
-  downstream->enough_bytes = settings->chain ? settings->buffer_bytes / 8 : 0;
+  downstream->enough_bytes = settings->chain ? (size_t)settings->buffer / 8 : 0;
   return downstream->relay == NULL || rd_relay_make(downstream->relay, relay_bytes(settings), error);
 }
 
@@ -92,6 +92,6 @@ void rd_downstream_woken(struct rd_downstream *downstream) {
 
 // Besides the ring that the downstream hosts read from, there must be space for a window.
 static size_t relay_bytes(const struct rd_settings *settings) {
-  size_t window_bytes = settings->buffer_bytes + (size_t)RD_SMALL_SLOTS * RD_SMALL_BYTES;
+  size_t window_bytes = (size_t)settings->buffer + (size_t)RD_SMALL_SLOTS * RD_SMALL_BYTES;
   return window_bytes + rd_window_ring_bytes(window_bytes, settings->behind);
 }

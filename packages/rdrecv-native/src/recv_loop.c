@@ -48,7 +48,7 @@ static bool transmit(void *context, struct rd_error *error);
 static bool send_resume(struct receiver *receiver, struct rd_error *error);
 static void collect(struct receiver *receiver, struct rd_connection *connection, bool limited);
 static bool is_full(const struct receiver *receiver);
-static bool acknowledge(struct receiver *receiver, struct rd_error *error);
+static bool acknowledge(struct receiver *receiver, bool is_idle, struct rd_error *error);
 static bool send_done(struct receiver *receiver, struct rd_error *error);
 static void deliver(struct receiver *receiver);
 static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MAX], enum rd_wait *wait);
@@ -212,7 +212,7 @@ static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_fr
   // A frame that was written immediately frees its slot immediately: the next frame fills the slot while it is still in
   // the cache.
   collect(receiver, receiver->endpoint.connection, true);
-  return acknowledge(receiver, error) && rd_connection_flush(receiver->endpoint.connection, error);
+  return acknowledge(receiver, false, error) && rd_connection_flush(receiver->endpoint.connection, error);
 }
 
 static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
@@ -233,7 +233,8 @@ static bool transmit(void *context, struct rd_error *error) {
   struct receiver *receiver = context;
   struct rd_connection *connection = receiver->endpoint.connection;
   if (!follow_writer(receiver, error) || !send_resume(receiver, error)) return false;
-  bool good = is_settled(receiver) ? send_done(receiver, error) : acknowledge(receiver, error);
+  bool is_idle = rd_writer_pending(receiver->output.writer) == 0;
+  bool good = is_settled(receiver) ? send_done(receiver, error) : acknowledge(receiver, is_idle, error);
   if (!good || !rd_connection_flush(connection, error)) return false;
   if (receiver->endpoint.phase != RD_PHASE_DONE || rd_now_ms() - receiver->done_at_ms < BYE_MS)
     return rd_connection_tick(connection, error);
@@ -275,9 +276,9 @@ static bool is_full(const struct receiver *receiver) {
   return rd_downstream_is_full(&receiver->downstream, &receiver->credit, slot_bytes);
 }
 
-static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
+// `is_idle`: everything that arrived is written, and the loop will wait for more.
+static bool acknowledge(struct receiver *receiver, bool is_idle, struct rd_error *error) {
   if (receiver->endpoint.phase == RD_PHASE_RESUME) return true;
-  bool is_idle = rd_writer_pending(receiver->output.writer) == 0;
   uint64_t reached = rd_downstream_reached(&receiver->downstream, receiver->consumed);
   bool is_news = rd_downstream_is_ack_due(&receiver->downstream, reached, receiver->acknowledged, receiver->received);
   if (!rd_credit_due(&receiver->credit, is_idle, rd_now_ms()) && !is_news) return true;

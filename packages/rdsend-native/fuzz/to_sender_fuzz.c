@@ -58,7 +58,7 @@ static void make_end(struct fuzz_input *input) {
   size_t most_bytes = (size_t)end.hello.slot_bytes * FRAMES_MAX;
   if (source.bytes > most_bytes) source.bytes = most_bytes;
   loop_harness_init(&end, rd_send_loop, RD_ROLE_SENDER);
-  if (more & 4) ((struct rd_command *)&end.script.commands[0])->settings.compress_level = 1;
+  if (more & 4) ((struct rd_command *)&end.script.commands[0])->settings.compress = 1;
   end.compresses = more & 4 && end.hello.features & RD_FEATURE_ZSTD;
   end.input = *input;
   has_source = has_committed = is_given_up = false;

@@ -9,6 +9,9 @@
 
 #include <inttypes.h>
 
+// As many bytes as one system call sends, if they consist of several frames.
+#define GATHERED_BYTES (1u << 20)
+
 struct sender {
   struct rd_endpoint endpoint;
   struct rd_input input; // begins once there is a connection
@@ -105,7 +108,7 @@ static bool prepare(void *context, struct rd_error *error) {
   bool is_checked = settings->chain || sender->endpoint.protection == RD_PROTECTION_NONE;
   if (!rd_input_begin(&sender->input, sender->endpoint.ring_bytes, is_checked ? &settings->signing : NULL, error))
     return false;
-  rd_limit_init(&sender->limit, settings->limit_bytes_per_s, rd_now_ns());
+  rd_limit_init(&sender->limit, settings->limit, rd_now_ns());
   return register_ring(sender, error);
 }
 
@@ -180,6 +183,7 @@ static bool transmit(void *context, struct rd_error *error) {
 
 static bool send_data(struct sender *sender, struct rd_error *error) {
   struct rd_connection *connection = sender->endpoint.connection;
+  size_t gathered = 0;
   while (rd_credit_available(&sender->credit)) {
     const unsigned char *bytes;
     size_t count = next_chunk(sender, &bytes);
@@ -191,7 +195,11 @@ static bool send_data(struct sender *sender, struct rd_error *error) {
     rd_limit_spend(&sender->limit, count);
     sender->sent += count;
     sender->endpoint.meter.bytes = sender->sent;
-    if (!rd_connection_flush(connection, error)) return false;
+    gathered += count;
+    if (gathered >= GATHERED_BYTES) {
+      if (!rd_connection_flush(connection, error)) return false;
+      gathered = 0;
+    }
     sender->wait = RD_WAIT_INPUT;
   }
   sender->wait = RD_WAIT_OUTPUT;

@@ -48,8 +48,8 @@ static bool parse_compress(void *to, const char *text) {
   struct rd_options *options = to;
   long level = strcmp(text, "zstd") == 0 ? COMPRESS_LEVEL_DEFAULT : 0;
   bool has_level = strncmp(text, "zstd:", 5) == 0;
-  if (has_level && !rd_option_number(text + 5, 1, RD_COMPRESS_LEVEL_MAX, &level)) return false;
-  options->settings.compress_level = (int)level;
+  if (has_level && !rd_option_number(text + 5, 1, RD_COMPRESS_MAX, &level)) return false;
+  options->settings.compress = level;
   return level > 0 || strcmp(text, "none") == 0;
 }
 
@@ -57,8 +57,8 @@ static bool parse_limit(void *to, const char *text) {
   struct rd_options *options = to;
   double bytes = 0;
   bool is_none = strcmp(text, "none") == 0;
-  if (!is_none && (!rd_read_rate(text, &bytes) || bytes < 1 || bytes > (double)RD_LIMIT_MAX_BYTES_PER_S)) return false;
-  options->settings.limit_bytes_per_s = (int64_t)bytes;
+  if (!is_none && (!rd_read_rate(text, &bytes) || bytes < 1 || bytes > (double)RD_LIMIT_MAX)) return false;
+  options->settings.limit = (int64_t)bytes;
   return true;
 }
 

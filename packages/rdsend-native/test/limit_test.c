@@ -11,8 +11,7 @@
 #define SECOND (1000 * MS)
 #define CHUNK_BYTES ((size_t)1 << 20)
 
-static const int64_t rates[] = {1,     3,       49,        50,        51,         1000,
-                                12345, 1000000, 200 << 20, 3LL << 30, 40LL << 30, RD_LIMIT_MAX_BYTES_PER_S};
+static const int64_t rates[] = {1, 3, 49, 50, 51, 1000, 12345, 1000000, 200 << 20, 3LL << 30, 40LL << 30, RD_LIMIT_MAX};
 #define RATES (sizeof rates / sizeof rates[0])
 
 static int64_t now_ns;

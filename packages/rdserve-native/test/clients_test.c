@@ -27,14 +27,14 @@ static const char *write_file(int number, const char *name, const char *text, mo
   return path;
 }
 
-static struct rd_clients *load(const char *key_file, const char *client_file, enum rd_serve_rights rights) {
+static struct rd_clients *load(const char *key_file, const char *client_file, enum rd_rights rights) {
   struct rd_serve_options options = {
       .directory = directory, .key_file = key_file, .client_file = client_file, .rights = rights};
   return rd_clients_load(&options, &error);
 }
 
 static bool refuses(const char *text, const char *words) {
-  struct rd_clients *clients = load(NULL, write_file(7, "clients.toml", text, 0600), RD_RIGHTS_BOTH);
+  struct rd_clients *clients = load(NULL, write_file(7, "clients.json", text, 0600), RD_RIGHTS_BOTH);
   rd_clients_destroy(clients);
   bool refused = clients == NULL && error.code == RD_CODE_USAGE && strstr(error.message, words) != NULL;
   if (!refused) fprintf(stderr, "%s\n", clients == NULL ? error.message : "it was taken");
@@ -74,10 +74,10 @@ static void test_clients(void) {
   REQUIRE(symlink("/", path_of(2, "out")) == 0);
   char text[1024];
   snprintf(text, sizeof text,
-           "[client.alice]\nkeyfile = \"%s\"\ndirectory = \"team\"\nrights = \"write\"\n[client.bob]\nkey = \"" HEX
-           "\"\n",
+           "{\"client\": {\n  \"alice\": {\"keyfile\": \"%s\", \"directory\": \"team\", \"rights\": \"write\"},\n"
+           "  \"bob\": {\"key\": \"" HEX "\"}\n}}\n",
            write_file(3, "alice", "another key of some length\n", 0600));
-  struct rd_clients *clients = load(NULL, write_file(4, "good.toml", text, 0600), RD_RIGHTS_BOTH);
+  struct rd_clients *clients = load(NULL, write_file(4, "good.json", text, 0600), RD_RIGHTS_BOTH);
   REQUIRE(clients != NULL);
   const struct rd_client_grant *alice = rd_clients_place(clients, "alice"), *bob = rd_clients_place(clients, "bob");
   CHECK(clients->count == 2 && rd_clients_place(clients, "default") == NULL);
@@ -85,26 +85,48 @@ static void test_clients(void) {
   CHECK(bob->rights == RD_RIGHTS_BOTH && fstat(bob->directory_fd, &team) == 0 && team.st_ino == root.st_ino);
   CHECK(memcmp(clients->keys[0].psk, clients->keys[1].psk, RD_KEY_BYTES) != 0);
   rd_clients_destroy(clients);
-  CHECK(load(NULL, write_file(4, "good.toml", text, 0644), RD_RIGHTS_BOTH) == NULL);
-  CHECK(load(NULL, write_file(4, "good.toml", text, 0600), RD_RIGHTS_READ) == NULL);
+  CHECK(load(NULL, write_file(4, "good.json", text, 0644), RD_RIGHTS_BOTH) == NULL);
+  CHECK(load(NULL, write_file(4, "good.json", text, 0600), RD_RIGHTS_READ) == NULL);
   CHECK(strstr(error.message, "no rights") != NULL);
 }
 
 static void test_mistakes(void) {
-  CHECK(refuses("", "no [client.NAME]"));
-  CHECK(refuses("[client.a]\n", "line 1: the client has no key"));
-  CHECK(refuses("[client.a]\n[client.b]\nkey = \"" HEX "\"\n", "line 2: the client defined in line 1 has no key"));
-  CHECK(refuses("[client.a]\nkey = \"" HEX "\"\n[client.a]\n", "line 3: the client a is defined twice"));
-  CHECK(refuses("[client.a]\nkey = \"" HEX "\"\nkey = \"" HEX "\"\n", "line 3: key or keyfile is given twice"));
-  CHECK(refuses("[server.a]\n", "unknown table"));
-  CHECK(refuses("[client.a]\nport = \"1\"\n", "line 2: unknown key port"));
-  CHECK(refuses("[client.a]\nrights = \"all\"\n", "rights are"));
-  CHECK(refuses("[client.a]\nkey = \"short\"\n", "guessed"));
-  CHECK(refuses("[client.a]\nkeyfile = \"/does/not/exist\"\n", "line 2: cannot read"));
+#define CLIENT(values) "{\"client\": {\"a\": {" values "}}}"
+#define KEY "\"key\": \"" HEX "\""
+  static const char name_64[] = "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn";
+  static const char *const cases[][2] = {
+      {"", "line 1: "},
+      {"{\n  \"client\": x\n}", "line 2: "},
+      {"[client.a]\nkey = \"" HEX "\"\n", "line 1: "},
+      {"[]", "it must be"},
+      {"{}", "it must be"},
+      {"{\"client\": {}}", "at least one client"},
+      {"{\"client\": []}", "it must be"},
+      {"{\"server\": {\"a\": {" KEY "}}}", "it must be"},
+      {"{\"client\": {\"a\": {" KEY "}}, \"more\": 1}", "it must be"},
+      {"{\"client\": {\"a\": {" KEY "}, \"a\": {" KEY "}}}", "duplicate"},
+      {"{\"client\": {\"\": {" KEY "}}}", "a name has"},
+      {"{\"client\": {\"a b\": {" KEY "}}}", "client a b: a name has"},
+      {"{\"client\": {\"a\": \"" HEX "\"}}", "either a key"},
+      {CLIENT(""), "client a: a client has either a key"},
+      {CLIENT(KEY ", \"keyfile\": \"/k\""), "either a key"},
+      {CLIENT(KEY ", " KEY), "duplicate"},
+      {CLIENT(KEY ", \"port\": \"1\""), "client a: unknown key port"},
+      {CLIENT(KEY ", \"rights\": \"all\""), "rights are"},
+      {CLIENT(KEY ", \"rights\": \"none\""), "rights are"},
+      {CLIENT(KEY ", \"directory\": 5"), "directory is not a string"},
+      {CLIENT("\"key\": \"short\""), "guessed"},
+      {CLIENT("\"key\": \"" HEX "\\n" HEX "\""), "one line"},
+      {CLIENT("\"key\": \"sixteen characters \\u0000 or more\""), "line 1: "},
+      {CLIENT("\"keyfile\": \"/does/not/exist\""), "client a: cannot read"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) CHECK(refuses(cases[i][0], cases[i][1]));
+  char text[512];
+  snprintf(text, sizeof text, "{\"client\": {\"%s\": {" KEY "}, \"%sn\": {" KEY "}}}", name_64, name_64);
+  CHECK(refuses(text, "nn: a name has"));
   static const char *const outside[] = {"..", "../x", "/etc", "out", "out/etc", "team/../..", "missing", ""};
   for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
-    char text[256];
-    snprintf(text, sizeof text, "[client.a]\nkey = \"" HEX "\"\ndirectory = \"%s\"\n", outside[i]);
+    snprintf(text, sizeof text, CLIENT(KEY ", \"directory\": \"%s\""), outside[i]);
     CHECK(refuses(text, "which must be below"));
   }
 }

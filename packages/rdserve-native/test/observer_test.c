@@ -8,11 +8,12 @@
 #include <string.h>
 
 static char opened_path[512];
-static enum rd_serve_rights opened_rights;
+static enum rd_rights opened_rights;
 static unsigned opened;
 static uint64_t received, sent;
+static char refusal[512];
 
-static void on_opened(void *context, enum rd_serve_rights rights, const char *path) {
+static void on_opened(void *context, enum rd_rights rights, const char *path) {
   (void)context;
   opened++;
   opened_rights = rights;
@@ -25,10 +26,18 @@ static void on_moved(void *context, uint64_t more_received, uint64_t more_sent) 
   sent += more_sent;
 }
 
+static void on_refused(void *context, const char *reason) {
+  (void)context;
+  CHECK(refusal[0] == '\0');
+  snprintf(refusal, sizeof refusal, "%s", reason);
+}
+
 static struct rd_observer *create(void) {
+  refusal[0] = '\0';
   opened = 0;
   received = sent = 0;
-  return rd_observer_create(&(struct rd_observer_handler){.opened = on_opened, .moved = on_moved});
+  return rd_observer_create(
+      &(struct rd_observer_handler){.opened = on_opened, .moved = on_moved, .refused = on_refused});
 }
 
 static void ask(struct rd_observer *observer, const char *line) {
@@ -57,7 +66,8 @@ static void test_copies(void) {
 static void test_bytes(void) {
   struct rd_observer *observer = create();
   tell(observer, "rdstage/1 serve {}\n{\"event\":\"counters\",\"link\":1,\"end\":\"recv\",\"bytes\":100}\n");
-  tell(observer, "{\"event\":\"counters\",\"link\":1,\"end\":\"recv\",\"bytes\":250}\n");
+  tell(observer, "{\"bytes\":250,\"end\":\"recv\",\"link\":1,\"event\": \"counters\"}\n"); // in any order
+  tell(observer, "{\"event\":\"size\",\"note\":\"counters\",\"link\":1,\"end\":\"recv\",\"bytes\":999}\n");
   tell(observer, "{\"event\":\"counters\",\"link\":1,\"end\":\"send\",\"bytes\":7}\n");
   tell(observer, "{\"event\":\"counters\",\"link\":1,\"end\":\"recv\",\"bytes\":40}\n"); // less than before: ignored
   tell(observer, "{\"event\":\"link_ended\",\"link\":1,\"end\":\"recv\",\"bytes\":300}\n");
@@ -69,6 +79,18 @@ static void test_bytes(void) {
     tell(observer, line);
   }
   CHECK(sent <= 7 + 32);
+  rd_observer_destroy(observer);
+}
+
+static void test_refusals(void) {
+  struct rd_observer *observer = create();
+  tell(observer, "{\"event\":\"exited\",\"message\":\"failed\"}\n{\"event\":\"failed\",\"message\":7}\n");
+  tell(observer, "{\"event\":\"failed\",\"message\":\"the connection is lost\"}\n");
+  CHECK(refusal[0] == '\0');
+  tell(observer, "{\"event\":\"failed\",\"stage\":null,\"code\":\"usage\",\"message\":\"" RD_SERVED_REFUSAL
+                 "not \\u001bhere\"}\n");
+  tell(observer, "{\"event\":\"failed\",\"message\":\"" RD_SERVED_REFUSAL "again\"}\n");
+  CHECK(strcmp(refusal, "not ?here") == 0);
   rd_observer_destroy(observer);
 }
 
@@ -98,6 +120,7 @@ static void test_averages(void) {
 int main(void) {
   test_copies();
   test_bytes();
+  test_refusals();
   test_long_lines();
   test_averages();
   return test_end("observer");

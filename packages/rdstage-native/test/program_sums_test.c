@@ -72,13 +72,29 @@ static void test_dynamic(void) {
   put("dynamic/rdtree", "");
   REQUIRE(truncate("dynamic/rdtree", 1000003) == 0);
   CHECK(hold(sums) && !hold("rdhop=" ABC TREE));
-  put("rdhop", "another"); // would not be started
+  put("rdtree", "another"); // would not be started
   CHECK(hold(sums));
+  put("rdhop", "another");
+  CHECK(!hold(sums));
+  put("rdhop", "abc");
   put("dynamic/rdhop", "abd");
   CHECK(!hold(sums));
   put("dynamic/rdhop", "abc");
   REQUIRE(rename("dynamic", "elsewhere") == 0 && symlink("elsewhere", "dynamic") == 0);
   CHECK(!hold(sums));
+  REQUIRE(unlink("dynamic") == 0 && rename("elsewhere", "dynamic") == 0);
+}
+
+// A dynamic agent also starts the static program, which is in the directory above.
+static void test_above(void) {
+  const char *sums = "rdhop=" ABC ",rdtree=" EMPTY ",../rdhop=" ABC;
+  put("dynamic/rdhop", "abc");
+  put("dynamic/rdtree", "");
+  CHECK(rd_program_sums_hold("dynamic", sums));
+  put("rdhop", "another");
+  CHECK(!rd_program_sums_hold("dynamic", sums));
+  REQUIRE(unlink("rdhop") == 0);
+  CHECK(!rd_program_sums_hold("dynamic", sums));
 }
 
 int main(void) {
@@ -87,6 +103,7 @@ int main(void) {
   test_many_bytes();
   test_kinds();
   test_dynamic();
+  test_above();
   char command[64];
   snprintf(command, sizeof command, "rm -r %s", directory);
   CHECK(system(command) == 0);

@@ -19,7 +19,7 @@ static struct rd_error error;
 static bool allows(const char *rights, const char *line) {
   struct rd_served served = {.directory_fd = 3};
   struct rd_request request;
-  REQUIRE(rd_served_take_rights(&served, rights));
+  REQUIRE(rd_rights_named(rights, &served.rights));
   REQUIRE(rd_request_decode(line, strlen(line), &request, &error));
   bool allowed = request.op == RD_REQUEST_PREPARE ? rd_served_allows(&served, request.prepare, &error)
                                                   : rd_served_allows_connection(&served, request.object, &error);
@@ -36,7 +36,7 @@ static void test_rights(void) {
       {ONE(TREE("compare")), false, true, true}, {ONE(TREE("write")), false, true, true},
       {ONE(TREE("send")), false, false, false},  {ONE(TREE("copy")), false, false, true},
       {ONE(TREE("clean")), false, false, true},  {ONE(TREE("unknown")), false, false, false},
-      {ONE(COMMAND), false, false, false},
+      {ONE(TREE("unite")), false, false, false}, {ONE(COMMAND), false, false, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK(allows("read", cases[i].line) == cases[i].reads);
@@ -49,7 +49,8 @@ static void test_hops_are_bounded(void) {
   struct rd_served served = {.directory_fd = 3};
   struct rd_request request;
   static const char line[] = ONE(TREE("read"));
-  REQUIRE(rd_served_take_rights(&served, "both") && rd_served_take_ports(&served, "4000-4010"));
+  served.rights = RD_RIGHTS_BOTH;
+  REQUIRE(rd_served_take_ports(&served, "4000-4010"));
   REQUIRE(rd_request_decode(line, strlen(line), &request, &error));
   CHECK(rd_served_allows(&served, request.prepare, &error));
   const json_t *open = request.prepare->links[1].open;
@@ -71,7 +72,8 @@ static void test_options(void) {
   CHECK(!rd_served_is(&served));
   static const char *const bad_ports[] = {"", "-", "1", "1-", "-2", "2-1", "0-1", "1-65536", "1-2x", "x1-2"};
   for (size_t i = 0; i < sizeof bad_ports / sizeof *bad_ports; i++) CHECK(!rd_served_take_ports(&served, bad_ports[i]));
-  CHECK(!rd_served_take_rights(&served, "") && !rd_served_take_rights(&served, "all"));
+  CHECK(!rd_rights_named("", &served.rights) && !rd_rights_named("all", &served.rights));
+  CHECK(!rd_rights_named("none", &served.rights) && served.rights == RD_RIGHTS_NONE);
 }
 
 int main(void) {

@@ -3,7 +3,7 @@
 // The first byte of the input chooses the phase, one or two targets, and the form of the rest: a stream as it is, or
 // records, each with its type, length and payload. Each accepted name and path must be valid, each accepted record must
 // be encoded to the same bytes, and a stream must have left all directories at its end.
-// A request for the sources `a` and `b/` without `k` must accept no other name.
+// A request for the sources `a` and `b/` without `k` must accept no other name, nor one for the list `a`, `b/c`.
 #include "base/bytes.h"
 #include "fuzz.h"
 #include "pattern/request.h"
@@ -20,6 +20,7 @@ struct stream {
   size_t count, checked; // `checked`: bytes of the records read so far
   unsigned depth;
   bool is_in_contents; // of `b/`
+  unsigned char top;   // with a list: the name of the directory of depth 1
 };
 
 static void make_stream(struct stream *stream, enum rd_stream_phase phase, struct fuzz_input *input);
@@ -28,7 +29,9 @@ static int open_stream(const struct stream *stream);
 static void check_record(struct stream *stream, const struct rd_stream_reader *reader, const struct rd_record *record);
 static void check_names(const struct rd_record *record);
 static struct rd_request *make_request(uint8_t how);
-static void check_request(struct stream *stream, const struct rd_record *record);
+static void check_request(struct stream *stream, const struct rd_record *record, uint8_t how);
+static void check_listed(struct stream *stream, const struct rd_record *record);
+static bool is_letter(const struct rd_record *record, char letter);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static struct stream stream;
@@ -36,7 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rd_record record;
   struct rd_error error;
   uint8_t how = fuzz_u8(&input);
-  enum rd_stream_phase phase = how & 16 ? RD_STREAM_SHARE : (enum rd_stream_phase)(RD_STREAM_ENTRIES + how % 4);
+  bool is_share = (how & 48) == 16;
+  enum rd_stream_phase phase = is_share ? RD_STREAM_SHARE : (enum rd_stream_phase)(RD_STREAM_ENTRIES + how % 4);
   stream.count = stream.checked = stream.depth = 0;
   stream.is_in_contents = false;
   if (how & 4) {
@@ -58,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (is_own && request != NULL) {
       is_good = rd_request_check(request, &record, -1, &error);
       if (!is_good) break;
-      check_request(&stream, &record);
+      check_request(&stream, &record, how);
     }
     if (record.type == RD_RECORD_END) break;
   }
@@ -125,7 +129,7 @@ static void check_names(const struct rd_record *record) {
 
 // NULL: none.
 static struct rd_request *make_request(uint8_t how) {
-  static char a[] = "a", b[] = "b/", k[] = "k", target[] = "/dev/null/t";
+  static char a[] = "a", b[] = "b/", k[] = "k", target[] = "/dev/null/t", list[] = "b//c\0./a/\0../x\0";
   static char *sources[] = {a, b};
   static struct rd_tree_pattern patterns[] = {{false, k}};
   struct rd_error error;
@@ -139,24 +143,58 @@ static struct rd_request *make_request(uint8_t how) {
                                        .target = target,
                                        .recursive = true,
                                        .remove = how & 128};
+  if (how & 16) {
+    settings.sources = &sources[1];
+    settings.source_count = 1;
+    settings.list = RD_LIST_NUL;
+    settings.list_text = list;
+    settings.list_bytes = sizeof list - 1;
+  }
   return rd_request_create(&settings, &error);
 }
 
 // A record that was accepted; the depth is that after it.
-static void check_request(struct stream *stream, const struct rd_record *record) {
+static void check_request(struct stream *stream, const struct rd_record *record, uint8_t how) {
   const struct rd_entry *entry = &record->entry;
   bool is_directory = record->type == RD_RECORD_ENTER;
-  bool is_k = entry->name.count == 1 && entry->name.at[0] == 'k';
-  FUZZ_REQUIRE(record->type != RD_RECORD_LINK && record->type != RD_RECORD_SPECIAL && record->type != RD_RECORD_OWNER);
-  FUZZ_REQUIRE(record->type != RD_RECORD_XATTR);
+  bool has_name = rd_record_is_entry(record->type) || record->type == RD_RECORD_REMOVE;
+  bool is_k = has_name && is_letter(record, 'k');
+  FUZZ_REQUIRE(record->type != RD_RECORD_LINK && record->type != RD_RECORD_OWNER && record->type != RD_RECORD_XATTR);
+  if (record->type == RD_RECORD_SPECIAL) FUZZ_REQUIRE(!(how & 64)); // compare skips it
   if (record->type == RD_RECORD_REMOVE) FUZZ_REQUIRE(!is_k && (stream->depth > 0 || stream->is_in_contents));
   if (!rd_record_is_entry(record->type)) return;
-  if (stream->depth - is_directory > 0) {
-    FUZZ_REQUIRE(!is_k);
+  if (stream->depth - is_directory > 0) FUZZ_REQUIRE(!is_k);
+  if (how & 16) {
+    check_listed(stream, record);
+  } else if (stream->depth - is_directory > 0) {
+    return;
   } else if (entry->source == 1) {
     FUZZ_REQUIRE(is_directory && entry->name.count == 0);
     stream->is_in_contents = true;
   } else {
-    FUZZ_REQUIRE(entry->source == 0 && entry->name.count == 1 && entry->name.at[0] == 'a');
+    FUZZ_REQUIRE(entry->source == 0 && is_letter(record, 'a'));
   }
+}
+
+static void check_listed(struct stream *stream, const struct rd_record *record) {
+  bool is_directory = record->type == RD_RECORD_ENTER;
+  switch (stream->depth - is_directory) {
+  case 0:
+    FUZZ_REQUIRE(is_directory && record->entry.name.count == 0 && record->entry.source == 0);
+    stream->is_in_contents = true;
+    break;
+  case 1:
+    FUZZ_REQUIRE(is_letter(record, 'a') || (is_directory && is_letter(record, 'b')));
+    if (is_directory) stream->top = record->entry.name.at[0];
+    break;
+  case 2:
+    FUZZ_REQUIRE(stream->top == 'a' || is_letter(record, 'c'));
+    break;
+  default:
+    break;
+  }
+}
+
+static bool is_letter(const struct rd_record *record, char letter) {
+  return record->entry.name.count == 1 && record->entry.name.at[0] == (unsigned char)letter;
 }

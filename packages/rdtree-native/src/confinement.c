@@ -13,18 +13,17 @@
 
 static void confine_to_sources(const struct rd_tree_settings *settings, enum rd_landlock_tree use);
 static size_t open_sources(const struct rd_tree_settings *settings, int *fds);
+static enum rd_syscall_files files_of(enum rd_tree_role role);
 
 void rd_tree_confine(const struct rd_tree_settings *settings, int root_fd) {
   if (!RD_SANDBOX_IS_POSSIBLE) return;
-  enum rd_tree_role role = settings->role;
-  bool reads = role == RD_TREE_SCAN || role == RD_TREE_READ || role == RD_TREE_SEND;
+  const struct rd_tree_role_row *row = &rd_tree_roles[settings->role];
+  bool only_reads = row->rights == RD_RIGHTS_READ;
   if (root_fd >= 0)
-    rd_landlock_restrict_trees(&root_fd, 1, reads ? RD_LANDLOCK_READ : RD_LANDLOCK_CHANGE);
-  else if (reads)
-    confine_to_sources(settings, RD_LANDLOCK_READ);
-  else if (role == RD_TREE_CLEAN)
-    confine_to_sources(settings, RD_LANDLOCK_REMOVE);
-  rd_syscall_filter_install(&(struct rd_syscall_profile){.tree = true});
+    rd_landlock_restrict_trees(&root_fd, 1, only_reads ? RD_LANDLOCK_READ : RD_LANDLOCK_CHANGE);
+  else if (row->sources == RD_SOURCES_PATHS && !row->has_target)
+    confine_to_sources(settings, only_reads ? RD_LANDLOCK_READ : RD_LANDLOCK_REMOVE);
+  rd_syscall_filter_install(&(struct rd_syscall_profile){.files = files_of(settings->role), .tree = true});
 }
 
 // Confines the process to the directories that contain the sources, or are sources. There is no such limit at the
@@ -49,4 +48,9 @@ static size_t open_sources(const struct rd_tree_settings *settings, int *fds) {
     rd_source_path_clear(&path);
   }
   return count;
+}
+
+// Every program removes the name of its temporary file, on file systems that cannot make one without a name.
+static enum rd_syscall_files files_of(enum rd_tree_role role) {
+  return role == RD_TREE_WRITE || role == RD_TREE_COPY ? RD_FILES_TREE : RD_FILES_REMOVE;
 }

@@ -42,6 +42,15 @@ static void a_path_is_hexadecimal(void) {
                         "permission denied\"}\n") == 0);
 }
 
+static void report_part(const char *path) {
+  rd_events_kept(path, 8192);
+}
+
+static void a_part_that_is_kept_has_its_size(void) {
+  catch_events(report_part, "a");
+  CHECK(strcmp(written, "{\"event\":\"kept\",\"path\":\"61\",\"bytes\":8192}\n") == 0);
+}
+
 static void a_line_is_short_however_deep_the_tree(void) {
   static char path[60000];
   memset(path, 'a', sizeof path - 1);
@@ -77,6 +86,7 @@ static void lines_are_for_people(void) {
 
 int main(void) {
   a_path_is_hexadecimal();
+  a_part_that_is_kept_has_its_size();
   a_line_is_short_however_deep_the_tree();
   lines_are_for_people();
   return test_end("events");

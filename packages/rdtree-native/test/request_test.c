@@ -19,7 +19,7 @@ static struct rd_error error;
 static int target_fd;
 
 // Everything that an option is needed for.
-enum { R = 1, A = 2, ACLS = 4, XATTRS = 8, DELETE = 16, ALONE = 32 };
+enum { R = 1, A = 2, ACLS = 4, XATTRS = 8, DELETE = 16, ALONE = 32, LINK_DEST = 64 };
 
 struct cell {
   enum rd_tree_role role;
@@ -89,6 +89,9 @@ static const struct cell cells[] = {
     {RD_TREE_WRITE, R | A, "a", "", "dir", "P d:a l:x>aa/b", "a link to"},
     {RD_TREE_WRITE, R | A, "~", "", "dir", "P d:ann l:x>bob/y", "a link to"},
     {RD_TREE_WRITE, R | A, "~", "", "dir", "P d:ann l:x>ann/y", NULL},
+    {RD_TREE_WRITE, R, "a", "", "dir", "P k:a", "without --link-dest"},
+    {RD_TREE_WRITE, R | LINK_DEST, "a", "", "dir", "P k:a", NULL},
+    {RD_TREE_READ, R, "a", "", "", "k:a", NULL},
     // Removals.
     {RD_TREE_WRITE, R, "a", "", "dir", "P d:a r:x", "without --delete"},
     {RD_TREE_WRITE, R | DELETE, "a", "", "dir", "P d:a d:b r:x - r:y -", NULL},
@@ -122,6 +125,17 @@ static const struct cell cells[] = {
     {RD_TREE_WRITE, 0, "a", "", "new", "P A", "too late"},
     {RD_TREE_WRITE, R, "a", "", "dir", "P d:a - P", "too late"},
     {RD_TREE_COPY, 0, "a", "", "dir", "P f:b", "not a source"},
+    // Sources of which nothing comes, and special files that are skipped.
+    {RD_TREE_COMPARE, R, "a", "", "dir", "E", "nothing of a source that was asked for: \"a\""},
+    {RD_TREE_COMPARE, R, "h/a b/", "", "dir", "f:a E", "nothing of a source that was asked for: \"b/\""},
+    {RD_TREE_COMPARE, R, "a b c", "", "dir", "f:a f:a 2f:c 1E", NULL},
+    {RD_TREE_COMPARE, R, "a b c", "", "dir", "d:a d:b f:c - - 1E", "nothing of a source that was asked for: \"b\""},
+    {RD_TREE_COMPARE, R, "~ a/", "", "dir", "d:ann - E", "nothing of a source that was asked for: \"a/\""},
+    {RD_TREE_COMPARE, R, "~", "", "dir", "E", "nothing of a source that was asked for: \"~\""},
+    {RD_TREE_COMPARE, R, "a a", "", "dir", "d:a - 1d:a - E", NULL},
+    {RD_TREE_COMPARE, 0, "a", "", "dir", "c:a E", NULL},
+    {RD_TREE_COMPARE, 0, "a", "", "dir", "c:b", "not a source"},
+    {RD_TREE_WRITE, R, "a", "", "dir", "P E", NULL},
 };
 
 static void begin(void) {
@@ -153,9 +167,10 @@ static struct rd_record entry(enum rd_record_type type, uint32_t mode, const cha
   return (struct rd_record){.type = type, .entry = {.name = rd_bytes_of(name), .metadata = {.mode = mode}}};
 }
 
-// `P` and `A`: the place, into and as; `-`: LEAVE; else a type, `:` and a name: d a directory, f a file, s a symbolic
-// link, c a special file, l a hard link to the path after `>`, x an attribute, o an owner, r a removal. A digit before
-// it is the number of the source. Of a name that is a path no entry can be.
+// `P` and `A`: the place, into and as; `-`: LEAVE; `E`: END, after a digit with as many failures; else a type, `:` and
+// a name: d a directory, f a file, s a symbolic link, c a special file, l a hard link to the path after `>`,
+// k a file of --link-dest, x an attribute, o an owner, r a removal. A digit before it is the number of the source.
+// Of a name that is a path no entry can be.
 static struct rd_record parse(char *word) {
   uint32_t source = *word >= '0' && *word <= '9' ? (uint32_t)(*word++ - '0') : 0;
   char type = *word, *name = type != '\0' && word[1] == ':' ? word + 2 : word + 1, *target = strchr(name, '>');
@@ -168,11 +183,17 @@ static struct rd_record parse(char *word) {
     return (struct rd_record){.type = RD_RECORD_PLACE, .place = RD_PLACE_AS};
   case '-':
     return (struct rd_record){.type = RD_RECORD_LEAVE, .leave = {true}};
+  case 'E':
+    return (struct rd_record){.type = RD_RECORD_END, .end = {.failures = source}};
   case 'd':
     record = entry(RD_RECORD_ENTER, S_IFDIR | 0755, name);
     break;
   case 'f':
     record = entry(RD_RECORD_FILE, S_IFREG | 0644, name);
+    break;
+  case 'k':
+    record = entry(RD_RECORD_FILE, S_IFREG | 0644, name);
+    record.entry.want = RD_WANT_LINK;
     break;
   case 's':
     record = entry(RD_RECORD_SYMLINK, S_IFLNK | 0777, name);
@@ -202,6 +223,7 @@ static struct rd_tree_settings settings_of(enum rd_tree_role role, int options) 
                                    .acls = options & ACLS,
                                    .xattrs = options & XATTRS,
                                    .remove = options & DELETE,
+                                   .link_dest_count = options & LINK_DEST ? 1 : 0,
                                    .alone = options & ALONE};
 }
 
@@ -231,7 +253,7 @@ static void check_cell(const struct cell *cell) {
   bool is_expected = taken == count && is_right == (cell->fault == NULL);
   if (!is_right) is_expected &= cell->fault != NULL && strstr(error.message, cell->fault) != NULL;
   if (!CHECK(is_expected)) fprintf(stderr, "%s | %s\n", cell->stream, is_right ? "" : error.message);
-  if (!is_right) CHECK(error.code == RD_CODE_NOT_REQUESTED && strstr(error.message, " that was not asked for: \""));
+  if (!is_right) CHECK(error.code == RD_CODE_NOT_REQUESTED && strstr(error.message, " asked for: \""));
   rd_request_destroy(request);
 }
 
@@ -391,12 +413,63 @@ static void accepts_only_what_was_asked_for(void) {
   CHECK(accepted > 100000);
 }
 
+// Of one list in both forms: the words of `list`, each with an end.
+static void covers_the_paths_of_a_list(void) {
+  static const struct {
+    const char *list, *stream, *fault;
+  } lists[] = {
+      {"b/c a ./x//y/ ../z /e", "P d: f:a d:a f:any d:deep - - d:b f:c - d:x d:y f:1 - - -", NULL},
+      {"b/c", "P d: f:a", "\"a\" (not in the list)"},
+      {"b/c", "P d: f:b", "\"b\" (not in the list)"},
+      {"b/c", "P d: s:b", "not in the list"},
+      {"b/c", "P d: d:b f:d", "\"b/d\" (not in the list)"},
+      {"b/c", "P d: d:b d:d", "not in the list"},
+      {"b/c bb b- b.c", "P d: d:b f:b", "not in the list"},
+      {"b/cc", "P d: d:b f:c", "not in the list"},
+      {"b/c", "P d: d:b d:c f:d - f:cc", "not in the list"},
+      {"../b /c", "P d: f:b", "not in the list"},
+      {"", "P d: -", NULL},
+      {"", "P d: d:b", "not in the list"},
+      {"x ./", "P d: f:any d:d f:x", NULL},
+      {"b/c b/d", "P d: d:b f:c l:d>b/c", NULL},
+      {"b/c b/d", "P d: d:b f:c l:d>b/e", "a link to"},
+      {"b/c b/d", "P d: d:b f:c l:d>b", "a link to"},
+  };
+  static char source[] = "s/", target[] = "dir";
+  char *sources[] = {source};
+  for (size_t i = 0; i < 2 * (sizeof lists / sizeof *lists); i++) {
+    char text[64], stream[128], *words[WORDS_MAX];
+    struct rd_tree_settings settings = settings_of(RD_TREE_WRITE, R | A);
+    snprintf(text, sizeof text, "%s", lists[i / 2].list);
+    snprintf(stream, sizeof stream, "%s", lists[i / 2].stream);
+    settings.list = i % 2 ? RD_LIST_NUL : RD_LIST_LINES;
+    settings.list_text = text;
+    settings.list_bytes = strlen(text);
+    for (char *at = text; (at = strchr(at, ' ')) != NULL;) *at = settings.list == RD_LIST_NUL ? '\0' : '\n', at++;
+    settings.sources = sources;
+    settings.source_count = 1;
+    settings.target = target;
+    struct rd_request *request = rd_request_create(&settings, &error);
+    size_t count = split(stream, words), taken = 0;
+    bool is_right = true;
+    while (is_right && taken < count) {
+      struct rd_record record = parse(words[taken++]);
+      is_right = rd_request_check(request, &record, -1, &error);
+    }
+    const char *fault = lists[i / 2].fault;
+    bool is_expected = taken == count && (is_right ? fault == NULL : fault != NULL && strstr(error.message, fault));
+    if (!CHECK(is_expected)) fprintf(stderr, "%s: %s\n", lists[i / 2].stream, is_right ? "" : error.message);
+    rd_request_destroy(request);
+  }
+}
+
 int main(void) {
   begin();
   for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) check_cell(&cells[i]);
   tells_what_was_sent();
   names_are_those_of_scan();
   refuses_what_is_too_deep();
+  covers_the_paths_of_a_list();
   accepts_only_what_was_asked_for();
   end();
   rd_request_destroy(NULL);

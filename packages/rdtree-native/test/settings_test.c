@@ -9,6 +9,8 @@
 
 #define SCAN "{\"role\":\"scan\",\"run\":\"a-1\",\"sources\":[\"2f61\"]"
 #define WRITE "{\"role\":\"write\",\"run\":\"a\",\"target\":\"62\""
+#define KEY "120000000000000000000000000000ff"
+#define MANY "\"61\",\"61\",\"61\",\"61\",\"61\",\"61\",\"61\","
 #define RUN_63 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
 
 static struct rd_error error;
@@ -28,9 +30,11 @@ static void test_all_fields(void) {
       decode("{\"role\":\"copy\",\"run\":\"" RUN_63 "\",\"sources\":[\"61\",\"ff2F0a\"],\"target\":\"7e2f\","
              "\"list\":\"none\",\"patterns\":[{\"include\":true,\"pattern\":\"2a\"},"
              "{\"include\":false,\"pattern\":\"\"}],\"recursive\":true,\"archive\":true,\"acls\":true,\"xattrs\":true,"
-             "\"one_file_system\":true,\"checksum\":true,\"remove\":true,\"remove_most\":0,\"make_parents\":true,"
+             "\"one_file_system\":true,\"checksum\":true,\"update\":true,\"remove\":true,\"remove_most\":0,\"make_"
+             "parents\":true,"
              "\"partial\":true,\"in_place\":true,\"verify\":true,\"clean\":true,\"paths\":true,\"plan\":\"json\","
-             "\"jobs\":64,\"alone\":true,\"report\":\"verbose\",\"more\":[1]}");
+             "\"link_dests\":[\"2e2e\",\"2f61\"],\"jobs\":64,\"alone\":true,\"report\":\"verbose\","
+             "\"key\":\"" KEY "\",\"list_text\":\"610062\",\"more\":[1]}");
   REQUIRE(settings != NULL);
   CHECK(settings->role == RD_TREE_COPY && strcmp(settings->run, RUN_63) == 0);
   CHECK(settings->source_count == 2 && strcmp(settings->sources[1], "\xff/\n") == 0);
@@ -38,9 +42,13 @@ static void test_all_fields(void) {
   CHECK(settings->pattern_count == 2 && settings->patterns[0].is_include && !settings->patterns[1].is_include);
   CHECK(strcmp(settings->patterns[0].text, "*") == 0 && *settings->patterns[1].text == '\0');
   CHECK(settings->recursive && settings->archive && settings->acls && settings->xattrs && settings->one_file_system);
-  CHECK(settings->checksum && settings->remove && settings->make_parents && settings->partial && settings->in_place);
+  CHECK(settings->update && settings->checksum && settings->remove && settings->make_parents && settings->partial &&
+        settings->in_place);
   CHECK(settings->verify && settings->clean && settings->paths && settings->remove_most == 0 && settings->jobs == 64);
   CHECK(settings->alone && settings->report == RD_REPORT_VERBOSE);
+  CHECK(settings->key[0] == 0x12 && settings->key[15] == 0xff);
+  CHECK(settings->list_bytes == 3 && memcmp(settings->list_text, "a\0b", 3) == 0);
+  CHECK(settings->link_dest_count == 2 && strcmp(settings->link_dests[1], "/a") == 0);
   rd_tree_settings_destroy(settings);
 }
 
@@ -50,7 +58,7 @@ static void test_one_flag(void) {
   REQUIRE(settings != NULL);
   CHECK(settings->checksum && !settings->recursive && !settings->archive && !settings->acls && !settings->xattrs);
   CHECK(!settings->one_file_system && !settings->remove && !settings->make_parents && !settings->partial);
-  CHECK(!settings->in_place && !settings->verify && !settings->clean && !settings->paths);
+  CHECK(!settings->in_place && !settings->verify && !settings->clean && !settings->paths && !settings->update);
   rd_tree_settings_destroy(settings);
 }
 
@@ -131,9 +139,13 @@ static void test_refused(void) {
       {"{\"role\":\"write\",\"run\":\"a\",\"target\":\"00\"}", "target"},
       {"{\"role\":\"write\",\"run\":\"a\",\"target\":\"\"}", "target"},
       {"{\"role\":\"write\",\"run\":\"a\",\"target\":null}", "target"},
+      {WRITE ",\"link_dests\":\"61\"}", "link_dests"},
+      {WRITE ",\"link_dests\":[\"\"]}", "link_dests"},
+      {WRITE ",\"link_dests\":[\"61\",0]}", "link_dests"},
+      {WRITE ",\"link_dests\":[" MANY MANY MANY "\"61\"]}", "link_dests"},
       {WRITE ",\"jobs\":-1}", "jobs"},
       {WRITE ",\"jobs\":65}", "jobs"},
-      {WRITE ",\"jobs\":1.5}", "nteger"},
+      {WRITE ",\"jobs\":1.5}", "jobs"},
       {WRITE ",\"jobs\":99999999999999999999}", ""},
       {WRITE ",\"remove_most\":-1}", "remove_most"},
       {WRITE ",\"remove\":1}", "remove"},
@@ -141,6 +153,11 @@ static void test_refused(void) {
       {WRITE ",\"in_place\":null}", "in_place"},
       {SCAN ",\"list\":\"line\"}", "list"},
       {SCAN ",\"list\":true}", "list"},
+      {SCAN ",\"list_text\":\"6\"}", "list_text"},
+      {SCAN ",\"list_text\":[]}", "list_text"},
+      {WRITE ",\"key\":\"12\"}", "key"},
+      {WRITE ",\"key\":\"" KEY "00\"}", "key"},
+      {WRITE ",\"key\":7}", "key"},
       {SCAN ",\"plan\":\"\"}", "plan"},
       {SCAN ",\"report\":\"lines\"}", "report"},
       {SCAN ",\"report\":3}", "report"},

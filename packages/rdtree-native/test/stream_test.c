@@ -58,6 +58,8 @@ static const struct {
     {RD_STREAM_DECISIONS, "brz", false},
     {RD_STREAM_DECISIONS, "bxrxbrz", false},
     {RD_STREAM_DECISIONS, "RPz", false},
+    {RD_STREAM_DECISIONS, "Ptyxtz", false},
+    {RD_STREAM_DECISIONS, "bt", true},
     {RD_STREAM_DECISIONS, "PP", true},
     {RD_STREAM_DECISIONS, "fP", true},
     {RD_STREAM_DECISIONS, "xP", true},
@@ -79,6 +81,9 @@ static const struct {
     {RD_STREAM_CONTENTS, "fDADA", true},
     {RD_STREAM_CONTENTS, "fDXz", false},
     {RD_STREAM_CONTENTS, "f0z", false},
+    {RD_STREAM_CONTENTS, "tyfEtz", false},
+    {RD_STREAM_CONTENTS, "tD", true},
+    {RD_STREAM_CONTENTS, "tE", true},
     {RD_STREAM_CONTENTS, "fz", true},
     {RD_STREAM_CONTENTS, "ff", true},
     {RD_STREAM_CONTENTS, "fDf", true},
@@ -125,6 +130,7 @@ static const struct {
     {RD_STREAM_CONTENTS, "fw", true},
     {RD_STREAM_ENTRIES, "w", true},
     {RD_STREAM_ENTRIES, "k", true},
+    {RD_STREAM_ENTRIES, "t", true},
 };
 
 static const unsigned char wants[] = {RD_WANT_ALL, RD_WANT_NOTHING, RD_WANT_METADATA};
@@ -145,6 +151,7 @@ static struct rd_record make(char letter) {
       {'e', RD_RECORD_ENTER, S_IFDIR, RD_WANT_ALL}, // the target itself
       {'1', RD_RECORD_FILE, S_IFREG, RD_WANT_ALL},  // of the second source
       {'F', RD_RECORD_FAILED, 0, RD_WANT_ALL},          {'R', RD_RECORD_REMOVE, 0, RD_WANT_ALL},
+      {'t', RD_RECORD_FILE, S_IFREG, RD_WANT_LINK},     {'y', RD_RECORD_SYMLINK, S_IFLNK, RD_WANT_LINK},
   };
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     if (entries[i].letter != letter) continue;

@@ -132,6 +132,7 @@ function connected(link: number, end: string): object {
   const made = {
     transport: 'tcp',
     cipher: 'aes-256-gcm',
+    openssl: '3.5.9',
     local: '1.2.3.4:5',
     peer: '1.2.3.4:6',
     device: null,

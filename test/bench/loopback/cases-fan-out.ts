@@ -23,6 +23,9 @@ export interface FanOutCases {
   /** A run to one host: its processor time limits the rate of a chain on these cores. */
   readonly oneHost: Case;
   readonly widths: readonly Width[];
+  /** A chain, and the same with a host that is killed when it has half of the stream. */
+  readonly whole: Case;
+  readonly mended: Case;
   /** The case of logins is the first. */
   readonly many: readonly [Case, ...Case[]];
 }
@@ -38,7 +41,9 @@ export function fanOutCases({ mib }: Setup, logins: Case): FanOutCases {
   const streamMib = Math.ceil(mib / 2);
   const oneHost = chain('rdpipe, 1 host', 1, streamMib);
   const widths = WIDTHS.map((width) => widthOf(width, streamMib, oneHost));
-  return { oneHost, widths, many: [logins, ...toMany(mib, logins)] };
+  const whole = chain(`rdpipe, a chain of ${WIDTH_MAX}, --require any`, WIDTH_MAX, streamMib, LOSSES);
+  const many = [logins, ...toMany(mib, logins)] as const;
+  return { oneHost, widths, whole, mended: mended(streamMib), many };
 }
 
 function widthOf(width: number, mib: number, oneHost: Case): Width {
@@ -52,12 +57,33 @@ function widthOf(width: number, mib: number, oneHost: Case): Width {
   return { chain: { ...chain(`rdpipe, a chain of ${width}`, width, mib), ...(widest && { goals }) }, oneByOne, tee };
 }
 
-function chain(name: string, width: number, mib: number): Case {
+function chain(name: string, width: number, mib: number, options = ''): Case {
   // A stage on one host has no $RDPIPE_HOST.
   const sink = width === 1 ? '"h1:> $OUTPUTS/h1"' : `"h[1-${width}]:> $OUTPUTS/"'$RDPIPE_HOST'`;
-  const command = `${PLAIN} --json ":< $STREAM" ${sink}`;
+  const command = `${PLAIN} --json ${options} ":< $STREAM" ${sink}`;
   const read: Case['read'] = ([said = '']) => ofChain(said, mib * MIB, cpus().length);
   return { ...fanOut({ name, command, width, mib }), read };
+}
+
+const LOSSES = '--require any';
+const LOST = 'h4';
+
+/** A stream that is so short that the host may have all of it before it is killed, in the rounds that warm up. */
+const SHORT_MIB = 64;
+
+/** The processes of a host are those with its home in their environment. */
+function mended(mib: number): Case {
+  const name = `the same, ${LOST} killed in the middle`;
+  const half = (mib * MIB) / 2;
+  const missed = mib < SHORT_MIB ? `rm -f "$OUTPUTS/${LOST}"; exit 0` : 'exit 1';
+  const command = `its() { grep -lzx "HOME=\${SSH_CONFIG%/*}/${LOST}" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3; }
+written() { for pid in $(its); do sed -n 's/^wchar: //p' /proc/$pid/io; done 2>/dev/null | sort -n | tail -1; }
+${PLAIN} -q ${LOSSES} ":< $STREAM" "h[1-${WIDTH_MAX}]:> $OUTPUTS/"'$RDPIPE_HOST' & run=$!
+until [ "$(written)" -gt ${half} ] 2>/dev/null; do
+  kill -0 $run 2>/dev/null || { wait $run && ${missed}; }
+done
+kill -STOP $(its); kill -KILL $(its); wait $run`;
+  return fanOut({ name, command, width: WIDTH_MAX, mib, lost: LOST });
 }
 
 function byTurns(width: number, mib: number): Case {

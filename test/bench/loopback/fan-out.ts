@@ -11,17 +11,22 @@ export interface FanOut {
   readonly mib: number;
   /** Path of a host's copy, a word of bash with `$host` in it. Default: a file in the directory `$OUTPUTS`. */
   readonly copy?: string;
+  /** A host that must not have a copy. */
+  readonly lost?: string;
 }
 
 /** The rate is the sum of all hosts. */
-export function fanOut({ name, command, width, mib, copy = '"$OUTPUTS/$host"' }: FanOut): Case {
+export function fanOut({ name, command, width, mib, copy = '"$OUTPUTS/$host"', lost = '' }: FanOut): Case {
   const remove = `for host in ${hosts(width)}; do rm -f ${copy}; done`;
   return {
     name,
     parts: [here(command)],
     bytes: width * mib * MIB,
     before: ['mkdir -p "$OUTPUTS"', stream(mib * MIB), remove, backed(width)].join(' && '),
-    after: `for host in ${hosts(width)}; do cmp "$STREAM" ${copy} || exit; done; ${remove}`,
+    after: `for host in ${hosts(width)}; do
+  if [ $host = '${lost}' ]; then ! [ -e ${copy} ]; else cmp "$STREAM" ${copy}; fi || exit
+done
+${remove}`,
     read: nothing,
   };
 }

@@ -13,6 +13,7 @@ import { type Case, GIB, type Listening, type Part } from '../case.ts';
 import type { Figures } from '../figures.ts';
 import { readingHere, TICKS_A_SECOND, workBetween } from '../processors.ts';
 import type { Ground } from '../rounds.ts';
+import { CubicLoopback } from './congestion.ts';
 import { type Measured, type Running, startMeasured, type Usage } from './measured.ts';
 import { SlowLink } from './slow-link.ts';
 import { SwitchedHosts } from './switched-hosts.ts';
@@ -34,44 +35,48 @@ export interface GroundOptions {
   readonly switchedHosts: boolean;
   /** Whether to create trees, and a disk to which they are copied. */
   readonly copies: boolean;
+  /** Whether cases can run with cubic. */
+  readonly cubic: boolean;
 }
 
 /** Networks that the tables need. */
 interface Networks {
-  readonly link: SlowLink | undefined;
-  readonly switched: SwitchedHosts | undefined;
+  link?: SlowLink;
+  switched?: SwitchedHosts;
+  cubic?: CubicLoopback;
 }
 
 export class LoopbackGround implements Ground {
   readonly #directory: string;
   readonly #ssh: SshHosts;
-  readonly #link: SlowLink | undefined;
-  readonly #switched: SwitchedHosts | undefined;
+  readonly #networks: Readonly<Networks>;
   readonly #copies: boolean;
   readonly #running = new Set<Running>();
 
-  private constructor(directory: string, ssh: SshHosts, copies: boolean, networks: Networks) {
+  private constructor(directory: string, ssh: SshHosts, copies: boolean, networks: Readonly<Networks>) {
     this.#directory = directory;
     this.#copies = copies;
     this.#ssh = ssh;
-    this.#link = networks.link;
-    this.#switched = networks.switched;
+    this.#networks = networks;
   }
 
-  static async open({ parent, hosts, slowLink, switchedHosts, copies }: GroundOptions): Promise<LoopbackGround> {
+  static async open({ parent, hosts, slowLink, switchedHosts, copies, cubic }: GroundOptions): Promise<LoopbackGround> {
     const directory = mkdtempSync(join(parent, 'rdpipe-bench-'));
-    mkdirSync(join(directory, 'homes'));
+    for (const part of ['homes', 'cubic']) mkdirSync(join(directory, part));
     writeFileSync(join(directory, 'key'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
-    const names = Array.from({ length: hosts }, (_, index) => ({ name: `h${index + 1}` }));
-    const link = slowLink ? await SlowLink.open() : undefined;
-    let switched: SwitchedHosts | undefined;
+    const names = Array.from({ length: hosts }, (_, index) => ({
+      name: `h${index + 1}`,
+      defaultKeyExchange: true,
+    }));
+    const networks: Networks = {};
     try {
-      if (switchedHosts) switched = await SwitchedHosts.open(join(directory, 'switched'));
+      if (slowLink) networks.link = await SlowLink.open();
+      if (switchedHosts) networks.switched = await SwitchedHosts.open(join(directory, 'switched'));
+      if (cubic) networks.cubic = await CubicLoopback.open(join(directory, 'cubic'));
       const ssh = await startSshHosts(join(directory, 'homes'), names);
-      return new LoopbackGround(directory, ssh, copies, { link, switched });
+      return new LoopbackGround(directory, ssh, copies, networks);
     } catch (error) {
-      await switched?.close();
-      await link?.close();
+      await closeAll(networks);
       throw error;
     }
   }
@@ -79,8 +84,7 @@ export class LoopbackGround implements Ground {
   async close(): Promise<void> {
     for (const running of this.#running) running.kill();
     await this.#ssh.close();
-    await this.#switched?.close();
-    await this.#link?.close();
+    await closeAll(this.#networks);
     removeFreshDisk(this.#directory);
     rmSync(this.#directory, { recursive: true, force: true });
   }
@@ -102,12 +106,13 @@ export class LoopbackGround implements Ground {
   }
 
   /** The rate is that of the whole run, unless the case reads another one from its output. */
-  async runOnce({ parts, read, bytes, before, after }: Case): Promise<Figures> {
-    const env = await this.#environment();
+  async runOnce({ parts, read, bytes, before, after, congestion }: Case): Promise<Figures> {
+    const env = await this.#environment(congestion);
+    this.#networks.link?.setCongestionControl(congestion);
     if (before !== undefined) await this.#run(before, env);
     await this.#serversAreIdle();
     const [reading, serversS, began] = [readingHere(), this.#serversTime(), performance.now()];
-    const measured = await this.#runParts(parts, env);
+    const measured = await this.#runParts(parts, env, this.#through(congestion));
     await this.#serversAreIdle();
     const machine = workBetween(reading, readingHere());
     const elapsedS = (performance.now() - began) / 1000;
@@ -122,7 +127,9 @@ export class LoopbackGround implements Ground {
   }
 
   /** Variables for the command lines. */
-  async #environment(): Promise<NodeJS.ProcessEnv> {
+  async #environment(congestion?: string): Promise<NodeJS.ProcessEnv> {
+    const { link, switched, cubic } = this.#networks;
+    const ssh = (congestion === undefined ? undefined : cubic?.ssh) ?? this.#ssh;
     return {
       ...process.env,
       PATH: `${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`,
@@ -134,35 +141,46 @@ export class LoopbackGround implements Ground {
       MARK: join(this.#directory, 'mark'),
       TEXT: join(this.#directory, 'text'),
       TARGET: join(this.#directory, 'target'),
-      SSH_CONFIG: this.#ssh.configFile,
+      SSH_CONFIG: ssh.configFile,
       ...placesOf(this.#directory),
       OUTPUTS: join(this.#directory, 'outputs'),
       STREAM: join(this.#directory, 'stream'),
-      ...this.#link?.environment,
-      ...this.#switched?.environment,
+      ...link?.environment,
+      ...switched?.environment,
     };
   }
 
-  async #runParts(parts: readonly Part[], env: NodeJS.ProcessEnv): Promise<Measured[]> {
+  /** Prefix of the command lines of a case. */
+  #through(congestion: string | undefined): readonly string[] {
+    return congestion === undefined ? [] : (this.#networks.cubic?.through ?? []);
+  }
+
+  async #runParts(parts: readonly Part[], env: NodeJS.ProcessEnv, through: readonly string[]): Promise<Measured[]> {
     const ends: Promise<Measured>[] = [];
     for (const { command, listens } of parts) {
-      const ended = this.#run(command, env);
+      const ended = this.#run(command, env, through);
       ends.push(ended);
       // A part that fails before it listens rejects with the reason.
-      if (listens !== undefined) await Promise.race([this.#listens(Number(env.PORT), listens, env), ended]);
+      if (listens !== undefined) await Promise.race([this.#listens(Number(env.PORT), listens, env, through), ended]);
     }
     return Promise.all(ends);
   }
 
-  async #listens(port: number, { through = '' }: Listening, env: NodeJS.ProcessEnv): Promise<void> {
+  async #listens(
+    port: number,
+    { through: inside = '' }: Listening,
+    env: NodeJS.ProcessEnv,
+    outside: readonly string[],
+  ): Promise<void> {
+    const through = inside === '' ? outside.join(' ') : inside;
     await eventually(() => {
       const sockets = output('bash', ['-c', `${through} cat /proc/net/tcp /proc/net/tcp6`], '', env).toString();
       if (!isListening(port, sockets)) throw new Error(`nothing listens at port ${port}`);
     }, LISTENS_MS);
   }
 
-  #run(command: string, env: NodeJS.ProcessEnv): Promise<Measured> {
-    const running = startMeasured(command, env, this.#directory);
+  #run(command: string, env: NodeJS.ProcessEnv, through: readonly string[] = []): Promise<Measured> {
+    const running = startMeasured(command, env, this.#directory, through);
     this.#running.add(running);
     return running.ended.finally(() => this.#running.delete(running));
   }
@@ -178,7 +196,10 @@ export class LoopbackGround implements Ground {
   }
 
   get #servers(): number[] {
-    return [this.#ssh, this.#switched?.ssh].flatMap((ssh) => [...(ssh?.hosts.values() ?? [])]).map(({ pid }) => pid);
+    const { switched, cubic } = this.#networks;
+    return [this.#ssh, switched?.ssh, cubic?.ssh]
+      .flatMap((ssh) => [...(ssh?.hosts.values() ?? [])])
+      .map(({ pid }) => pid);
   }
 
   /** Waits until sessions have ended: their processor time is then part of their server's. */
@@ -193,6 +214,12 @@ export class LoopbackGround implements Ground {
   #serversTime(): number {
     return this.#servers.reduce((sum, pid) => sum + timeOf(pid), 0);
   }
+}
+
+async function closeAll({ link, switched, cubic }: Readonly<Networks>): Promise<void> {
+  await cubic?.close();
+  await switched?.close();
+  await link?.close();
 }
 
 /** If a case has two ends, its first part is the receiver. */

@@ -28,8 +28,14 @@ export interface Running {
   kill(): void;
 }
 
-export function startMeasured(command: string, env: NodeJS.ProcessEnv, cwd: string): Running {
-  const started = startProgram([program('measure'), 'bash', '-c', `set -o pipefail; ${command}`], {
+/** `through`: prefix of a command line; it must exec its command. */
+export function startMeasured(
+  command: string,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  through: readonly string[] = [],
+): Running {
+  const started = startProgram([...through, program('measure'), 'bash', '-c', `set -o pipefail; ${command}`], {
     cwd,
     env,
     extendEnv: false,

@@ -7,11 +7,13 @@ import { configure, inside, makeNamespace, ownNamespaces, removeNamespace } from
 import { succeeds } from '../../support/run-program.ts';
 import { type Started, startProgram } from '../../support/start-program.ts';
 import { program } from '../programs/programs.ts';
+import { ofRoute } from './congestion.ts';
 
 /** Twice the delay of a packet. */
 export const ROUND_TRIP_MS = 50;
 export const RECEIVER_ADDRESS = '10.78.0.2';
 const SENDER_ADDRESS = '10.78.0.1';
+const NETWORK = '10.78.0.0/24';
 const MTU = 9000;
 
 export class SlowLink {
@@ -45,6 +47,14 @@ export class SlowLink {
   get environment(): NodeJS.ProcessEnv {
     const [sender, receiver] = this.#namespaces;
     return { SENDER: inside(sender).join(' '), RECEIVER: inside(receiver).join(' ') };
+  }
+
+  /** Sets the congestion control of the next connections; default: this machine's. */
+  setCongestionControl(congestion: string | undefined): void {
+    for (const [index, address] of [SENDER_ADDRESS, RECEIVER_ADDRESS].entries()) {
+      const route = `route replace ${NETWORK} dev slow0 proto kernel scope link src ${address}`;
+      configure(this.#namespaces[index] ?? '', [`${route}${ofRoute(congestion)}`]);
+    }
   }
 
   async close(): Promise<void> {

@@ -39,7 +39,7 @@ export class SwitchedHosts {
       makeSwitch(names);
       const specs = names.map((name, index): HostSpec => {
         const through = [...inside(namespaceOf(name)), ...WITH_DIRECTORY, join(directory, name), outputs];
-        return { name, network: { through, address: addressOf(index) } };
+        return { name, network: { through, address: addressOf(index) }, defaultKeyExchange: true };
       });
       mkdirSync(join(directory, 'homes'));
       return new SwitchedHosts(await startSshHosts(join(directory, 'homes'), specs), directory, namespaces);

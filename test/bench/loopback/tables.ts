@@ -27,11 +27,14 @@ export const LOOPBACK_TABLES = [
   'copy-again',
   'copy-empty',
   'fan-out-width',
+  'fan-out-loss',
   'fan-out-hosts',
   'fan-out-tools',
 ] as const;
 export type LoopbackTable = (typeof LOOPBACK_TABLES)[number];
 export const COPY_TABLES: readonly LoopbackTable[] = LOOPBACK_TABLES.filter((name) => name.startsWith('copy-'));
+/** Tables of TCP's throughput: their cases also run with cubic. */
+export const CUBIC_TABLES: readonly LoopbackTable[] = ['pipe', 'null', 'encrypted', 'window'];
 export const FAN_OUT_TABLES: readonly LoopbackTable[] = LOOPBACK_TABLES.filter((name) => name.startsWith('fan-out-'));
 
 const RATE: Column = { title: 'MB/s', figure: 'mb_per_s', digits: 0 };
@@ -54,11 +57,11 @@ export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Reco
 }
 
 /** The ground that these tables need: the number of ssh servers, the slow link, and so on. */
-export function groundFor(tables: readonly LoopbackTable[]): Omit<GroundOptions, 'parent'> {
+export function groundFor(tables: readonly LoopbackTable[]): Omit<GroundOptions, 'parent' | 'cubic'> {
   const long = (['start', 'stages', 'fan-out-hosts'] as const).some((name) => tables.includes(name));
   const copies = tables.some((name) => COPY_TABLES.includes(name));
   const [slowLink, switchedHosts] = [tables.includes('window'), tables.includes('fan-out-tools')];
-  const hosts = long ? STAGES_MAX : tables.includes('fan-out-width') ? WIDTH_MAX : 2;
+  const hosts = long ? STAGES_MAX : tables.includes('fan-out-width') || tables.includes('fan-out-loss') ? WIDTH_MAX : 2;
   return { hosts, slowLink, switchedHosts, copies };
 }
 
@@ -220,9 +223,9 @@ function copyTables(
 }
 
 function fanOutTables(
-  { fanOut: { oneHost, widths, many }, fanOutTools }: LoopbackCases,
+  { fanOut: { oneHost, widths, whole, mended, many }, fanOutTools }: LoopbackCases,
   mib: number,
-): Readonly<Record<'fan-out-width' | 'fan-out-hosts' | 'fan-out-tools', Table>> {
+): Readonly<Record<'fan-out-width' | 'fan-out-loss' | 'fan-out-hosts' | 'fan-out-tools', Table>> {
   const streamMib = Math.ceil(mib / 2);
   const all: Column = { ...RATE, title: 'MB/s to all' };
   const processor: Column = { title: 'CPU s', figure: 'cpu_s', digits: 2 };
@@ -243,6 +246,11 @@ function fanOutTables(
         { title: 'of what the cores allow', figure: 'gib_per_core_s', digits: 2, base: chains },
         processor,
       ],
+    },
+    'fan-out-loss': {
+      title: `A chain of ${WIDTH_MAX} hosts that loses one`,
+      cases: [whole, mended],
+      columns: [WALL, { ...WALL, title: '× without a loss', base: whole }, processor],
     },
     'fan-out-hosts': {
       title: 'A chain of 32 hosts',

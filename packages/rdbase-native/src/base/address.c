@@ -29,6 +29,11 @@ size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_
   return look_up(host, port, addresses, most, error);
 }
 
+bool rd_socket_address_is_known(const char *host) {
+  struct rd_socket_address address;
+  return host[0] == '/' || read_ipv4(host, 0, &address) || read_ipv6(host, 0, &address);
+}
+
 void rd_socket_address_set_port(struct rd_socket_address *socket_address, uint16_t port) {
   if (socket_address->address.ss_family == AF_INET)
     ((struct sockaddr_in *)(void *)&socket_address->address)->sin_port = htons(port);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -22,6 +23,9 @@ struct rd_socket_address {
 // RD_CODE_CANNOT_CONNECT if there is no address.
 size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_address *addresses, size_t most,
                               struct rd_error *error);
+
+// Returns true if `host` is a path or a numeric address, so that no service is asked for it.
+bool rd_socket_address_is_known(const char *host);
 
 // Sets the port of an IPv4 or IPv6 address. Leaves other addresses unchanged.
 void rd_socket_address_set_port(struct rd_socket_address *socket_address, uint16_t port);

@@ -27,6 +27,9 @@ void rd_json_lines_put(struct rd_json_lines *lines, json_t *object, bool droppab
 // Waits until everything is written, the other side is gone, or `most_ms` have passed.
 void rd_json_lines_drain(struct rd_json_lines *lines, int most_ms);
 
+// Frees the value, and first wipes every text in its objects, because one may be a key. Accepts NULL.
+void rd_json_destroy(json_t *value);
+
 // The descriptor and events to poll for; fd -1 once no more input can come.
 struct pollfd rd_json_lines_poll(const struct rd_json_lines *lines);
 

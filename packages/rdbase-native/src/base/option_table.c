@@ -53,6 +53,12 @@ bool rd_option_number(const char *text, long least, long most, long *out) {
   return end != text && *end == '\0' && errno == 0 && *out >= least && *out <= most;
 }
 
+int rd_option_word(const char *text, const char *const *words) {
+  for (int i = 0; text != NULL && words[i] != NULL; i++)
+    if (strcmp(text, words[i]) == 0) return i;
+  return -1;
+}
+
 // '+' makes getopt_long() stop at the first operand; ':' makes it distinguish a missing value from an unknown option.
 static void flatten(const struct rd_option_table *table, struct flat *flat) {
   *flat = (struct flat){.letters = "+:"};

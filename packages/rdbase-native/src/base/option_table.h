@@ -44,5 +44,7 @@ void rd_option_table_write_help(const struct rd_option_table *table, FILE *out);
 
 // Parses a decimal integer from `least` to `most`. Returns false for any other text.
 bool rd_option_number(const char *text, long least, long most, long *out);
+// Returns the index of `text` in `words`, a list that ends with NULL; -1 if it is not there, or NULL.
+int rd_option_word(const char *text, const char *const *words);
 
 #endif

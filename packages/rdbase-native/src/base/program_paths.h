@@ -12,5 +12,7 @@ bool rd_program_paths_directory(char *path, size_t path_bytes, struct rd_error *
 // Finds the program `name`: `rdsend`, `rdrecv` or `rdtree`. Prefers the build in dynamic/, which can use the host's
 // libraries, to the one in the directory itself. Returns false (RD_CODE_INTERNAL) if there is neither.
 bool rd_program_paths_find(const char *name, char *path, size_t path_bytes, struct rd_error *error);
+// The same, but prefers the static build, which uses no library of the host.
+bool rd_program_paths_find_static(const char *name, char *path, size_t path_bytes, struct rd_error *error);
 
 #endif

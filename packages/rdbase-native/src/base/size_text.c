@@ -21,14 +21,14 @@ void rd_size_text(double bytes, char *out, size_t out_bytes) {
 
 // Prints four digits, except for whole bytes.
 void rd_rate_text(double bytes_per_s, char *out, size_t out_bytes) {
-  static const char *const units[] = {"kB/s", "MB/s", "GB/s", "TB/s"};
+  static const char *const units[] = {"KiB/s", "MiB/s", "GiB/s", "TiB/s"};
   unsigned unit = 0;
-  if (bytes_per_s < 999.5) {
+  if (bytes_per_s < 1023.5) {
     snprintf(out, out_bytes, "%.0f B/s", bytes_per_s);
     return;
   }
-  double value = bytes_per_s / 1000;
-  while (value >= 999.95 && unit + 1 < sizeof units / sizeof units[0]) value /= 1000, unit++;
+  double value = bytes_per_s / 1024;
+  while (value >= 1023.95 && unit + 1 < sizeof units / sizeof units[0]) value /= 1024, unit++;
   snprintf(out, out_bytes, "%.*f %s", value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3, value, units[unit]);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes and rates as text: "5.5 MiB" in powers of 1024, "2.872 GB/s" in powers of 1000.
+// Sizes and rates as text, both in powers of 1024: "5.5 MiB", "2.872 GiB/s".
 #ifndef RD_BASE_SIZE_TEXT_H
 #define RD_BASE_SIZE_TEXT_H
 

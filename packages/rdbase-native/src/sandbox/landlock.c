@@ -20,6 +20,9 @@
 #define RESTRICT_SELF 446
 #define ASK_VERSION 1u
 #define RULE_OF_PATH 1
+#define RULE_OF_PORT 2
+#define BIND_TCP 1u
+#define CONNECT_TCP 2u
 
 #define EXECUTE (1u << 0)
 #define WRITE_FILE (1u << 1)
@@ -53,6 +56,10 @@ struct rule {
   uint64_t rights;
   int32_t fd;
 } __attribute__((packed));
+
+struct port_rule {
+  uint64_t rights, port;
+};
 
 struct grant {
   const char *path;
@@ -88,6 +95,7 @@ static const struct grant grants[] = {
 
 static int make_ruleset(uint64_t files, uint64_t scopes, uint64_t *known);
 static bool enforce(int ruleset_fd);
+static void allow_port(int ruleset_fd, uint64_t rights, uint16_t port);
 static void allow_library_path(int ruleset_fd, uint64_t known);
 static void allow(int ruleset_fd, uint64_t known, const char *path, uint64_t rights);
 static void allow_fd(int ruleset_fd, uint64_t known, int fd, uint64_t rights);
@@ -123,7 +131,8 @@ bool rd_landlock_restrict_trees(const int *directory_fds, size_t count, enum rd_
       [RD_LANDLOCK_CHANGE] = READ | CHANGE | REMOVE_DIR | MAKE_DIR | MAKE_SYM | MAKE_FIFO,
   };
   uint64_t known;
-  RD_AUTO_CLOSE int ruleset_fd = make_ruleset(READ | CHANGE | NEVER | IOCTL_DEV, SCOPE_ABSTRACT_SOCKETS, &known);
+  RD_AUTO_CLOSE int ruleset_fd =
+      make_ruleset(READ | CHANGE | NEVER | IOCTL_DEV, SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS, &known);
   if (ruleset_fd < 0) return false;
   const char *temporary = getenv("TMPDIR");
   allow(ruleset_fd, known, "/proc/self", READ);
@@ -132,6 +141,17 @@ bool rd_landlock_restrict_trees(const int *directory_fds, size_t count, enum rd_
   allow(ruleset_fd, known, "/etc/group", READ);
   allow(ruleset_fd, known, temporary != NULL ? temporary : "/tmp", READ_FILE | CHANGE);
   for (size_t i = 0; i < count; i++) allow_fd(ruleset_fd, known, directory_fds[i], rights[use]);
+  return enforce(ruleset_fd);
+}
+
+bool rd_landlock_restrict_ports(const struct rd_landlock_ports *ports) {
+  if (syscall(CREATE_RULESET, NULL, 0, ASK_VERSION) < 4) return false;
+  struct ruleset ruleset = {.network = BIND_TCP | CONNECT_TCP};
+  RD_AUTO_CLOSE int ruleset_fd = (int)syscall(CREATE_RULESET, &ruleset, offsetof(struct ruleset, scopes), 0);
+  if (ruleset_fd < 0) return false;
+  for (unsigned port = ports->low; ports->binds && port <= (ports->low == 0 ? 0u : ports->high); port++)
+    allow_port(ruleset_fd, BIND_TCP, (uint16_t)port);
+  for (size_t i = 0; i < ports->connect_count; i++) allow_port(ruleset_fd, CONNECT_TCP, ports->connect[i]);
   return enforce(ruleset_fd);
 }
 
@@ -151,6 +171,11 @@ static int make_ruleset(uint64_t files, uint64_t scopes, uint64_t *known) {
 
 static bool enforce(int ruleset_fd) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(RESTRICT_SELF, ruleset_fd, 0) == 0;
+}
+
+static void allow_port(int ruleset_fd, uint64_t rights, uint16_t port) {
+  struct port_rule rule = {rights, port};
+  syscall(ADD_RULE, ruleset_fd, RULE_OF_PORT, &rule, 0);
 }
 
 // RDMA libraries may also be in the directories of LD_LIBRARY_PATH.

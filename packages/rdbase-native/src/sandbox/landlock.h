@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct rd_landlock {
   const char *path;      // of the source or sink; needed if it is a fifo, which may be opened later; NULL: none
@@ -22,6 +23,18 @@ bool rd_landlock_restrict_process(bool is_alone);
 // Forbids reading files, except those that libraries need and those of `landlock`, and writing all others. Returns
 // false if this kernel has no Landlock.
 bool rd_landlock_restrict_files(const struct rd_landlock *landlock);
+
+// TCP ports: those of `low` to `high` may be bound, if `binds`, and those of `connect` connected to.
+struct rd_landlock_ports {
+  bool binds;
+  uint16_t low, high; // low is 0: any free port
+  const uint16_t *connect;
+  size_t connect_count;
+};
+
+// Forbids binding and connecting TCP sockets to other ports. Returns false if this kernel's Landlock is older than
+// Linux 6.7. It does not apply to MPTCP and MSG_FASTOPEN, which syscall_filter.c refuses.
+bool rd_landlock_restrict_ports(const struct rd_landlock_ports *ports);
 
 enum rd_landlock_tree {
   RD_LANDLOCK_READ,

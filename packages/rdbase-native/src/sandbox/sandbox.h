@@ -18,8 +18,8 @@
 #endif
 
 // Call after every fork and before the first thread: from here on no program can be started. `profile` describes what
-// this process still needs; RDMA is removed from it if the host has no device.
-void rd_sandbox_enter(const struct rd_syscall_profile *profile);
+// this process still needs; RDMA is removed from it if the host has no device. `ports`: NULL: any.
+void rd_sandbox_enter(const struct rd_syscall_profile *profile, const struct rd_landlock_ports *ports);
 
 // Call when the source or sink is open; `path` is NULL if it is an inherited descriptor. From here on only the files
 // listed in landlock.h can be used. Does nothing before rd_sandbox_enter(), as in a test suite, or when called again.

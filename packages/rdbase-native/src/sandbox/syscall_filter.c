@@ -2,11 +2,13 @@
 #include "sandbox/syscall_filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/fs.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +33,12 @@
 #define RDMA_IOCTLS 0x1b00u // the second byte of every RDMA ioctl
 #define CLONE_A_THREAD 0x00010000u
 #define SOCKET_KINDS 0xfu // the other bits are flags
+#ifndef F_SETSIG
+#define F_SETSIG 10
+#endif
+#ifndef F_SETOWN_EX
+#define F_SETOWN_EX 15
+#endif
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
@@ -41,27 +49,22 @@
 // Allowed with any arguments. An old kernel compares one number after the other, so the calls made for every message
 // come first.
 static const int allowed[] = {
-    SYS_read, SYS_write, SYS_ppoll, SYS_sendmsg, SYS_recvmsg, SYS_recvfrom, SYS_sendto, SYS_futex, SYS_lseek,
-    SYS_clock_gettime, SYS_sched_yield, SYS_epoll_pwait,
+    SYS_read, SYS_write, SYS_ppoll, SYS_recvmsg, SYS_recvfrom, SYS_futex, SYS_lseek, SYS_clock_gettime, SYS_sched_yield,
+    SYS_epoll_pwait,
 #ifdef SYS_open // old calls, which newer architectures never had
-    SYS_poll, SYS_epoll_wait, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_dup2, SYS_rename, SYS_link, SYS_unlink,
-    SYS_readlink, SYS_getdents, SYS_pipe, SYS_select, SYS_epoll_create, SYS_eventfd, SYS_signalfd, SYS_time,
-    SYS_getpgrp, SYS_pause, SYS_arch_prctl, SYS_chmod, SYS_chown,
+    SYS_poll, SYS_epoll_wait, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_dup2, SYS_readlink, SYS_getdents, SYS_pipe,
+    SYS_select, SYS_epoll_create, SYS_eventfd, SYS_signalfd, SYS_time, SYS_getpgrp, SYS_pause, SYS_arch_prctl,
 #endif
     // descriptors
     SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_preadv2, SYS_pwritev2, SYS_close,
-    SYS_close_range, SYS_dup, SYS_dup3, SYS_fcntl, SYS_pipe2, SYS_splice, SYS_vmsplice, SYS_tee, SYS_sendfile,
-    SYS_copy_file_range, SYS_eventfd2, SYS_signalfd4, SYS_epoll_create1, SYS_epoll_ctl, SYS_pselect6,
-    SYS_timerfd_create, SYS_timerfd_settime, SYS_timerfd_gettime,
+    SYS_close_range, SYS_dup, SYS_dup3, SYS_pipe2, SYS_splice, SYS_vmsplice, SYS_tee, SYS_sendfile, SYS_copy_file_range,
+    SYS_eventfd2, SYS_signalfd4, SYS_epoll_create1, SYS_epoll_ctl, SYS_pselect6, SYS_timerfd_create,
+    SYS_timerfd_settime, SYS_timerfd_gettime,
     // files; landlock.c restricts which ones
     SYS_openat, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat, SYS_readlinkat,
-    SYS_getdents64, SYS_getcwd, SYS_unlinkat, SYS_linkat, SYS_renameat2, SYS_ftruncate, SYS_fallocate, SYS_fsync,
-    SYS_fdatasync, SYS_sync_file_range, SYS_fadvise64, SYS_cachestat, SYS_fchmod, SYS_fchmodat, SYS_fchown,
-    SYS_fchownat, SYS_umask, SYS_flock, SYS_utimensat, SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr, SYS_listxattr,
-    SYS_llistxattr, SYS_flistxattr, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_fremovexattr,
-#ifdef SYS_renameat
-    SYS_renameat,
-#endif
+    SYS_getdents64, SYS_getcwd, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync, SYS_sync_file_range,
+    SYS_fadvise64, SYS_cachestat, SYS_umask, SYS_flock, SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr, SYS_listxattr,
+    SYS_llistxattr, SYS_flistxattr,
 #ifdef SYS_openat2
     SYS_openat2,
 #endif
@@ -86,11 +89,31 @@ static const int allowed[] = {
 
 static const int of_network[] = {SYS_connect,    SYS_bind,        SYS_listen,      SYS_accept,
                                  SYS_accept4,    SYS_getsockname, SYS_getpeername, SYS_getsockopt,
-                                 SYS_setsockopt, SYS_shutdown,    SYS_sendmmsg,    SYS_recvmmsg};
+                                 SYS_setsockopt, SYS_shutdown,    SYS_recvmmsg};
 
-// Calls for creating a tree of files, and for saving work for later.
-static const int of_tree[] = {SYS_mkdirat,     SYS_mknodat,      SYS_symlinkat,   SYS_syncfs,
-                              SYS_removexattr, SYS_lremovexattr, SYS_memfd_create};
+static const int of_removal[] = {
+#ifdef SYS_unlink
+    SYS_unlink,
+#endif
+    SYS_unlinkat};
+
+// Calls for replacing a file by a new one that keeps what the old one had.
+static const int of_writing[] = {
+#ifdef SYS_rename
+    SYS_rename,    SYS_link,
+#endif
+#ifdef SYS_renameat
+    SYS_renameat,
+#endif
+    SYS_renameat2, SYS_linkat, SYS_fchmod, SYS_fchown, SYS_fsetxattr, SYS_fremovexattr};
+
+// Calls for creating a tree of files.
+static const int of_tree[] = {
+#ifdef SYS_chmod
+    SYS_chmod,        SYS_chown,
+#endif
+    SYS_fchmodat,     SYS_fchownat, SYS_utimensat, SYS_setxattr,  SYS_lsetxattr, SYS_removexattr,
+    SYS_lremovexattr, SYS_mkdirat,  SYS_mknodat,   SYS_symlinkat, SYS_syncfs};
 
 // Calls that neither rdpipe nor a library that it uses ever makes.
 static const int hostile[] = {
@@ -121,10 +144,13 @@ struct filter {
 };
 
 static void allow_all(struct filter *filter, const int *calls, size_t count);
+static void allow_files(struct filter *filter, enum rd_syscall_files files);
 static void check_processor(struct filter *filter);
+static void check_sending(struct filter *filter);
+static void check_descriptors(struct filter *filter);
 static void check_memory(struct filter *filter);
 static void check_threads(struct filter *filter);
-static void check_sockets(struct filter *filter);
+static void check_sockets(struct filter *filter, bool local);
 static void check_ioctls(struct filter *filter, const struct rd_syscall_profile *profile);
 static void check_signals(struct filter *filter, const struct rd_syscall_profile *profile);
 static size_t begin_case(struct filter *filter, uint32_t value);
@@ -153,14 +179,17 @@ bool rd_syscall_filter_install(const struct rd_syscall_profile *profile) {
 size_t rd_syscall_filter_write(const struct rd_syscall_profile *profile, struct sock_filter *code) {
   struct filter writing = {.code = code}, *filter = &writing;
   check_processor(filter);
+  check_sending(filter);
   allow_all(filter, allowed, sizeof allowed / sizeof *allowed);
+  allow_files(filter, profile->files);
   if (profile->tree)
-    allow_all(filter, of_tree, sizeof of_tree / sizeof *of_tree);
+    when_equal(filter, SYS_memfd_create, SECCOMP_RET_ALLOW); // saves work for later
   else
     allow_all(filter, of_network, sizeof of_network / sizeof *of_network);
+  check_descriptors(filter);
   check_memory(filter);
   check_threads(filter);
-  if (!profile->tree) check_sockets(filter);
+  if (!profile->tree) check_sockets(filter, profile->local);
   check_ioctls(filter, profile);
   check_signals(filter, profile);
   for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++)
@@ -174,6 +203,12 @@ static void allow_all(struct filter *filter, const int *calls, size_t count) {
   for (size_t i = 0; i < count; i++) when_equal(filter, (uint32_t)calls[i], SECCOMP_RET_ALLOW);
 }
 
+static void allow_files(struct filter *filter, enum rd_syscall_files files) {
+  if (files >= RD_FILES_REMOVE) allow_all(filter, of_removal, sizeof of_removal / sizeof *of_removal);
+  if (files >= RD_FILES_WRITE) allow_all(filter, of_writing, sizeof of_writing / sizeof *of_writing);
+  if (files >= RD_FILES_TREE) allow_all(filter, of_tree, sizeof of_tree / sizeof *of_tree);
+}
+
 // System call numbers depend on the architecture, so that is checked first. Loads the number of the call.
 static void check_processor(struct filter *filter) {
   append(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
@@ -181,6 +216,31 @@ static void check_processor(struct filter *filter) {
   append(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
   append(filter, BPF_JMP | BPF_JGE | BPF_K, 0, 1, X32_BIT);
   return_result(filter, SECCOMP_RET_KILL_PROCESS);
+}
+
+// MSG_FASTOPEN connects without Landlock's rule for connections. These calls are frequent, so they come first.
+static void check_sending(struct filter *filter) {
+  static const struct {
+    int call;
+    unsigned flags_argument;
+  } sending[] = {{SYS_sendmsg, 2}, {SYS_sendto, 3}, {SYS_sendmmsg, 3}};
+  for (size_t i = 0; i < sizeof sending / sizeof *sending; i++) {
+    size_t call = begin_case(filter, (uint32_t)sending[i].call);
+    load(filter, sending[i].flags_argument, false);
+    append(filter, BPF_JMP | BPF_JSET | BPF_K, 0, 1, MSG_FASTOPEN);
+    return_result(filter, REFUSED);
+    end_case(filter, call, SECCOMP_RET_ALLOW);
+  }
+}
+
+// A descriptor that has another process as its owner sends it signals.
+static void check_descriptors(struct filter *filter) {
+  size_t call = begin_case(filter, SYS_fcntl);
+  load(filter, 1, false);
+  when_equal(filter, F_SETOWN, REFUSED);
+  when_equal(filter, F_SETOWN_EX, REFUSED);
+  when_equal(filter, F_SETSIG, REFUSED);
+  end_case(filter, call, SECCOMP_RET_ALLOW);
 }
 
 // Forbids memory that is both writable and executable.
@@ -218,18 +278,24 @@ static void check_threads(struct filter *filter) {
   end_case(filter, call, REFUSED);
 }
 
-// Allows streams, datagrams for name resolution, local sockets, and netlink for interfaces and RDMA.
-static void check_sockets(struct filter *filter) {
+// Allows streams, datagrams for name resolution, and netlink for interfaces and RDMA. MPTCP is refused: Landlock's
+// rules for TCP do not apply to it.
+static void check_sockets(struct filter *filter, bool local) {
   static const uint32_t internet[] = {AF_INET, AF_INET6};
   size_t call = begin_case(filter, SYS_socket);
   load(filter, 0, false);
-  when_equal(filter, AF_UNIX, SECCOMP_RET_ALLOW);
+  if (local) when_equal(filter, AF_UNIX, SECCOMP_RET_ALLOW);
   for (size_t i = 0; i < sizeof internet / sizeof *internet; i++) {
     size_t family = begin_case(filter, internet[i]);
     load(filter, 1, false);
     append(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, SOCKET_KINDS);
-    when_equal(filter, SOCK_STREAM, SECCOMP_RET_ALLOW);
-    when_equal(filter, SOCK_DGRAM, SECCOMP_RET_ALLOW);
+    append(filter, BPF_JMP | BPF_JEQ | BPF_K, 2, 0, SOCK_STREAM);
+    append(filter, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, SOCK_DGRAM);
+    return_result(filter, REFUSED);
+    load(filter, 2, false);
+    when_equal(filter, 0, SECCOMP_RET_ALLOW);
+    when_equal(filter, IPPROTO_TCP, SECCOMP_RET_ALLOW);
+    when_equal(filter, IPPROTO_UDP, SECCOMP_RET_ALLOW);
     end_case(filter, family, REFUSED);
   }
   size_t netlink = begin_case(filter, AF_NETLINK);
@@ -245,7 +311,7 @@ static void check_ioctls(struct filter *filter, const struct rd_syscall_profile 
   size_t call = begin_case(filter, SYS_ioctl);
   load(filter, 1, false);
   for (size_t i = 0; i < sizeof ioctls / sizeof *ioctls; i++) when_equal(filter, ioctls[i], SECCOMP_RET_ALLOW);
-  if (profile->tree) when_equal(filter, FICLONE, SECCOMP_RET_ALLOW);
+  if (profile->files == RD_FILES_TREE) when_equal(filter, FICLONE, SECCOMP_RET_ALLOW);
   if (profile->rdma) {
     append(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xff00u);
     when_equal(filter, RDMA_IOCTLS, SECCOMP_RET_ALLOW);

@@ -10,10 +10,21 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+// The rights of a program on files; each value includes those before it. Landlock restricts which files, except for
+// modes, owners, attributes and times.
+enum rd_syscall_files {
+  RD_FILES_READ,
+  RD_FILES_REMOVE, // also remove names
+  RD_FILES_WRITE,  // also rename and link files, and set owner, mode and attributes of open ones
+  RD_FILES_TREE,   // also set these by path, set times, and create directories, links and devices
+};
+
 struct rd_syscall_profile {
+  enum rd_syscall_files files;
   bool rdma;   // allows the RDMA libraries' ioctls
   bool kills;  // allows SIGKILL, for the consumer that the agent will name
-  bool tree;   // allows creating files, directories, links, devices and attributes, but no sockets
+  bool tree;   // a program of a copy: no sockets
+  bool local;  // allows local sockets
   pid_t group; // > 0: the command's process group, which may be sent signals
   pid_t child; // > 0: one process that may be sent signals
 };

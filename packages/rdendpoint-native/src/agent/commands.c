@@ -2,6 +2,7 @@
 #include "agent/commands.h"
 
 #include "base/hex.h"
+#include "base/option_table.h"
 #include "transport/tcp/connector.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ struct op {
 
 static const char *decode_open(json_t *message, struct rd_command *command);
 static const char *decode_ports(const json_t *message, struct rd_settings *settings);
-static const char *decode_stream(const json_t *message, struct rd_settings *settings);
+static const char *decode_options(const json_t *message, struct rd_settings *settings);
 static bool decode_key(json_t *value, unsigned char key[RD_KEY_BYTES]);
 static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt);
 static const char *decode_chain(const json_t *message, struct rd_settings *settings);
@@ -36,7 +37,8 @@ static const char *decode_abort(json_t *message, struct rd_command *command);
 static bool get_text(const json_t *value, char *out, size_t out_bytes);
 static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes);
 static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out);
-static bool get_count(const json_t *value, json_int_t most, json_int_t *out);
+static bool get_option(const json_t *value, int64_t least, int64_t most, int64_t *out);
+static bool get_flag(const json_t *value, bool otherwise, bool *out);
 
 static const struct op ops[] = {
     {"open", RD_COMMAND_OPEN, decode_open},         {"file", RD_COMMAND_FILE, decode_file},
@@ -64,23 +66,15 @@ bool rd_agent_command_decode(json_t *message, struct rd_command *command, struct
 
 static const char *decode_open(json_t *message, struct rd_command *command) {
   struct rd_settings *settings = &command->settings;
-  json_int_t hop, buffer, connect_ms, stall_ms;
+  json_int_t hop;
   // Decoded first, so that the key is wiped whatever else is wrong.
   if (!decode_key(json_object_get(message, "key"), settings->key)) return "key";
   if (!get_text(json_object_get(message, "run"), settings->run, sizeof settings->run)) return "run";
   if (!get_number(json_object_get(message, "hop"), 0, INT_MAX, &hop)) return "hop";
-  if (!decode_encrypt(json_object_get(message, "encrypt"), &settings->encrypt)) return "encrypt";
-  if (!get_number(json_object_get(message, "buffer"), RD_BUFFER_MIN_BYTES, RD_BUFFER_MAX_BYTES, &buffer))
-    return "buffer";
-  if (!get_number(json_object_get(message, "connect_timeout_ms"), 1, INT_MAX, &connect_ms)) return "connect_timeout_ms";
-  if (!get_number(json_object_get(message, "stall_timeout_ms"), RD_STALL_TIMEOUT_MIN_MS, INT_MAX, &stall_ms))
-    return "stall_timeout_ms";
   settings->hop = (unsigned)hop;
-  settings->buffer_bytes = (size_t)buffer;
-  settings->connect_timeout_ms = connect_ms;
-  settings->stall_timeout_ms = stall_ms;
-  const char *wrong = decode_ports(message, settings);
-  if (wrong == NULL) wrong = decode_stream(message, settings);
+  if (!decode_encrypt(json_object_get(message, "encrypt"), &settings->encrypt)) return "encrypt";
+  const char *wrong = decode_options(message, settings);
+  if (wrong == NULL) wrong = decode_ports(message, settings);
   return wrong != NULL ? wrong : decode_chain(message, settings);
 }
 
@@ -98,33 +92,23 @@ static const char *decode_ports(const json_t *message, struct rd_settings *setti
   return NULL;
 }
 
-// How the stream is transferred. A missing field is false or 0, except that `numa` is then true.
-static const char *decode_stream(const json_t *message, struct rd_settings *settings) {
-  const json_t *poll = json_object_get(message, "poll"), *numa = json_object_get(message, "numa");
-  json_int_t level, jobs, limit;
-  if (!get_count(json_object_get(message, "compress"), RD_COMPRESS_LEVEL_MAX, &level)) return "compress";
-  if (!get_count(json_object_get(message, "jobs"), RD_JOBS_MAX, &jobs)) return "jobs";
-  if (!get_count(json_object_get(message, "limit"), RD_LIMIT_MAX_BYTES_PER_S, &limit)) return "limit";
-  if (poll != NULL && !json_is_boolean(poll)) return "poll";
-  if (numa != NULL && !json_is_boolean(numa)) return "numa";
-  settings->poll = json_is_true(poll);
-  settings->compress_level = (int)level;
-  settings->jobs = (unsigned)jobs;
-  settings->limit_bytes_per_s = limit;
-  settings->numa = !json_is_false(numa);
+static const char *decode_options(const json_t *message, struct rd_settings *settings) {
+#define NUMBER(name, row)                                                                                              \
+  if (!get_option(json_object_get(message, #name), RD_##row##_MIN, RD_##row##_MAX, &settings->name)) return #name;
+#define FLAG(name, row)                                                                                                \
+  if (!get_flag(json_object_get(message, #name), RD_##row##_DEFAULT, &settings->name)) return #name;
+  RD_HOP_OPTIONS(NUMBER, FLAG)
   return NULL;
 }
 
 // Every field is optional.
 static const char *decode_chain(const json_t *message, struct rd_settings *settings) {
-  json_t *chain = json_object_get(message, "chain"), *sign = json_object_get(message, "sign");
-  json_t *verify = json_object_get(message, "verify");
+  json_t *sign = json_object_get(message, "sign"), *verify = json_object_get(message, "verify");
   struct rd_signing *signing = &settings->signing;
-  json_int_t behind;
-  if (chain != NULL && !json_is_boolean(chain)) return "chain";
-  if (!get_count(json_object_get(message, "behind"), RD_BEHIND_MAX, &behind)) return "behind";
+  int64_t behind;
+  if (!get_flag(json_object_get(message, "chain"), false, &settings->chain)) return "chain";
+  if (!get_option(json_object_get(message, "behind"), 0, RD_BEHIND_MAX, &behind)) return "behind";
   settings->behind = (unsigned)behind;
-  settings->chain = json_is_true(chain);
   memcpy(signing->run, settings->run, sizeof signing->run);
   signing->role = sign != NULL ? RD_SIGNING_SIGNS : verify != NULL ? RD_SIGNING_VERIFIES : RD_SIGNING_NONE;
   if (sign != NULL && !decode_key(sign, signing->key)) return "sign";
@@ -140,18 +124,11 @@ static bool decode_key(json_t *value, unsigned char key[RD_KEY_BYTES]) {
   return good;
 }
 
+// `auto` is not for programs of an agent.
 static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt) {
-  static const char *const names[] = {[RD_ENCRYPT_ALWAYS] = "always",
-                                      [RD_ENCRYPT_AUTH] = "auth",
-                                      [RD_ENCRYPT_NEVER] = "never",
-                                      [RD_ENCRYPT_TCP] = "tcp"};
-  const char *text = json_string_value(value);
-  for (unsigned i = RD_ENCRYPT_ALWAYS; text != NULL && i <= RD_ENCRYPT_TCP; i++) {
-    if (strcmp(text, names[i]) != 0) continue;
-    *encrypt = (enum rd_encrypt)i;
-    return true;
-  }
-  return false;
+  int found = rd_option_word(json_string_value(value), (const char *const[]){RD_ENCRYPT_WORDS, NULL});
+  *encrypt = (enum rd_encrypt)found;
+  return found > RD_ENCRYPT_AUTO;
 }
 
 static const char *decode_file(json_t *message, struct rd_command *command) {
@@ -267,8 +244,15 @@ static bool get_number(const json_t *value, json_int_t least, json_int_t most, j
   return json_is_integer(value) && *out >= least && *out <= most;
 }
 
-// 0 if absent.
-static bool get_count(const json_t *value, json_int_t most, json_int_t *out) {
-  *out = 0;
-  return value == NULL || get_number(value, 0, most, out);
+// May be absent if it may be 0, and is then 0.
+static bool get_option(const json_t *value, int64_t least, int64_t most, int64_t *out) {
+  json_int_t number = 0;
+  bool good = value != NULL ? get_number(value, least, most, &number) : least <= 0;
+  *out = number;
+  return good;
+}
+
+static bool get_flag(const json_t *value, bool otherwise, bool *out) {
+  *out = value != NULL ? json_is_true(value) : otherwise;
+  return value == NULL || json_is_boolean(value);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/event_json.h"
 
+#include "crypto/openssl_version.h"
+
 static json_t *encode_connected(const struct rd_event *event);
 static json_t *encode_counters(const struct rd_event *event);
 static json_t *encode_finished(const struct rd_event *event);
@@ -51,9 +53,9 @@ json_t *rd_event_to_json(const struct rd_event *event) {
 
 static json_t *encode_connected(const struct rd_event *event) {
   json_t *node = event->numa_node != NULL ? json_integer(*event->numa_node) : json_null();
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:o, s:s?}", "event", "connected", "transport", event->transport,
-                   "cipher", event->cipher, "local", event->local, "peer", event->peer, "device", event->device, "numa",
-                   node, "note", event->note);
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:o, s:s?}", "event", "connected", "transport",
+                   event->transport, "cipher", event->cipher, "openssl", rd_openssl_version(), "local", event->local,
+                   "peer", event->peer, "device", event->device, "numa", node, "note", event->note);
 }
 
 static json_t *encode_counters(const struct rd_event *event) {

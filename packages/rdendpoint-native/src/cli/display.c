@@ -178,28 +178,27 @@ static void show_summary(struct rd_display *display, const struct rd_event *even
   const char *device = display->device;
   char wire[WIRE_TEXT_BYTES];
   format_wire_bytes(display, event, wire, sizeof wire);
-  print_line(display, "%s %" PRIu64 " bytes%s %s %s in %.3f s over %s%s%s%s, cipher %s", sends ? "sent" : "received",
-             event->bytes, wire, sends ? "to" : "from", display->peer, seconds, display->transport,
+  // Lines that fit 80 columns.
+  print_line(display, "%s %" PRIu64 " bytes%s in %.3f s", sends ? "sent" : "received", event->bytes, wire, seconds);
+  print_line(display, "%s %s over %s%s%s%s, cipher %s", sends ? "to" : "from", display->peer, display->transport,
              device[0] != '\0' ? " " : "", device, display->node, display->cipher);
   char between[128] = "";
-  if (display->options->settings.limit_bytes_per_s > 0)
-    append_wait(between, sizeof between, display->waits.limit_ms, "limit");
+  if (display->options->settings.limit > 0) append_wait(between, sizeof between, display->waits.limit_ms, "limit");
   if (display->waits.worker_ms > 0) append_wait(between, sizeof between, display->waits.worker_ms, "workers");
-  print_line(display, "waited %.3f s for the input, %s%.3f s for the wire, %.3f s for the output",
-             (double)display->waits.input_ms / 1000, between, (double)display->waits.wire_ms / 1000,
-             (double)display->waits.output_ms / 1000);
+  print_line(display, "waited for input %.3f s, %swire %.3f s, output %.3f s", (double)display->waits.input_ms / 1000,
+             between, (double)display->waits.wire_ms / 1000, (double)display->waits.output_ms / 1000);
 }
 
 static void append_wait(char *text, size_t text_bytes, int64_t waited_ms, const char *what) {
   size_t used = strlen(text);
-  snprintf(text + used, text_bytes - used, "%.3f s for the %s, ", (double)waited_ms / 1000, what);
+  snprintf(text + used, text_bytes - used, "%s %.3f s, ", what, (double)waited_ms / 1000);
 }
 
 // " (1.0 GiB on the wire)" for a compressed stream, otherwise "". A receiver infers compression from the counters.
 static void format_wire_bytes(const struct rd_display *display, const struct rd_event *event, char *out,
                               size_t out_bytes) {
   bool sends = display->options->role == RD_ROLE_SENDER;
-  bool compressed = sends ? display->options->settings.compress_level > 0 : event->wire_bytes < event->bytes;
+  bool compressed = sends ? display->options->settings.compress > 0 : event->wire_bytes < event->bytes;
   char size[RD_SIZE_TEXT_BYTES];
   out[0] = '\0';
   if (!compressed) return;

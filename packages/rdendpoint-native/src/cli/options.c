@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECT_TIMEOUT_MS 10000 // for a dial, and for a standalone listener
-#define STALL_TIMEOUT_MS 60000
 #define SECONDS_MAX 1000000.0
 
 // Different versions of clang-format lay out this part differently.
@@ -75,7 +73,6 @@ static const struct rd_option_row common[] = {
 static struct rd_option_table table_of(const struct rd_command_line *line);
 static void set_defaults(struct rd_options *options, enum rd_role role);
 static bool take_key(struct rd_options *options, char *operand);
-static int index_of(const char *text, const char *const *names);
 static bool read_descriptor(const char *text, int *out);
 
 bool rd_options_parse(const struct rd_command_line *line, int argc, char **argv, struct rd_options *options,
@@ -155,13 +152,11 @@ static void set_defaults(struct rd_options *options, enum rd_role role) {
   options->settings = (struct rd_settings){
       .run = "-",
       .encrypt = RD_ENCRYPT_AUTO,
-      .numa = true,
-      .buffer_bytes = RD_BUFFER_DEFAULT_BYTES,
-      .connect_timeout_ms = CONNECT_TIMEOUT_MS,
-      .stall_timeout_ms = STALL_TIMEOUT_MS,
       .retry_refused = true,
-      .listen_timeout_ms = CONNECT_TIMEOUT_MS,
+      .listen_timeout_ms = RD_CONNECT_TIMEOUT_MS_DEFAULT,
   };
+#define SET_DEFAULT(name, row) options->settings.name = RD_##row##_DEFAULT;
+  RD_HOP_OPTIONS(SET_DEFAULT, SET_DEFAULT)
 }
 
 static bool take_key(struct rd_options *options, char *operand) {
@@ -174,58 +169,51 @@ static bool take_key(struct rd_options *options, char *operand) {
 
 static bool parse_progress(void *to, const char *text) {
   struct rd_options *options = to;
-  int found = index_of(text, (const char *const[]){"auto", "live", "plain", "none", NULL});
+  int found = rd_option_word(text, (const char *const[]){"auto", "live", "plain", "none", NULL});
   options->progress = (enum rd_progress)found;
   return found >= 0;
 }
 
 static bool parse_transport(void *to, const char *text) {
   struct rd_options *options = to;
-  int found = index_of(text, (const char *const[]){"auto", "rdma", "tcp", NULL});
+  int found = rd_option_word(text, (const char *const[]){"auto", "rdma", "tcp", NULL});
   options->transport = (enum rd_transport_choice)found;
   return found >= 0;
 }
 
 static bool parse_encrypt(void *to, const char *text) {
   struct rd_options *options = to;
-  int found = index_of(text, (const char *const[]){"auto", "always", "auth", "never", NULL});
+  int found = rd_option_word(text, (const char *const[]){RD_ENCRYPT_WORDS, NULL});
   options->settings.encrypt = (enum rd_encrypt)found;
-  return found >= 0;
+  return found >= 0 && found != RD_ENCRYPT_TCP;
 }
 
 static bool parse_numa(void *to, const char *text) {
   struct rd_options *options = to;
-  int found = index_of(text, (const char *const[]){"off", "auto", NULL});
+  int found = rd_option_word(text, (const char *const[]){"off", "auto", NULL});
   options->settings.numa = found > 0;
   return found >= 0;
-}
-
-// Returns the index of `text` in `names`, a list that ends with NULL; -1 if it is not there.
-static int index_of(const char *text, const char *const *names) {
-  for (int i = 0; names[i] != NULL; i++)
-    if (strcmp(text, names[i]) == 0) return i;
-  return -1;
 }
 
 static bool parse_jobs(void *to, const char *text) {
   struct rd_options *options = to;
   long jobs;
-  if (!rd_option_number(text, 0, RD_JOBS_MAX, &jobs)) return false;
-  options->settings.jobs = (unsigned)jobs;
+  if (!rd_option_number(text, RD_JOBS_MIN, RD_JOBS_MAX, &jobs)) return false;
+  options->settings.jobs = jobs;
   return true;
 }
 
 static bool parse_buffer(void *to, const char *text) {
   struct rd_options *options = to;
   double bytes;
-  if (!rd_read_size(text, &bytes) || bytes < RD_BUFFER_MIN_BYTES || bytes > RD_BUFFER_MAX_BYTES) return false;
-  options->settings.buffer_bytes = (size_t)bytes;
+  if (!rd_read_size(text, &bytes) || bytes < RD_BUFFER_MIN || bytes > RD_BUFFER_MAX) return false;
+  options->settings.buffer = (int64_t)bytes;
   return true;
 }
 
 static bool parse_stall_timeout(void *to, const char *text) {
   struct rd_options *options = to;
-  return rd_options_seconds(text, RD_STALL_TIMEOUT_MIN_MS, &options->settings.stall_timeout_ms);
+  return rd_options_seconds(text, RD_STALL_TIMEOUT_MS_MIN, &options->settings.stall_timeout_ms);
 }
 
 static bool parse_key_fd(void *to, const char *text) {

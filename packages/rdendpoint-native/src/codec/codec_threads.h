@@ -4,6 +4,7 @@
 #define RD_CODEC_CODEC_THREADS_H
 
 #include "codec/block.h"
+#include "codec/demand.h"
 #include "codec/pool.h"
 #include "crypto/seal.h"
 
@@ -15,7 +16,9 @@ struct rd_codec_context {
 
 struct rd_codec_threads {
   unsigned count;
-  bool seals_inline; // the calling thread seals, the others only compress and decompress
+  bool seals_inline;       // the calling thread seals, the others only compress and decompress
+  bool grows;              // and others help if there is a demand
+  struct rd_demand demand; // for threads that seal
   struct rd_codec_context *contexts[RD_POOL_THREADS_MAX + 1]; // the last one is the calling thread's
   struct rd_pool *pool;                                       // NULL: stopped
 };
@@ -31,7 +34,6 @@ void rd_codec_threads_stop(struct rd_codec_threads *threads); // waits for block
 void rd_codec_threads_destroy(struct rd_codec_threads *threads);
 
 // Submits the job of a block of `bytes` bytes. Runs it in the calling thread if that is faster.
-void rd_codec_threads_submit(const struct rd_codec_threads *threads, struct rd_pool_job *job, bool packed,
-                             size_t bytes);
+void rd_codec_threads_submit(struct rd_codec_threads *threads, struct rd_pool_job *job, bool packed, size_t bytes);
 
 #endif

@@ -17,7 +17,7 @@ struct rd_pool {
   void (*run)(struct rd_pool_job *job, void *context);
   void *own_context;
   struct thread *threads;
-  unsigned count, started;
+  unsigned count, usable, started;
   unsigned taken; // number of jobs since the start, like `begun` and `submitted`; all wrap around
   int event_fd;
 
@@ -40,12 +40,17 @@ struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job 
                                void *const *context) {
   struct rd_pool *pool = rd_memory_new(1, sizeof *pool);
   struct thread *all = rd_memory_new(threads, sizeof *all);
-  *pool = (struct rd_pool){.run = run, .own_context = context[threads], .threads = all, .count = threads};
+  *pool = (struct rd_pool){
+      .run = run, .own_context = context[threads], .threads = all, .count = threads, .usable = threads};
   for (unsigned i = 0; i < threads; i++) all[i] = (struct thread){.pool = pool, .context = context[i]};
   pthread_mutex_init(&pool->lock, NULL);
   pthread_cond_init(&pool->changed, NULL);
   pool->event_fd = -1;
   return pool;
+}
+
+void rd_pool_use(struct rd_pool *pool, unsigned threads) {
+  pool->usable = threads < pool->count ? threads : pool->count;
 }
 
 void rd_pool_destroy(struct rd_pool *pool) {
@@ -98,6 +103,13 @@ unsigned rd_pool_pending(const struct rd_pool *pool) {
   return pool->submitted - pool->taken;
 }
 
+bool rd_pool_is_waiting(struct rd_pool *pool) {
+  pthread_mutex_lock(&pool->lock);
+  bool is_waiting = pool->begun != pool->submitted;
+  pthread_mutex_unlock(&pool->lock);
+  return is_waiting;
+}
+
 int rd_pool_poll_fd(const struct rd_pool *pool) {
   return pool->event_fd;
 }
@@ -110,7 +122,7 @@ void rd_pool_woken(struct rd_pool *pool) {
 // Called with the lock held. On failure the pool continues with fewer threads, or with none.
 static void start_thread(struct rd_pool *pool) {
   struct rd_error ignored;
-  if (pool->started == pool->count) return;
+  if (pool->started >= pool->usable) return;
   struct thread *next = &pool->threads[pool->started];
   if (pool->event_fd < 0) pool->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (pool->event_fd < 0) return;

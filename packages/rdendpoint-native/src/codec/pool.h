@@ -22,6 +22,8 @@ struct rd_pool_job {
 // runs the jobs.
 struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job *job, void *context),
                                void *const *context);
+// Starts at most `threads` threads from now on, and never more than were created; those that run stay.
+void rd_pool_use(struct rd_pool *pool, unsigned threads);
 // Waits for running jobs; drops jobs that have not begun. Accepts NULL.
 void rd_pool_destroy(struct rd_pool *pool);
 
@@ -31,6 +33,8 @@ void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once)
 // Returns the oldest job if it is done, otherwise NULL.
 struct rd_pool_job *rd_pool_take(struct rd_pool *pool);
 unsigned rd_pool_pending(const struct rd_pool *pool); // jobs submitted and not yet taken
+// Returns true if a submitted job has not begun.
+bool rd_pool_is_waiting(struct rd_pool *pool);
 
 // Readable when rd_pool_take() may return a job after it returned NULL; -1: no thread has been needed so far.
 int rd_pool_poll_fd(const struct rd_pool *pool);

@@ -8,15 +8,13 @@
 #include "crypto/handshake.h"
 #include "transport/transport.h"
 
-#define RD_STALL_TIMEOUT_MIN_MS 2000 // with a shorter one, a PING could not be answered in time
-
 struct rd_connection; // opaque
 
 struct rd_connection_settings {
-  int64_t stall_timeout_ms; // at least RD_STALL_TIMEOUT_MIN_MS
-  bool poll;                // the transport was created with `poll`
-  int compress_level;       // sender only; 0: no compression
-  unsigned jobs;            // threads for compression and encryption; 0: one per CPU, at most 8
+  int64_t stall_timeout_ms;
+  bool poll;          // the transport was created with `poll`
+  int compress_level; // sender only; 0: no compression
+  unsigned jobs;      // threads for compression and encryption; 0: one per CPU, at most 8
 };
 
 // Takes ownership of the transport and of the agreement's seals, even on failure. The caller may hold as many received

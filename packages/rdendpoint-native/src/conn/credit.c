@@ -8,6 +8,11 @@
 // Fewer unacknowledged bytes do not delay a sender: the ACK may wait, so that an answer to the data can go first.
 #define LITTLE_BYTES 4096u
 #define LATE_MS 40
+// An ACK costs both ends a system call and often a wake-up: while more arrives, it comes only once for so many bytes or
+// a part of the slots, whichever is less.
+#define MUCH_BYTES (UINT64_C(1) << 20)
+#define PARTS 4u
+#define SMALL_PARTS 2u
 
 static bool is_small(const struct rd_credit *credit, size_t bytes);
 
@@ -65,8 +70,9 @@ bool rd_credit_due(const struct rd_credit *credit, bool idle, int64_t now_ms) {
   uint64_t owed = credit->frames - credit->returned;
   if (owed == 0) return false;
   uint64_t owed_small = credit->owed_small;
-  bool is_half = (owed - owed_small) * 2 >= credit->slots || (owed_small > 0 && owed_small * 2 >= credit->small_slots);
-  return is_half || (idle && rd_credit_timeout_ms(credit, now_ms) == 0);
+  bool is_much = credit->owed_bytes >= MUCH_BYTES || (owed - owed_small) * PARTS >= credit->slots ||
+                 (owed_small > 0 && owed_small * SMALL_PARTS >= credit->small_slots);
+  return is_much || (idle && rd_credit_timeout_ms(credit, now_ms) == 0);
 }
 
 int rd_credit_timeout_ms(const struct rd_credit *credit, int64_t now_ms) {

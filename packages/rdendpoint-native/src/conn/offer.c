@@ -18,8 +18,8 @@ bool rd_hello_params_hello(const struct rd_hello_params *offer, const struct rd_
       .version = RD_PROTOCOL_VERSION,
       .wants = wanted_protection(offer->encrypt, transport),
       .features = RD_FEATURE_ZSTD,
-      .wants_chacha = sends && rd_cpu_prefers_chacha(),
-      .wants_chacha_mac = sends && rd_cpu_prefers_chacha_mac(),
+      .lacks_aes = !rd_cpu_has_aes(),
+      .prefers_poly1305 = rd_cpu_prefers_poly1305(),
       .compresses = sends && offer->compress_level > 0,
       .epoch = epoch,
   };

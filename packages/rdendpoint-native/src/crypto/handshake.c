@@ -34,6 +34,7 @@ struct rd_handshake {
   struct rd_hello peer;
 };
 
+static bool uses_chacha(enum rd_protection protection, const struct rd_hello *mine, const struct rd_hello *peer);
 static bool advance(struct rd_handshake *handshake, struct rd_error *error);
 static void follow_dialer(struct rd_handshake *handshake);
 static bool authenticate(struct rd_handshake *handshake, struct rd_error *error);
@@ -105,7 +106,7 @@ bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agre
   bool sends = handshake->role == RD_ROLE_SENDER;
   const struct rd_hello *sender = sends ? mine : peer, *receiver = sends ? peer : mine;
   enum rd_protection protection = mine->wants > peer->wants ? mine->wants : peer->wants;
-  bool chacha = protection == RD_PROTECTION_MAC ? sender->wants_chacha_mac : sender->wants_chacha;
+  bool chacha = uses_chacha(protection, mine, peer);
   *agreement = (struct rd_agreement){
       .protection = protection,
       .cipher_name = cipher_names[protection][chacha],
@@ -120,6 +121,13 @@ bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agre
   rd_seal_destroy(agreement->incoming);
   agreement->outgoing = agreement->incoming = NULL;
   return false;
+}
+
+// AES without CPU instructions is many times slower than anything else: one such end is enough. Between two MACs that
+// differ less, both ends must gain.
+static bool uses_chacha(enum rd_protection protection, const struct rd_hello *mine, const struct rd_hello *peer) {
+  bool both_macs = protection == RD_PROTECTION_MAC && mine->prefers_poly1305 && peer->prefers_poly1305;
+  return mine->lacks_aes || peer->lacks_aes || both_macs;
 }
 
 void rd_handshake_destroy(struct rd_handshake *handshake) {

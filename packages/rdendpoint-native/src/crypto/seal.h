@@ -59,8 +59,10 @@ bool rd_seal_seal(struct rd_seal *seal, struct rd_frame *frame, const unsigned c
 bool rd_seal_open(struct rd_seal *seal, unsigned char *message, size_t message_bytes, const struct rd_frame *frame,
                   unsigned char **payload, size_t *bytes, struct rd_error *error);
 
-// Return true if ChaCha20-Poly1305 is faster than AES-256-GCM on this CPU: for sealing, and for a MAC.
-bool rd_cpu_prefers_chacha(void);
-bool rd_cpu_prefers_chacha_mac(void);
+// Returns true if this CPU has instructions for AES; without them AES-256-GCM is several times slower than
+// ChaCha20-Poly1305.
+bool rd_cpu_has_aes(void);
+// Returns true if Poly1305 is faster than GMAC, on this CPU and with this OpenSSL.
+bool rd_cpu_prefers_poly1305(void);
 
 #endif

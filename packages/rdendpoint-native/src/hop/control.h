@@ -4,6 +4,7 @@
 #ifndef RD_CONTROL_H
 #define RD_CONTROL_H
 
+#include "base/option_rows.h"
 #include "base/usage.h"
 #include "conn/establisher.h"
 #include "crypto/signature.h"
@@ -11,13 +12,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <sys/types.h>
-
-#define RD_BUFFER_MIN_BYTES (64u << 10)
-#define RD_BUFFER_MAX_BYTES (1u << 30)
-#define RD_BUFFER_DEFAULT_BYTES (8u << 20)
-#define RD_COMPRESS_LEVEL_MAX 19
-#define RD_JOBS_MAX 64
-#define RD_LIMIT_MAX_BYTES_PER_S (INT64_C(1) << 50)
 
 enum rd_command_type {
   RD_COMMAND_OPEN,    // settings; first, once
@@ -37,24 +31,21 @@ enum rd_command_type {
   RD_COMMAND_LOST,    // code, reason: the controller is gone
 };
 
+#define RD_NUMBER_MEMBER(name, row) int64_t name;
+#define RD_FLAG_MEMBER(name, row) bool name;
+
 struct rd_settings {
   unsigned char key[RD_KEY_BYTES];
   char run[64];
   unsigned hop;
   enum rd_encrypt encrypt;
-  int compress_level;        // zstd's, 1 to RD_COMPRESS_LEVEL_MAX; 0: no compression
-  unsigned jobs;             // threads that compress and encrypt, at most RD_JOBS_MAX; 0: one per CPU, at most 8
-  int64_t limit_bytes_per_s; // of the stream, at most RD_LIMIT_MAX_BYTES_PER_S; 0: no limit
+  // Options of the hop, also of local links; 0: no compression, no limit, one thread per CPU, at most 8.
+  RD_HOP_OPTIONS(RD_NUMBER_MEMBER, RD_FLAG_MEMBER)
   bool chain;                // the hop is part of a chain: a lost peer is replaced by another one
   unsigned behind;           // number of hosts after this end in the chain, at most RD_BEHIND_MAX
   struct rd_signing signing; // for a chain's stream
-  bool numa;                 // with RDMA, run on the device's NUMA node
-  size_t buffer_bytes;       // RD_BUFFER_MIN_BYTES to RD_BUFFER_MAX_BYTES
-  int64_t connect_timeout_ms;
-  int64_t stall_timeout_ms; // at least RD_STALL_TIMEOUT_MIN_MS
-  bool retry_refused;       // see dialer.h, also for the next one
+  bool retry_refused;        // see dialer.h, also for the next one
   bool rdma_first;
-  bool poll;                 // never sleep while there is a connection
   int64_t listen_timeout_ms; // standalone, without a peer; 0: no limit
   char bind_host[256];       // empty: every address
   uint16_t port_low, port_high;

@@ -127,11 +127,11 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
       .identity = {.key = settings->key, .hop = settings->hop},
       .role = endpoint->role,
       .encrypt = settings->encrypt,
-      .buffer_bytes = endpoint->role == RD_ROLE_RECEIVER ? settings->buffer_bytes : 0,
+      .buffer_bytes = endpoint->role == RD_ROLE_RECEIVER ? (size_t)settings->buffer : 0,
       .stall_timeout_ms = settings->stall_timeout_ms,
-      .compress_level = settings->compress_level,
+      .compress_level = (int)settings->compress,
       .chain = settings->chain,
-      .jobs = settings->jobs,
+      .jobs = (unsigned)settings->jobs,
       .dialer = {.timeout_ms = settings->connect_timeout_ms,
                  .retry_refused = settings->retry_refused,
                  .rdma_first = settings->rdma_first,
@@ -295,7 +295,7 @@ static void emit_dial_failed(struct rd_endpoint *endpoint, const struct rd_error
 
 static void emit_connected(struct rd_endpoint *endpoint) {
   const struct rd_connection *connection = endpoint->connection;
-  size_t wanted_bytes = endpoint->settings.buffer_bytes, got_bytes = size_buffer(endpoint);
+  size_t wanted_bytes = (size_t)endpoint->settings.buffer, got_bytes = size_buffer(endpoint);
   char note[NOTE_BYTES];
   rd_window_note(wanted_bytes, got_bytes, note, sizeof note);
   struct rd_event event = {
@@ -313,7 +313,7 @@ static void emit_connected(struct rd_endpoint *endpoint) {
 
 // Returns the buffer size that the device's memory allows: of the sender's ring, or of the receiver's slots.
 static size_t size_buffer(struct rd_endpoint *endpoint) {
-  size_t wanted_bytes = endpoint->settings.buffer_bytes;
+  size_t wanted_bytes = (size_t)endpoint->settings.buffer;
   const struct rd_hello *mine = &rd_connection_agreement(endpoint->connection)->mine;
   struct rd_window wanted = rd_window_of(wanted_bytes, false),
                    got = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};

@@ -17,10 +17,10 @@ static void payload_range(const struct rd_frame *frame, size_t *least, size_t *m
 static const unsigned char hello_magic[4] = {'R', 'D', 'P', 'H'};
 enum {
   HELLO_WANTS_SEALED = 1,
-  HELLO_WANTS_CHACHA = 2,
+  HELLO_LACKS_AES = 2,
   HELLO_COMPRESSES = 4,
   HELLO_WANTS_MACED = 8,
-  HELLO_WANTS_CHACHA_MAC = 16,
+  HELLO_PREFERS_POLY1305 = 16,
 };
 
 uint8_t rd_protection_flag(enum rd_protection protection) {
@@ -133,8 +133,8 @@ bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello
   *hello = (struct rd_hello){
       .version = rd_get_u16(payload + 4),
       .wants = wanted_by(flags),
-      .wants_chacha = (flags & HELLO_WANTS_CHACHA) != 0,
-      .wants_chacha_mac = (flags & HELLO_WANTS_CHACHA_MAC) != 0,
+      .lacks_aes = (flags & HELLO_LACKS_AES) != 0,
+      .prefers_poly1305 = (flags & HELLO_PREFERS_POLY1305) != 0,
       .compresses = (flags & HELLO_COMPRESSES) != 0,
       .features = rd_get_u64(payload + 8),
       .epoch = rd_get_u32(payload + 16),
@@ -147,9 +147,8 @@ bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello
 
 static unsigned hello_flags(const struct rd_hello *hello) {
   return (hello->wants == RD_PROTECTION_SEAL ? HELLO_WANTS_SEALED : 0u) |
-         (hello->wants == RD_PROTECTION_MAC ? HELLO_WANTS_MACED : 0u) |
-         (hello->wants_chacha ? HELLO_WANTS_CHACHA : 0u) | (hello->wants_chacha_mac ? HELLO_WANTS_CHACHA_MAC : 0u) |
-         (hello->compresses ? HELLO_COMPRESSES : 0u);
+         (hello->wants == RD_PROTECTION_MAC ? HELLO_WANTS_MACED : 0u) | (hello->lacks_aes ? HELLO_LACKS_AES : 0u) |
+         (hello->prefers_poly1305 ? HELLO_PREFERS_POLY1305 : 0u) | (hello->compresses ? HELLO_COMPRESSES : 0u);
 }
 
 static enum rd_protection wanted_by(unsigned flags) {

@@ -90,8 +90,8 @@ bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort
 struct rd_hello {
   uint16_t version;
   enum rd_protection wants;
-  bool wants_chacha;     // sender only: for sealed frames
-  bool wants_chacha_mac; // sender only: for DATA with a MAC
+  bool lacks_aes;        // its CPU has no instructions for AES
+  bool prefers_poly1305; // to GMAC, for DATA with a MAC
   bool compresses;       // sender only: it can compress
   uint64_t features;
   uint32_t epoch;

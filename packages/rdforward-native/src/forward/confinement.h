@@ -4,10 +4,18 @@
 #define RD_FORWARD_CONFINEMENT_H
 
 #include "forward/listener.h"
+#include "forward/specs.h"
 
 #include <sys/types.h>
 
-// `child`: the process that may still be signalled; 0: none. The local sockets of `listeners` can still be removed.
-void rd_forward_confine(const struct rd_forward_listener *listeners, size_t count, pid_t child);
+struct rd_forward_needs {
+  const struct rd_place *targets; // which may be dialed
+  size_t target_count;
+  const struct rd_forward_listener *listeners; // whose local sockets may be removed
+  size_t listener_count;
+  pid_t child; // may be sent signals; 0: none
+};
+
+void rd_forward_confine(const struct rd_forward_needs *needs);
 
 #endif

@@ -25,6 +25,7 @@ struct near {
   struct rd_forward_options options;
   struct rd_forward_listener *listeners; // for -L
   size_t listener_count;
+  size_t unopened;          // listeners that failed
   struct rd_place *targets; // for -R
   struct rd_carrier carrier;
   int signal_fd, ready_fd;
@@ -32,6 +33,8 @@ struct near {
 
 static int run_near(const struct rd_forward_options *options);
 static bool listen_all(struct near *near, struct rd_error *error);
+static bool has_listeners(const struct near *near, size_t failed, struct rd_error *error);
+static bool keeps_going(const struct near *near);
 static int carry(struct near *near);
 static enum rd_mux_end forward(struct near *near, struct rd_byte_queue received, struct rd_error *error);
 static void say_goodbye(const struct near *near);
@@ -81,11 +84,27 @@ static bool listen_all(struct near *near, struct rd_error *error) {
   near->listeners = rd_memory_new(local->count + 1, sizeof *near->listeners);
   near->targets = rd_memory_new(remote->count + 1, sizeof *near->targets);
   for (size_t i = 0; i < remote->count; i++) near->targets[i] = remote->items[i].target;
-  for (size_t i = 0; i < local->count; i++)
-    if (!rd_forward_listener_open(&near->listeners[near->listener_count++], &local->items[i].listen, (uint16_t)i,
-                                  error))
-      return false;
-  return true;
+  for (size_t i = 0; i < local->count; i++) {
+    struct rd_forward_listener *listener = &near->listeners[near->listener_count++];
+    if (rd_forward_listener_open(listener, &local->items[i].listen, (uint16_t)i, error)) continue;
+    if (!keeps_going(near)) return false;
+    print_line(error->message);
+    near->unopened++;
+  }
+  return has_listeners(near, 0, error);
+}
+
+// `failed`: the number of listeners that failed at the far end.
+static bool has_listeners(const struct near *near, size_t failed, struct rd_error *error) {
+  const struct rd_forward_options *options = &near->options;
+  if (near->unopened + failed < options->local.count + options->remote.count) return true;
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "none of the forwards can listen");
+  return false;
+}
+
+// A single forward that fails leaves nothing to do.
+static bool keeps_going(const struct near *near) {
+  return near->options.keep_going && near->options.local.count + near->options.remote.count > 1;
 }
 
 static int carry(struct near *near) {
@@ -95,14 +114,21 @@ static int carry(struct near *near) {
   struct rd_spec *before = rd_memory_new(asked.count + 1, sizeof *before);
   if (asked.count > 0) memcpy(before, asked.items, asked.count * sizeof *before);
   asked.items = before;
-  enum rd_table_end agreed = rd_table_offer(&channel, &near->options.local, &near->options.remote, &error);
+  size_t failed;
+  enum rd_table_end agreed = rd_table_offer(&channel, &near->options.local, &near->options.remote,
+                                            keeps_going(near) ? print_line : NULL, &failed, &error);
+  if (agreed == RD_TABLE_AGREED && !has_listeners(near, failed, &error)) agreed = RD_TABLE_FAILED;
   enum rd_mux_end end = agreed == RD_TABLE_SIGNALLED ? RD_MUX_SIGNALLED
                         : agreed == RD_TABLE_LOST    ? RD_MUX_LOST
                                                      : RD_MUX_FAILED;
   if (agreed == RD_TABLE_AGREED) {
     print_ports(&near->options.remote, &asked);
     rd_background_detach(&near->ready_fd);
-    rd_forward_confine(near->listeners, near->listener_count, near->carrier.pid);
+    rd_forward_confine(&(struct rd_forward_needs){.targets = near->targets,
+                                                  .target_count = near->options.remote.count,
+                                                  .listeners = near->listeners,
+                                                  .listener_count = near->listener_count,
+                                                  .child = near->carrier.pid});
     end = forward(near, channel.received, &error);
   } else {
     rd_byte_queue_clear(&channel.received);
@@ -168,7 +194,10 @@ static enum rd_mux_end serve(struct rd_table *table, int in_fd, int out_fd, int 
     rd_byte_queue_clear(&channel.received);
     return agreed == RD_TABLE_SIGNALLED ? RD_MUX_SIGNALLED : agreed == RD_TABLE_LOST ? RD_MUX_LOST : RD_MUX_FAILED;
   }
-  rd_forward_confine(table->listeners, table->listener_count, 0);
+  rd_forward_confine(&(struct rd_forward_needs){.targets = table->targets,
+                                                .target_count = table->target_count,
+                                                .listeners = table->listeners,
+                                                .listener_count = table->listener_count});
   struct rd_mux_settings settings = {.targets = table->targets,
                                      .target_count = table->target_count,
                                      .listeners = table->listeners,
@@ -196,7 +225,7 @@ static int open_signals(void) {
 static void print_ports(const struct rd_specs *remote, const struct rd_specs *asked) {
   for (size_t i = 0; i < remote->count; i++) {
     char target[RD_PLACE_TEXT_BYTES], text[RD_PLACE_TEXT_BYTES + 64];
-    if (asked->items[i].listen.port != 0 || rd_place_is_path(&asked->items[i].listen)) continue;
+    if (asked->items[i].listen.port != 0 || remote->items[i].listen.port == 0) continue;
     rd_place_text(&remote->items[i].target, target);
     snprintf(text, sizeof text, "Allocated port %u for remote forward to %s\n", remote->items[i].listen.port, target);
     rd_write_all(STDERR_FILENO, text, strlen(text));

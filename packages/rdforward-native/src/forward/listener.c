@@ -14,7 +14,7 @@
 
 #define TRIES 16 // to find a port that is free in both families
 
-static bool open_path(struct rd_forward_listener *listener, const char *path, struct rd_error *error);
+static bool open_path(struct rd_forward_listener *listener, const struct rd_place *place, struct rd_error *error);
 static bool open_port(struct rd_forward_listener *listener, const struct rd_place *place, struct rd_error *error);
 static size_t find_addresses(const struct rd_place *place, struct rd_socket_address *addresses, struct rd_error *error);
 static bool open_all(struct rd_forward_listener *listener, struct rd_socket_address *addresses, size_t count,
@@ -27,7 +27,7 @@ static void close_sockets(struct rd_forward_listener *listener);
 bool rd_forward_listener_open(struct rd_forward_listener *listener, const struct rd_place *place, uint16_t index,
                               struct rd_error *error) {
   *listener = (struct rd_forward_listener){.index = index};
-  return rd_place_is_path(place) ? open_path(listener, place->address, error) : open_port(listener, place, error);
+  return rd_place_is_path(place) ? open_path(listener, place, error) : open_port(listener, place, error);
 }
 
 // A file that replaced the socket belongs to another program, and is not removed.
@@ -60,10 +60,12 @@ void rd_connection_tune(int fd) {
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
-static bool open_path(struct rd_forward_listener *listener, const char *path, struct rd_error *error) {
+static bool open_path(struct rd_forward_listener *listener, const struct rd_place *place, struct rd_error *error) {
+  const char *path = place->address;
   struct rd_socket_address address;
   struct stat status;
   if (rd_socket_address_find(path, 0, &address, 1, error) == 0) return false;
+  if (place->replaces_socket) unlink(path); // a failure shows when the address is bound
   mode_t before = umask(0177);
   int fd = open_socket(&address);
   umask(before);
@@ -93,7 +95,8 @@ static bool open_port(struct rd_forward_listener *listener, const struct rd_plac
 
 static size_t find_addresses(const struct rd_place *place, struct rd_socket_address *addresses,
                              struct rd_error *error) {
-  bool is_own = place->address[0] == '\0', is_all = strcmp(place->address, "*") == 0;
+  bool is_own = place->address[0] == '\0' || strcmp(place->address, "localhost") == 0;
+  bool is_all = strcmp(place->address, "*") == 0;
   if (!is_own && !is_all)
     return rd_socket_address_find(place->address, place->port, addresses, RD_FORWARD_LISTENER_SOCKETS, error);
   return rd_socket_address_find(is_own ? "127.0.0.1" : "0.0.0.0", place->port, addresses, 1, error) +

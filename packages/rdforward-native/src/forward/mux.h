@@ -3,7 +3,7 @@
 #ifndef RD_FORWARD_MUX_H
 #define RD_FORWARD_MUX_H
 
-#include "forward/byte_queue.h"
+#include "base/byte_queue.h"
 #include "forward/listener.h"
 #include "forward/specs.h"
 

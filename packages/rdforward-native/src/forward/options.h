@@ -9,6 +9,7 @@
 
 struct rd_forward_options {
   bool help, is_far, background;
+  bool keep_going;               // without the forwards that cannot listen
   struct rd_specs local, remote; // -L, -R
   char **command;                // of the near end, NULL-terminated: the command that carries the stream
 };

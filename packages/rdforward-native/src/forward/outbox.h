@@ -3,7 +3,7 @@
 #ifndef RD_FORWARD_OUTBOX_H
 #define RD_FORWARD_OUTBOX_H
 
-#include "forward/byte_queue.h"
+#include "base/byte_queue.h"
 #include "forward/frame.h"
 
 #include <stdbool.h>

@@ -47,6 +47,10 @@ void rd_specs_open_to_all(struct rd_specs *specs) {
     if (specs->items[i].listen.address[0] == '\0') memcpy(specs->items[i].listen.address, "*", 2);
 }
 
+void rd_specs_replace_sockets(struct rd_specs *specs) {
+  for (size_t i = 0; i < specs->count; i++) specs->items[i].listen.replaces_socket = true;
+}
+
 void rd_specs_clear(struct rd_specs *specs) {
   free(specs->items);
   *specs = (struct rd_specs){0};
@@ -115,9 +119,9 @@ static bool read_fields(const struct field *fields, size_t count, struct rd_spec
   }
 }
 
-// An empty address means every address; no address and localhost mean only this host.
+// An empty address means every address; none means this host, or with -g every address.
 static bool read_listener(const struct field *address, const struct field *port, struct rd_place *place) {
-  const char *text = address == NULL || strcmp(address->text, "localhost") == 0 ? "" : address->text;
+  const char *text = address == NULL ? "" : address->text;
   if (address != NULL && *address->text == '\0') text = "*";
   if ((address != NULL && address->is_path) || port->is_path || strlen(text) >= RD_PLACE_BYTES) return false;
   memcpy(place->address, text, strlen(text) + 1);

@@ -14,9 +14,10 @@
 
 // A TCP port or a local socket.
 struct rd_place {
-  // A path if it begins with '/'. For a listener also "": only this host, or "*": every address.
+  // A path if it begins with '/'. For a listener also "" or "localhost": only this host, or "*": every address.
   char address[RD_PLACE_BYTES];
-  uint16_t port; // for a listener 0: any free port; for a path 0
+  uint16_t port;        // for a listener 0: any free port; for a path 0
+  bool replaces_socket; // of a listener with a path: removes what is there first
 };
 
 struct rd_spec {
@@ -33,6 +34,8 @@ struct rd_specs {
 bool rd_specs_add(struct rd_specs *specs, const char *text, bool is_remote, struct rd_error *error);
 // Lets listeners without an address listen on every address, as ssh's -g does.
 void rd_specs_open_to_all(struct rd_specs *specs);
+// Lets listeners with a path remove what is there, as ssh's StreamLocalBindUnlink does.
+void rd_specs_replace_sockets(struct rd_specs *specs);
 void rd_specs_clear(struct rd_specs *specs);
 
 bool rd_place_is_path(const struct rd_place *place);

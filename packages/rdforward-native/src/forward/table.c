@@ -17,7 +17,9 @@ static void put_table(struct rd_outbox *outbox, const struct rd_specs *local, co
 static void put_place(struct rd_outbox *outbox, enum rd_forward_frame_type type, size_t index,
                       const struct rd_place *place);
 static enum rd_table_end take_answers(struct rd_table_channel *channel, struct rd_specs *remote,
-                                      struct rd_error *error);
+                                      void (*warn)(const char *text), size_t *failed, struct rd_error *error);
+static bool take_failure(const struct rd_forward_frame *frame, void (*warn)(const char *text), size_t *failed,
+                         struct rd_error *error);
 static bool is_hello(const struct rd_forward_frame *frame, struct rd_error *error);
 static bool read_place(const struct rd_forward_frame *frame, struct rd_place *place);
 static bool add_entry(struct rd_table *table, const struct rd_forward_frame *frame, struct rd_outbox *outbox);
@@ -29,11 +31,13 @@ static enum rd_table_end send_out(struct rd_table_channel *channel, struct rd_ou
 static enum rd_table_end no_table(struct rd_error *error);
 
 enum rd_table_end rd_table_offer(struct rd_table_channel *channel, const struct rd_specs *local,
-                                 struct rd_specs *remote, struct rd_error *error) {
+                                 struct rd_specs *remote, void (*warn)(const char *text), size_t *failed,
+                                 struct rd_error *error) {
   struct rd_outbox outbox = {0};
+  *failed = 0;
   put_table(&outbox, local, remote);
   enum rd_table_end end = send_out(channel, &outbox);
-  return end == RD_TABLE_AGREED ? take_answers(channel, remote, error) : end;
+  return end == RD_TABLE_AGREED ? take_answers(channel, remote, warn, failed, error) : end;
 }
 
 enum rd_table_end rd_table_accept(struct rd_table_channel *channel, struct rd_table *table, struct rd_error *error) {
@@ -85,29 +89,36 @@ static void put_place(struct rd_outbox *outbox, enum rd_forward_frame_type type,
 }
 
 static enum rd_table_end take_answers(struct rd_table_channel *channel, struct rd_specs *remote,
-                                      struct rd_error *error) {
+                                      void (*warn)(const char *text), size_t *failed, struct rd_error *error) {
   struct rd_forward_frame frame;
-  size_t used, bound = 0;
-  char reason[400];
+  size_t used, answered = 0;
   enum rd_table_end end = next(channel, &frame, &used, error);
   if (end == RD_TABLE_AGREED && !is_hello(&frame, error)) end = RD_TABLE_FAILED;
   while (end == RD_TABLE_AGREED) {
     rd_byte_queue_take(&channel->received, used);
     end = next(channel, &frame, &used, error);
     if (end != RD_TABLE_AGREED) break;
-    if (frame.type == RD_FORWARD_READY && bound == remote->count) break;
-    if ((frame.type != RD_FORWARD_BOUND && frame.type != RD_FORWARD_FAILED) || frame.index != bound ||
-        bound == remote->count)
+    if (frame.type == RD_FORWARD_READY && answered == remote->count) break;
+    bool is_failure = frame.type == RD_FORWARD_FAILED;
+    if ((frame.type != RD_FORWARD_BOUND && !is_failure) || frame.index != answered || answered == remote->count)
       return no_table(error);
-    if (frame.type == RD_FORWARD_FAILED) {
-      rd_forward_frame_text(&frame, reason, sizeof reason);
-      rd_error_set(error, RD_CODE_CANNOT_CONNECT, "the other host: %s", reason);
-      return RD_TABLE_FAILED;
-    }
-    remote->items[bound++].listen.port = frame.port;
+    if (is_failure && !take_failure(&frame, warn, failed, error)) return RD_TABLE_FAILED;
+    remote->items[answered++].listen.port = is_failure ? 0 : frame.port;
   }
   if (end == RD_TABLE_AGREED) rd_byte_queue_take(&channel->received, used);
   return end;
+}
+
+// Returns false if the failure ends the forward.
+static bool take_failure(const struct rd_forward_frame *frame, void (*warn)(const char *text), size_t *failed,
+                         struct rd_error *error) {
+  char reason[400];
+  rd_forward_frame_text(frame, reason, sizeof reason);
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "the other host: %s", reason);
+  if (warn == NULL) return false;
+  warn(error->message);
+  *failed += 1;
+  return true;
 }
 
 static bool is_hello(const struct rd_forward_frame *frame, struct rd_error *error) {

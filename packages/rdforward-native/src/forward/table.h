@@ -3,7 +3,7 @@
 #ifndef RD_FORWARD_TABLE_H
 #define RD_FORWARD_TABLE_H
 
-#include "forward/byte_queue.h"
+#include "base/byte_queue.h"
 #include "forward/listener.h"
 #include "forward/specs.h"
 
@@ -20,9 +20,11 @@ enum rd_table_end {
 };
 
 // Runs the near end: `local` are the specifications of -L, `remote` those of -R, whose ports become the actual ones at
-// the far end.
+// the far end. A listener that fails there ends the forward. If `warn` is not NULL, it gets the reason instead, the
+// port of the listener becomes 0, and *failed counts it.
 enum rd_table_end rd_table_offer(struct rd_table_channel *channel, const struct rd_specs *local,
-                                 struct rd_specs *remote, struct rd_error *error);
+                                 struct rd_specs *remote, void (*warn)(const char *text), size_t *failed,
+                                 struct rd_error *error);
 
 // The table of the far end. Clear it in any case.
 struct rd_table {

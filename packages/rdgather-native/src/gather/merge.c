@@ -35,7 +35,7 @@ static bool take_end(struct merge *merge, struct input *input);
 static bool write_lines(struct merge *merge, struct input *input, size_t count);
 static bool write_line(struct merge *merge, struct input *input, const char *line, size_t count);
 
-bool rd_merge(const struct rd_merge_settings *settings) {
+bool rd_merge(const struct rd_merge_settings *settings, struct rd_error *error) {
   struct merge merge = {.by_host = settings->by_host, .out_fd = settings->out_fd, .count = settings->count};
   merge.inputs = rd_memory_new(merge.count, sizeof *merge.inputs);
   merge.polls = rd_memory_new(merge.count, sizeof *merge.polls);
@@ -44,13 +44,12 @@ bool rd_merge(const struct rd_merge_settings *settings) {
     merge.inputs[i] = (struct input){.fd = settings->first_fd + (int)i, .label = label};
     rd_set_nonblocking(merge.inputs[i].fd);
   }
-  bool good = merge_all(&merge);
-  int why = errno;
+  bool is_good = merge_all(&merge);
+  if (!is_good) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot merge the outputs");
   for (size_t i = 0; i < merge.count; i++) rd_line_buffer_clear(&merge.inputs[i].buffer);
   free(merge.inputs);
   free(merge.polls);
-  errno = why;
-  return good;
+  return is_good;
 }
 
 // Writes the output like any command: while its reader takes nothing, no input is read.
@@ -140,8 +139,7 @@ static bool write_lines(struct merge *merge, struct input *input, size_t count) 
 
 static bool write_line(struct merge *merge, struct input *input, const char *line, size_t count) {
   if (input->label != NULL && !input->in_line) {
-    if (!rd_write_all(merge->out_fd, input->label, strlen(input->label)) || !rd_write_all(merge->out_fd, ": ", 2))
-      return false;
+    if (!rd_write_all(merge->out_fd, input->label, strlen(input->label))) return false;
   }
   if (!rd_write_all(merge->out_fd, line, count)) return false;
   input->in_line = line[count - 1] != '\n';

@@ -1,5 +1,6 @@
 /** The script that finds an agent on a host and replaces itself with the agent. For any POSIX sh. */
 
+import { posix } from 'node:path';
 import { quoteForSh } from '../model/shell-quote.ts';
 import type { Bundle, Bundles } from './bundle.ts';
 import { DIGEST_CHECK, dynamicSet, INSTALL_DIRS, plainSet, type RunningSet, TRUST_CHECK } from './install-dirs.ts';
@@ -13,11 +14,6 @@ export interface BootstrapOptions {
   readonly sudo: boolean;
   /** The programs that should be installed on the host. */
   readonly bundles: Bundles;
-}
-
-/** Returns the beginning of the first line from the host; the hello follows, or the reason why there is none. */
-export function magicOf(nonce: string): string {
-  return `rdstage/1 ${nonce} `;
 }
 
 /**
@@ -81,9 +77,8 @@ ${dynamic === undefined ? '' : `if [ -e "$1/dynamic" ] && [ ! -h "$1/dynamic" ];
 }
 
 function useSet({ agent, others }: RunningSet): string {
-  const directory = agent.name.slice(0, agent.name.lastIndexOf('/') + 1);
-  const beside = others.filter(({ name }) => name.startsWith(directory));
-  const sums = beside.map(({ name, sha256 }) => `${name.slice(directory.length)}=${sha256}`);
+  const directory = posix.dirname(agent.name);
+  const sums = others.map(({ name, sha256 }) => `${posix.relative(directory, name)}=${sha256}`);
   return `agent=$1/${agent.name} wanted=${agent.sha256} sums=${sums.join(',')}`;
 }
 

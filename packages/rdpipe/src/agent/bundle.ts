@@ -2,7 +2,6 @@
 import { createHash, webcrypto } from 'node:crypto';
 import { existsSync, promises, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { locateBuilds, type NativeBuild, type Platform, PROGRAMS } from './locate.ts';
 
 export interface BundleFile {
@@ -11,8 +10,6 @@ export interface BundleFile {
   readonly bytes: number;
   readonly sha256: string;
   content(): Promise<Buffer>;
-  /** The content compressed with gzip; compressed on the first call. */
-  compressed(): Promise<Buffer>;
 }
 
 export interface Bundle {
@@ -57,7 +54,7 @@ function readPrograms(directory: string, prefix: string, names: readonly string[
   const files = present.map(async (name) => {
     const path = join(directory, name);
     const sha256 = sums.get(name) ?? (await sha256Of(await promises.readFile(path)));
-    return bundleFile(`${prefix}${name}`, statSync(path).size, sha256, () => promises.readFile(path));
+    return { name: `${prefix}${name}`, bytes: statSync(path).size, sha256, content: () => promises.readFile(path) };
   });
   return Promise.all(files);
 }
@@ -73,27 +70,6 @@ function knownSums(directory: string, names: readonly string[]): ReadonlyMap<str
   if (names.some((name) => statSync(join(directory, name)).mtimeMs > writtenMs)) return new Map();
   const lines = [...readFileSync(path, 'utf8').matchAll(/^([0-9a-f]{64}) [ *](\S+)$/gm)];
   return new Map(lines.map(([, sum = '', name = '']) => [name, sum]));
-}
-
-/** Returns a file of a bundle; `content` reads it, also to compress it. */
-export function bundleFile(name: string, bytes: number, sha256: string, content: () => Promise<Buffer>): BundleFile {
-  let compressed: Promise<Buffer> | undefined;
-  return {
-    name,
-    bytes,
-    sha256,
-    content,
-    compressed() {
-      compressed ??= content().then(compress);
-      return compressed;
-    },
-  };
-}
-
-/** Loads zlib only when needed: few runs copy programs. */
-async function compress(plain: Buffer): Promise<Buffer> {
-  const { constants, gzip } = await import('node:zlib');
-  return promisify(gzip)(plain, { level: constants.Z_BEST_SPEED });
 }
 
 /**

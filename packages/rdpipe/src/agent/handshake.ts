@@ -3,7 +3,6 @@ import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { type AgentHello, PROTOCOL_VERSION } from '../model/protocol.ts';
 import { printableBytes, shorten } from '../model/text.ts';
-import { magicOf } from './bootstrap.ts';
 import { decodeHello } from './decode.ts';
 import { closedError, type LineChannel, LONGEST_LINE_BYTES } from './line-channel.ts';
 import { LineTooLongError } from './lines.ts';
@@ -29,7 +28,7 @@ export async function awaitHello(lineChannel: LineChannel, { emit, signal }: Han
   signal.addEventListener('abort', end, { once: true });
   try {
     signal.throwIfAborted();
-    return parseFirstLine(await findMagicLine(lineChannel, emit), session.label);
+    return parseFirstLine(await findFirstLine(lineChannel, emit), session.label);
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof LineTooLongError ? noisyError(session.label) : error;
@@ -38,28 +37,43 @@ export async function awaitHello(lineChannel: LineChannel, { emit, signal }: Han
   }
 }
 
-/**
- * Returns the rest of the line after the nonce. The nonce may be in the middle of a line, if the last output of the
- * login shell has no newline.
- */
-async function findMagicLine(lineChannel: LineChannel, emit: Emit): Promise<Buffer> {
+/** The line with the nonce, `rdstage/PROTOCOL NONCE TEXT`, from `start` on. */
+interface FirstLine {
+  readonly start: number;
+  readonly protocol: number;
+  readonly text: Buffer;
+}
+
+/** The line may begin after other text, if the last output of the login shell has no newline. */
+async function findFirstLine(lineChannel: LineChannel, emit: Emit): Promise<FirstLine> {
   const { lines, nonce, session } = lineChannel;
-  const magic = magicOf(nonce);
   let noiseBytes = 0;
   let firstNoise = '';
   while (noiseBytes <= LONGEST_LINE_BYTES) {
     const { value: line } = await lines.next();
     if (!line) throw await endedError(lineChannel, firstNoise);
-    const start = line.indexOf(magic);
-    const noise = line.subarray(0, start < 0 ? line.length : start);
+    const first = findMagic(line, nonce);
+    const noise = first === undefined ? line : line.subarray(0, first.start);
     firstNoise ||= printableBytes(noise).trim();
     if (noise.length > 0)
       emit({ kind: 'log', message: `${session.label}: before the agent: ${printableBytes(noise)}` });
-    if (start >= 0) return line.subarray(start + magic.length);
+    if (first !== undefined) return first;
     noiseBytes += noise.length + 1;
   }
   throw noisyError(session.label);
 }
+
+function findMagic(line: Buffer, nonce: string): FirstLine | undefined {
+  const name = ` ${nonce} `;
+  const end = line.indexOf(name);
+  if (end < 0) return undefined;
+  const magic = /rdstage\/(\d{1,5})$/.exec(line.toString('latin1', Math.max(0, end - MAGIC_MAX_BYTES), end));
+  if (magic === null) return undefined;
+  const text = line.subarray(end + name.length);
+  return { start: end - magic[0].length, protocol: Number(magic[1]), text };
+}
+
+const MAGIC_MAX_BYTES = 'rdstage/65535'.length;
 
 /** Accounts that may not run commands print a line: nologin, `command=` in authorized_keys. */
 function endedError(lineChannel: LineChannel, firstNoise: string): Promise<Error> {
@@ -72,20 +86,30 @@ function endedError(lineChannel: LineChannel, firstNoise: string): Promise<Error
 
 const NOISE_MAX_CHARACTERS = 200;
 
-function parseFirstLine(line: Buffer, label: string): Handshake {
-  const missing = /^missing (\S{1,64}) (\S{1,64})( damaged)?$/.exec(line.toString('utf8'));
+function parseFirstLine({ protocol, text }: FirstLine, label: string): Handshake {
+  // The rest of the line may have any form in another version.
+  if (protocol !== PROTOCOL_VERSION) throw versionError(label, protocol);
+  const missing = /^missing (\S{1,64}) (\S{1,64})( damaged)?$/.exec(text.toString('utf8'));
   if (missing) {
     return { kind: 'missing', os: missing[1] ?? '', cpu: missing[2] ?? '', isDamaged: missing[3] !== undefined };
   }
-  const hello = decodeHello(line);
+  const hello = decodeHello(text);
   if (hello === undefined) {
     throw new SessionError('agent_protocol', label, `the agent on ${label} did not send a valid hello`);
   }
-  if (hello.v !== PROTOCOL_VERSION) {
-    const versions = `protocol ${hello.v}; this rdpipe has ${PROTOCOL_VERSION}`;
-    throw new SessionError('agent_protocol', label, `the agent on ${label} has a different version: ${versions}`);
-  }
+  if (hello.v !== PROTOCOL_VERSION) throw versionError(label, hello.v);
   return { kind: 'hello', hello };
+}
+
+/** rdpipe copies only its own version: this is the agent of --agent, or that of a serving receiver. */
+function versionError(label: string, protocol: number): SessionError {
+  const versions = `protocol ${protocol}; this rdpipe has ${PROTOCOL_VERSION}`;
+  const next = 'install the same version of rdpipe there';
+  return new SessionError(
+    'agent_protocol',
+    label,
+    `the agent on ${label} has a different version: ${versions} (${next})`,
+  );
 }
 
 /** The beginning of every message that an agent cannot be started. */

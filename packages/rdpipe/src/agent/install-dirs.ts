@@ -57,7 +57,7 @@ is_right() {
   case $sum in "$2"* | '') ;; *) return 1 ;; esac
 }`;
 
-/** The programs of a bundle that run on a host, all from one directory: from `dynamic/` if the host has kept it. */
+/** The programs of a bundle that run on a host: from `dynamic/` if the host has kept it. */
 export interface RunningSet {
   readonly agent: Bundle['agent'];
   readonly others: Bundle['others'];
@@ -70,15 +70,18 @@ export function plainSet({ agent, others }: Bundle): RunningSet {
 
 /**
  * Returns undefined if the bundle has no dynamic programs. If they include no agent, the agent of the plain set is
- * used, which is outside of `dynamic/`.
+ * used, which is outside of `dynamic/`; so is the program that hops over TCP use.
  */
 export function dynamicSet({ agent, others }: Bundle): RunningSet | undefined {
   const dynamic = others.filter(isDynamic);
   const own = dynamic.find(({ name }) => name === `${DYNAMIC}${agent.name}`);
-  return dynamic.length === 0 ? undefined : { agent: own ?? agent, others: dynamic.filter((file) => file !== own) };
+  if (dynamic.length === 0) return undefined;
+  const used = others.filter((file) => file !== own && (isDynamic(file) || file.name === HOP_PROGRAM));
+  return { agent: own ?? agent, others: used };
 }
 
 const DYNAMIC = 'dynamic/';
+const HOP_PROGRAM = 'rdhop';
 
 function isDynamic({ name }: Bundle['agent']): boolean {
   return name.startsWith(DYNAMIC);

@@ -1,39 +1,30 @@
-/** Runs a script on a host and reads its answer. */
+/** Runs a script on a host and reads its answers. */
 import type { HostSession } from '../session/host-session.ts';
 import { closedError, createLineChannel, type LineChannel } from './line-channel.ts';
 
-/** The last line that a script prints. */
+/** A line that a script prints with `say VERB TEXT`. */
 export interface Answer {
-  readonly ok: boolean;
+  readonly verb: string;
   readonly text: string;
 }
 
-/** The standard input of a script, in the form that the script requested. */
-export type Payload = (form: string) => Promise<Buffer>;
-
 /**
- * Runs a script on its own channel. The script ends with `say ok TEXT` or `say failed TEXT`. With a payload, the script
- * calls `say ready FORM` before it reads standard input: a shell reads ahead and would consume the payload. `what`
- * begins the message of a failure.
+ * Runs a script on its own channel and returns its answer. `what` begins the message of a failure.
  * @throws SessionError if the channel closes without an answer; the signal's reason.
  */
 export async function runScript(
   session: HostSession,
   script: string,
-  payload: Payload | undefined,
   signal: AbortSignal,
-  what = `cannot copy the agent to ${session.label}`,
+  what: string,
 ): Promise<Answer> {
   const lineChannel = createLineChannel(session, await session.openShell(signal));
-  const { channel, nonce } = lineChannel;
+  const { channel } = lineChannel;
   const end = () => channel.kill();
   signal.addEventListener('abort', end, { once: true });
   try {
-    channel.stdin.write(wrap(script, nonce));
-    const first = await nextLine(lineChannel, what);
-    if (first.verb !== 'ready') return answerOf(first);
-    channel.stdin.end(await payload?.(first.text));
-    return answerOf(await nextLine(lineChannel, what));
+    sendScript(lineChannel, script);
+    return await nextAnswer(lineChannel, what);
   } catch (error) {
     signal.throwIfAborted();
     throw error;
@@ -43,22 +34,24 @@ export async function runScript(
   }
 }
 
-/** The braces make a shell read the complete script before it runs any of it. */
-function wrap(script: string, nonce: string): string {
-  return `{
+/**
+ * Sends a script to a shell. The braces make the shell read the complete script before it runs any of it. Send nothing
+ * more until the script asks for it: a shell reads ahead and would consume it.
+ */
+export function sendScript({ channel, nonce }: LineChannel, script: string): void {
+  channel.stdin.write(`{
 nonce=${nonce}
 say() { printf '\\nrdpipe %s %s\\n' "$nonce" "$(printf '%s' "$*" | tr '\\n' ' ')"; }
 ${script}
 }
-`;
+`);
 }
 
-interface Line {
-  readonly verb: string;
-  readonly text: string;
-}
-
-async function nextLine(lineChannel: LineChannel, what: string): Promise<Line> {
+/**
+ * Returns the script's next answer; other lines are ignored.
+ * @throws SessionError if the channel closes first.
+ */
+export async function nextAnswer(lineChannel: LineChannel, what: string): Promise<Answer> {
   const prefix = `rdpipe ${lineChannel.nonce} `;
   for (;;) {
     const { value: line } = await lineChannel.lines.next();
@@ -68,8 +61,4 @@ async function nextLine(lineChannel: LineChannel, what: string): Promise<Line> {
     const [verb = '', ...words] = text.slice(prefix.length).split(' ');
     return { verb, text: words.join(' ') };
   }
-}
-
-function answerOf({ verb, text: words }: Line): Answer {
-  return { ok: verb === 'ok', text: words };
 }

@@ -25,8 +25,8 @@ export interface AgentOptions {
   readonly leaseMs: number;
   /** Longest wait for the agent's first line, not including the time to copy it. */
   readonly startTimeoutMs: number;
-  /** Pass this process's descriptors 0 and 1 to the local agent, for links of kind `stdin` and `stdout`. */
-  readonly userDescriptors: boolean;
+  /** Pass these descriptors of this process to the local agent, for links of kind `stdin` and `stdout`. */
+  readonly userDescriptors: readonly [input: number, output: number] | undefined;
   readonly emit: Emit;
   readonly signal: AbortSignal;
 }
@@ -40,7 +40,10 @@ export async function startAgent(session: HostSession, options: AgentOptions): P
     session.kind === 'local'
       ? await openAgent(session, () => startLocally(session, options), options)
       : await (session.openAgent === undefined ? startRemotely(session, options) : openServed(session, options));
-  if (handshake.kind === 'missing') throw missingError(session.label, options, handshake);
+  if (handshake.kind === 'missing') {
+    lineChannel.channel.kill();
+    throw missingError(session.label, options, handshake);
+  }
   return createAgent(lineChannel, handshake.hello, startMs, options.leaseMs);
 }
 
@@ -51,7 +54,8 @@ interface OpenedAgent {
 }
 
 /**
- * Opens a channel and waits for the hello, both within the time limit. Closes a channel that does not become an agent.
+ * Opens a channel and waits for the hello, both within the time limit. Closes the channel on failure, but not if the
+ * agent is missing: its shell reads another script.
  */
 async function openAgent(
   session: HostSession,
@@ -62,16 +66,14 @@ async function openAgent(
   const late = AbortSignal.timeout(startTimeoutMs);
   const giveUp = AbortSignal.any([signal, late]);
   const opening = Promise.resolve().then(open);
-  let handshake: Handshake | undefined;
   try {
     const lineChannel = await unlessAborted(opening, giveUp);
-    handshake = await awaitHello(lineChannel, { emit, signal: giveUp });
+    const handshake = await awaitHello(lineChannel, { emit, signal: giveUp });
     return { lineChannel, handshake, startMs: performance.now() - began };
   } catch (error) {
+    opening.then(({ channel }) => channel.kill()).catch(() => {});
     signal.throwIfAborted();
     throw late.aborted ? slowStartError(session, startTimeoutMs) : error;
-  } finally {
-    if (handshake?.kind !== 'hello') opening.then(({ channel }) => channel.kill()).catch(() => {});
   }
 }
 
@@ -105,7 +107,7 @@ async function startLocally(
   const nonce = newNonce();
   const command = [...(sudo ? ['sudo', '-n', '--'] : []), agent, '--agent', '--nonce', nonce, ...callersLimits()];
   const channel = userDescriptors
-    ? startChild([...command, '--user-stdin', '3', '--user-stdout', '4'], {}, [0, 1])
+    ? startChild([...command, '--user-stdin', '3', '--user-stdout', '4'], {}, userDescriptors)
     : startChild(command);
   return createLineChannel(session, channel, nonce);
 }
@@ -120,25 +122,43 @@ function openServed(session: HostSession, options: AgentOptions): Promise<Opened
   return openAgent(session, open, options);
 }
 
-/** Starts the agent that is on the host; first copies it if it is missing or damaged. */
+/** Starts the agent that is on the host; first copies it, through the same shell, if it is missing or damaged. */
 async function startRemotely(session: HostSession, options: AgentOptions): Promise<OpenedAgent> {
   const bundles = await loadBundles();
-  const first = await runBootstrap(session, bundles, options);
+  const signal = anySignal(options.signal);
+  const openShell = async () => createLineChannel(session, await session.openShell(signal));
+  const first = await runBootstrap(session, openShell, bundles, options);
   const { handshake } = first;
   if (handshake.kind === 'hello' || options.agentPath !== undefined) return first;
-  if (handshake.isDamaged) options.emit({ kind: 'warning', message: damagedMessage(session.label) });
-  const signal = anySignal(options.signal);
-  await deploy(session, bundleFor(session.label, bundles, handshake), { ...options, signal });
-  return runBootstrap(session, bundles, options);
+  let shell = first.lineChannel;
+  try {
+    const bundle = bundleFor(session.label, bundles, handshake);
+    if (handshake.isDamaged) {
+      options.emit({ kind: 'warning', message: damagedMessage(session.label) });
+      // The agent itself finds damaged programs, and ends; so does its shell.
+      shell.channel.kill();
+      shell = await openShell();
+    }
+    await deploy(shell, bundle, { ...options, signal });
+  } catch (error) {
+    shell.channel.kill();
+    throw error;
+  }
+  return runBootstrap(session, async () => shell, bundles, options);
 }
 
 /** Sends only the script before the agent's first line: a shell may read ahead and would consume anything else. */
-async function runBootstrap(session: HostSession, bundles: Bundles, options: AgentOptions): Promise<OpenedAgent> {
-  const { agentPath, sudo, signal } = options;
+function runBootstrap(
+  session: HostSession,
+  openShell: () => Promise<LineChannel>,
+  bundles: Bundles,
+  options: AgentOptions,
+): Promise<OpenedAgent> {
+  const { agentPath, sudo } = options;
   const open = async () => {
-    const lineChannel = createLineChannel(session, await session.openShell(signal));
-    lineChannel.channel.stdin.write(bootstrapScript({ nonce: lineChannel.nonce, bundles, agentPath, sudo }));
-    return lineChannel;
+    const shell = await openShell();
+    shell.channel.stdin.write(bootstrapScript({ nonce: shell.nonce, bundles, agentPath, sudo }));
+    return shell;
   };
   return openAgent(session, open, options);
 }

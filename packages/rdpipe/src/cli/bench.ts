@@ -24,24 +24,19 @@ function benchCommand(reportFile: string | undefined): HostCommand<readonly [Hos
       const began = new Date();
       const { bench: measure } = await import('../bench/bench.ts');
       const input = { from, to, settings, installation, rounds: settings.rounds, bytes: settings.sizeBytes };
-      const benchmark = await measure(input, view, signal);
+      const measured = await measure(input, view, signal);
+      const problem = await writeReport(reportFile, measured, began);
+      const benchmark: Benchmark = problem === undefined ? measured : { ...measured, status: 125 };
       view.finished(benchmark);
-      return Math.max(benchmark.status, await writeReport(reportFile, benchmark, began, view));
+      if (problem !== undefined) view.warn(problem);
+      return benchmark.status;
     },
   };
 }
 
-/** Writes the page; if it cannot be written, warns and returns 125. */
-async function writeReport(
-  file: string | undefined,
-  benchmark: Benchmark,
-  began: Date,
-  view: BenchView,
-): Promise<number> {
-  if (file === undefined) return 0;
+/** Writes the page; returns the reason if it cannot be written. */
+async function writeReport(file: string | undefined, benchmark: Benchmark, began: Date): Promise<string | undefined> {
+  if (file === undefined) return undefined;
   const { writePage } = await import('./write-page.ts');
-  const problem = await writePage(file, ({ benchPage }) => benchPage(benchmark, began));
-  if (problem === undefined) return 0;
-  view.warn(problem);
-  return 125;
+  return writePage(file, ({ benchPage }) => benchPage(benchmark, began));
 }

@@ -6,7 +6,7 @@ import type { Settings } from '../model/settings.ts';
 import type { Invocation } from '../parse/argv.ts';
 import type { Installation } from '../run/open-hosts.ts';
 import type { Output, StatusView } from '../ui/terminal/status.ts';
-import { type Terminal, writeAll } from '../ui/terminal/terminal.ts';
+import { outputColumns, type Terminal, writeAll } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
 import { untilUserSignal } from './user-signals.ts';
 
@@ -14,7 +14,7 @@ export type HostInvocation = Extract<Invocation, { hostWords: readonly string[] 
 
 export interface HostCommand<Hosts, View extends StatusView> {
   /** @throws UsageError */
-  readonly parse: (words: readonly string[], namedHosts: Settings['namedHosts']) => Hosts;
+  readonly parse: (words: readonly string[], settings: Settings) => Hosts;
   /** The view for --json, which also shows failures from before the settings are read. */
   readonly jsonView: (terminal: Terminal, output: Output) => View;
   readonly view: (settings: Settings, terminal: Terminal, output: Output) => Promise<View>;
@@ -35,11 +35,15 @@ export async function runHostCommand<Hosts, View extends StatusView>(
   io: Io,
   terminal: Terminal,
 ): Promise<number> {
-  const output = { color: terminal.color && isatty(1), write: (text: string) => writeAll(1, Buffer.from(text)) };
+  const output: Output = {
+    color: terminal.color && isatty(1),
+    columns: () => outputColumns(terminal),
+    write: (text) => writeAll(1, Buffer.from(text)),
+  };
   let view = options.json === true ? command.jsonView(terminal, output) : undefined;
   try {
     const settings = await loadSettings(options, io.environment);
-    const hosts = command.parse(hostWords, settings.namedHosts);
+    const hosts = command.parse(hostWords, settings);
     const shown = await command.view(settings, terminal, output);
     view = shown;
     return await untilUserSignal(io.ignoredSignals, async (signal) => {

@@ -1,19 +1,21 @@
 /** `main` of rdcp: parses the command line, copies, returns the exit status. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { isatty } from 'node:tty';
 import { loadSettings } from '../config/load.ts';
 import { copyPipeline } from '../copy/pipeline.ts';
 import { type CopyWants, checkForMany, checkForStream, checkTogether } from '../copy/settings.ts';
-import type { CopyPaths } from '../model/copy.ts';
+import type { CopyPaths, CopySide } from '../model/copy.ts';
 import { statusOf, UsageError } from '../model/errors.ts';
 import type { Settings } from '../model/settings.ts';
 import { type CopyInvocation, parseCopyArgv } from '../parse/argv.ts';
 import { parseCopyPaths } from '../parse/copy-paths.ts';
 import type { OutputDestination, RendererIo } from '../ui/terminal/create-renderer.ts';
-import { failureText } from '../ui/terminal/failure.ts';
+import { failureText, messageLine } from '../ui/terminal/failure.ts';
 import { openTerminal } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
+import { loadList } from './load-list.ts';
 import { loadPatterns } from './load-patterns.ts';
+import { descriptorOf, withInput } from './own-descriptors.ts';
 import { printInformation } from './print-information.ts';
 import { runShown, type ShownRun, type WantedRun } from './run-pipeline.ts';
 import { isFile, userStreams } from './user-streams.ts';
@@ -23,12 +25,16 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
   const terminal = openTerminal(io.environment);
   try {
     const invocation = parseCopyArgv(words);
-    if (invocation.kind === 'copy')
-      return await runShown(invocation.options.json === true, () => readShown(invocation, io), io, terminal);
+    if (invocation.kind === 'copy') {
+      const { options, ignored } = invocation;
+      if (options.verbosity !== undefined && options.json !== true)
+        for (const text of ignored) terminal.write(messageLine(text, undefined, 'rdcp'));
+      return await runShown(options.json === true, () => readShown(invocation, io), io, terminal);
+    }
     await printInformation(invocation);
     return 0;
   } catch (error) {
-    terminal.write(failureText(error, undefined, 'rdcp'));
+    terminal.write(failureText(error, undefined, 'rdcp', terminal.columns?.()));
     return statusOf(error);
   }
 }
@@ -48,7 +54,14 @@ async function readInvocation({ options, words, pathWords }: Copy, io: Io): Prom
   checkTogether(options, paths.source.kind === 'stream' ? 1 : paths.source.paths.length);
   if (paths.target.kind === 'paths' && paths.target.others !== undefined) checkForMany(options);
   checkInput(paths, settings);
-  const wants = { ...settings, run: randomUUID().replaceAll('-', ''), patterns: await loadPatterns(settings.patterns) };
+  checkPaths(paths);
+  const wants: CopyWants = {
+    ...settings,
+    run: randomUUID().replaceAll('-', ''),
+    key: randomBytes(KEY_BYTES).toString('hex'),
+    patterns: await loadPatterns(settings.patterns),
+    list: await loadList(settings.filesFrom),
+  };
   return {
     ...planned(paths, wants),
     // The plan of a tree copy comes from its programs, which a dry run of rdpipe would not start.
@@ -57,10 +70,25 @@ async function readInvocation({ options, words, pathWords }: Copy, io: Io): Prom
   };
 }
 
+const KEY_BYTES = 16;
+
+/** Rejects descriptors of this process as paths, which its programs could not open. */
+function checkPaths({ source, target }: CopyPaths): void {
+  const local = (side: CopySide) => (side.kind === 'paths' && side.host.name === '' ? side.paths : []);
+  const [input] = local(source).filter((path) => descriptorOf(path) !== undefined);
+  if (input !== undefined) throw new UsageError(`${input} is a stream, not a file (write: COMMAND | rdcp - DST)`);
+  const [output] = local(target).filter((path) => descriptorOf(path) !== undefined);
+  if (output !== undefined) throw new UsageError(`${output} is a stream, not a file (write: rdcp SRC - | COMMAND)`);
+}
+
 /** Standard output carries a file or a plan, or nothing. */
 function planned(paths: CopyPaths, wants: CopyWants): Pick<WantedRun, 'pipeline' | 'streams'> {
-  const { pipeline, readsInput, writesOutput } = copyPipeline(paths, wants);
-  const streams = userStreams({ stdin: readsInput ? 'auto' : 'none' });
+  // A program of the copy could not open a descriptor of this process.
+  const list = wants.filesFrom === undefined ? undefined : descriptorOf(wants.filesFrom);
+  const listed = list === undefined ? wants : { ...wants, filesFrom: '-' };
+  const { pipeline, readsInput, writesOutput } = copyPipeline(paths, listed);
+  const users = userStreams({ stdin: readsInput ? 'auto' : 'none' });
+  const streams = list !== undefined && readsInput ? withInput(users, list) : users;
   return { pipeline, streams: writesOutput ? streams : { ...streams, stdout: 'drop' } };
 }
 

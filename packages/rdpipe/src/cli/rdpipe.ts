@@ -9,6 +9,7 @@ import type { OutputDestination } from '../ui/terminal/create-renderer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
 import { openTerminal, type Terminal } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
+import { connectDescriptors } from './own-descriptors.ts';
 import { printInformation } from './print-information.ts';
 import { runShown, type ShownRun, type WantedRun } from './run-pipeline.ts';
 import { isFile, userStreams } from './user-streams.ts';
@@ -19,7 +20,7 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
   try {
     return await invoke(parseArgv(words), io, terminal);
   } catch (error) {
-    terminal.write(failureText(error));
+    terminal.write(failureText(error, undefined, undefined, terminal.columns?.()));
     return statusOf(error);
   }
 }
@@ -57,7 +58,8 @@ async function readShown(invocation: RunInvocation, io: Io): Promise<ShownRun> {
 async function readInvocation({ options, optionWords, stageWords }: RunInvocation, io: Io): Promise<WantedRun> {
   const settings = await loadSettings(options, io.environment);
   const pipeline = parseStages(stageWords, { optionWords, settings });
-  return { settings, pipeline, streams: userStreams(settings), words: { program: 'rdpipe', optionWords, stageWords } };
+  const connected = connectDescriptors({ pipeline, streams: userStreams(settings) });
+  return { settings, ...connected, words: { program: 'rdpipe', optionWords, stageWords } };
 }
 
 /**
@@ -67,7 +69,8 @@ async function readInvocation({ options, optionWords, stageWords }: RunInvocatio
 function outputPlace({ pipeline, streams }: WantedRun): OutputDestination {
   const parts = byPosition(pipeline.stages).at(-1) ?? [];
   const [last] = parts;
-  if (streams.stdout === 'drop' || last?.kind === 'sink' || isFile(1)) return 'elsewhere';
+  const [, output] = streams.descriptors ?? [0, 1];
+  if (streams.stdout === 'drop' || output !== 1 || last?.kind === 'sink' || isFile(1)) return 'elsewhere';
   const writesItself = parts.length > 1 || (last?.kind === 'command' && last.host.name === '');
   return isatty(1) && !writesItself ? 'announced' : 'unknown';
 }

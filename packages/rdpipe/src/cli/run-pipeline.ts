@@ -2,14 +2,17 @@
 import { statusOf } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Report } from '../model/report.ts';
-import { describePlan } from '../plan/describe.ts';
+import { describeOpenssl, describePlan } from '../plan/describe.ts';
 import type { RunInput } from '../run/run.ts';
+import { wrap } from '../ui/columns.ts';
 import type { Renderer } from '../ui/renderer.ts';
 import { createRenderer, type RendererIo } from '../ui/terminal/create-renderer.ts';
 import { createJsonRenderer } from '../ui/terminal/json.ts';
-import { type Terminal, writeAll } from '../ui/terminal/terminal.ts';
+import { outputPrefix } from '../ui/terminal/output-prefix.ts';
+import { outputColumns, type Terminal, writeAll } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
 import type { TypedWords } from './report-page.ts';
+import { staticOpenssl } from './static-openssl.ts';
 import { untilUserSignal } from './user-signals.ts';
 
 export interface WantedRun extends RunInput {
@@ -51,7 +54,8 @@ export async function runShown(
     adapted = run.adapted;
     const { dryRun, json } = wanted.settings;
     renderer = withReports(await createRenderer(wanted.settings, { terminal, ...shown }), adapted);
-    return await runWanted(wanted, io, dryRun && !json ? withPlanOnOutput(renderer) : renderer, adapted);
+    const shownBy = dryRun && !json ? withPlanOnOutput(renderer, terminal, await staticOpenssl()) : renderer;
+    return await runWanted({ ...wanted, prefixOf: await outputPrefix(terminal) }, io, shownBy, adapted);
   } catch (error) {
     const instead = adapted?.instead(error);
     if (instead !== undefined) {
@@ -97,13 +101,20 @@ function withReports(renderer: Renderer, adapted: Adapted | undefined): Renderer
   };
 }
 
-/** The plan of a dry run goes to standard output. */
-function withPlanOnOutput(renderer: Renderer): Renderer {
+/** More than the indent of the lines about a hop. */
+const PLAN_INDENT = 4;
+
+/** The plan of a dry run goes to standard output. `openssl`: that of the static programs. */
+function withPlanOnOutput(renderer: Renderer, terminal: Terminal, openssl: string | undefined): Renderer {
   return {
     ...renderer,
     handle(event) {
       renderer.handle(event);
-      if (event.kind === 'planned') writeAll(1, Buffer.from(`${describePlan(event.plan).join('\n')}\n`));
+      if (event.kind !== 'planned') return;
+      const columns = outputColumns(terminal);
+      const plan = [...describePlan(event.plan), ...describeOpenssl(event.plan, openssl)];
+      const lines = plan.flatMap((line) => wrap(line, columns, line.search(/\S/) + PLAN_INDENT));
+      writeAll(1, Buffer.from(`${lines.join('\n')}\n`));
     },
   };
 }

@@ -2,11 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { arch } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { chooseLocalAgent } from '../agent/local-agent.ts';
 import { installationRoot, locateBuilds, THIS_PLATFORM } from '../agent/locate.ts';
 import { NO_BREAK, wrap } from '../parse/help.ts';
-import { startPiped } from '../session/start-program.ts';
+import { staticOpenssl, versionsIn } from './static-openssl.ts';
 
 const WIDTH = 80;
 
@@ -36,10 +35,17 @@ async function localPrograms(): Promise<string> {
   const agent = await chooseLocalAgent();
   if (agent === undefined) return `programs here: none for ${THIS_PLATFORM}\n`;
   const directory = dirname(agent);
-  const rdhop = startPiped([join(directory, 'rdhop'), 'rdsend', '--version', '-v']);
-  rdhop.stdin.end();
-  rdhop.stderr.resume();
-  const failed = new Promise<string>((resolve) => rdhop.once('error', ({ message }) => resolve(`${message}\n`)));
-  const versions = await Promise.race([text(rdhop.stdout), failed]);
-  return `programs here: ${basename(directory)}, ${directory}\n${versions}`;
+  const versions = await versionsIn(directory);
+  return `programs here: ${basename(directory)}, ${directory}\n${versions}${await ofHopsOverTcp()}`;
+}
+
+/** Debian 12 has 3.0; since 3.1 OpenSSL encrypts up to four times as fast, on CPUs with wide AES instructions. */
+const SLOW_OPENSSL = /^3\.0\./;
+
+/** Hops over TCP have the static program also where the dynamic one runs. */
+async function ofHopsOverTcp(): Promise<string> {
+  const version = await staticOpenssl();
+  if (version === undefined) return '';
+  const slow = SLOW_OPENSSL.test(version) ? " (the packages' 3.5 encrypts faster)" : '';
+  return `hops over TCP: static, OpenSSL ${version}${slow}\n`;
 }

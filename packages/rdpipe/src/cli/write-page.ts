@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type PathEnd, walkPath } from '../config/path-walk.ts';
+import { reasonOf } from '../model/errors.ts';
 
 type Pages = typeof import('../ui/pages/index.ts');
 
@@ -30,7 +31,7 @@ export async function writePage(file: string, draw: (pages: Pages) => string): P
     });
     return undefined;
   } catch (error) {
-    return `cannot write the report to ${file}: ${reason(error)}`;
+    return `cannot write the report to ${file}: ${error instanceof Error ? reasonOf(error) : error}`;
   }
 }
 
@@ -71,9 +72,4 @@ function keepOwnerAndMode(descriptor: number, old: Stats): void {
     return;
   }
   fchmodSync(descriptor, old.mode & 0o777);
-}
-
-/** The message without node's path, which is one through /proc. */
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message.replace(/, \w+(?: '.*)?$/, '') : String(error);
 }

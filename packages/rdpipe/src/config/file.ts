@@ -4,12 +4,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
-import { UsageError } from '../model/errors.ts';
+import { reasonOf, UsageError } from '../model/errors.ts';
 import { configKey, type OptionRow } from '../model/option-row.ts';
 import { OPTION_ROWS, type OptionName } from '../model/options.ts';
 import type { SectionValues } from '../model/settings.ts';
 import { printable } from '../model/text.ts';
 import { hostKeyOf } from '../parse/host-ref.ts';
+import { nearest } from '../parse/nearest.ts';
 import { readValue } from '../parse/values.ts';
 
 /** The values of `[defaults]` and of `[host.NAME]`, by name of the setting. */
@@ -57,7 +58,7 @@ async function readText(path: string, mustExist: boolean): Promise<string | unde
     if (error instanceof UsageError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (!mustExist && (code === 'ENOENT' || code === 'ENOTDIR')) return undefined;
-    throw new UsageError(`cannot read the config file ${path}: ${code ?? (error as Error).message}`);
+    throw new UsageError(`cannot read the config file ${path}: ${reasonOf(error as NodeJS.ErrnoException)}`);
   }
 }
 
@@ -94,7 +95,9 @@ function unknownKey(key: string, section: string): string {
     return `unknown section or key ${key} (the sections are [defaults], [host.NAME] and [groups])`;
   }
   const isOfHosts = section === 'defaults' && host.includes(key);
-  const keys = `its keys: ${(section === 'defaults' ? defaults : host).join(', ')}`;
+  const own = section === 'defaults' ? defaults : host;
+  const near = nearest(key, own);
+  const keys = near === undefined ? `its keys: ${own.join(', ')}` : `did you mean ${near}?`;
   return `unknown key ${key} in [${section}] (${isOfHosts ? `${key} belongs in [host.NAME]` : keys})`;
 }
 

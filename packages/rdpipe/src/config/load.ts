@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { UsageError } from '../model/errors.ts';
+import { reasonOf, UsageError } from '../model/errors.ts';
 import type { DataAddress, Options, SectionValues, Settings } from '../model/settings.ts';
 import { readConfigFile } from './file.ts';
 import { walkPath } from './path-walk.ts';
@@ -35,8 +35,7 @@ function checkWritable(path: string): void {
       if (found?.isFile() ?? true) accessSync(directory, constants.W_OK | constants.X_OK);
     });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(`cannot write the report to ${path}: ${code ?? message}`);
+    throw new UsageError(`cannot write the report to ${path}: ${reasonOf(error as NodeJS.ErrnoException)}`);
   }
 }
 
@@ -45,9 +44,9 @@ function findSshProgram(path: string): string {
   try {
     accessSync(path, constants.X_OK);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const failure = error as NodeJS.ErrnoException;
     throw new UsageError(
-      `the ssh program ${path} ${code === 'EACCES' ? 'is not executable' : `cannot be run: ${code}`}`,
+      `the ssh program ${path} ${failure.code === 'EACCES' ? 'is not executable' : `cannot be run: ${reasonOf(failure)}`}`,
     );
   }
   if (!statSync(path).isFile()) throw new UsageError(`the ssh program ${path} is not a file`);

@@ -1,4 +1,5 @@
 /** Creates the pipeline of a copy: its programs in order, on the hosts of source and target. */
+import { createHmac } from 'node:crypto';
 import {
   type CopyPaths,
   type CopySide,
@@ -18,7 +19,7 @@ import {
 } from '../model/pipeline.ts';
 import { pathForSh } from '../model/shell-quote.ts';
 import { printableBytes, shorten } from '../model/text.ts';
-import type { TreeRole, TreeSettings } from '../model/tree.ts';
+import { TREE_ROLES, type TreeRole, type TreeSettings } from '../model/tree.ts';
 import { type CopyWants, treeSettings } from './settings.ts';
 
 export interface CopyPipeline {
@@ -33,9 +34,10 @@ export interface CopyPipeline {
 export function copyPipeline({ source, target }: CopyPaths, wants: CopyWants): CopyPipeline {
   if (source.kind === 'stream') return fromInput(target);
   if (target.kind === 'stream') return toOutput(source);
-  const list = listStages(wants.filesFrom);
+  const isListKnown = wants.list?.isWhole === true;
+  const list = isListKnown ? [] : listStages(wants.filesFrom);
   const stages = numbered([...list, ...treeStages(placed(source, './'), placed(target, '.'), wants)]);
-  return { pipeline: { stages }, readsInput: wants.filesFrom === '-', writesOutput: wants.dryRun };
+  return { pipeline: { stages }, readsInput: wants.filesFrom === '-' && !isListKnown, writesOutput: wants.dryRun };
 }
 
 /** A stage without its number. */
@@ -50,7 +52,8 @@ function treeStages(source: HostPaths, target: HostPaths, wants: CopyWants): rea
     const text = shorten(`${role} ${side.paths.map(shown).join(' ')}`, TEXT_LIMIT);
     const settings = settingsOf(role, source, target, wants);
     return hostsOf(side).map((host, rank) => {
-      return { kind: 'tree', host, text, settings: { ...settings, ...partSettings(role, hosts, rank, wants) } };
+      const own = { ...partSettings(role, hosts, rank, wants), ...keySettings(role, rank, wants) };
+      return { kind: 'tree', host, text, settings: { ...settings, ...own } };
     });
   };
   const begin = [stage('scan', source), stage('compare', target)];
@@ -64,15 +67,14 @@ function treeStages(source: HostPaths, target: HostPaths, wants: CopyWants): rea
 }
 
 function settingsOf(role: TreeRole, source: HostPaths, target: HostPaths, wants: CopyWants): TreeSettings {
-  const hasTarget = role === 'compare' || role === 'write' || role === 'copy';
-  // compare and write refuse entries of other names; the rest of the path is none of the target's business.
-  const isNameEnough = role === 'compare' || role === 'write';
+  const uses = TREE_ROLES[role];
   const named = source.paths.map((path) => sourceOf(path, wants));
-  const sources = named.map((path) => hexOf(isNameEnough ? fromLastSlash(path) : path));
+  // The rest of the path is none of the target's business.
+  const sources = named.map((path) => hexOf(uses.sources === 'names' ? fromLastSlash(path) : path));
   return {
     ...treeSettings(role, wants),
-    ...(role === 'unite' ? {} : { sources }),
-    ...(hasTarget ? { target: hexOf(target.paths[0]) } : {}),
+    ...(uses.sources === 'none' ? {} : { sources }),
+    ...(uses.target ? { target: hexOf(target.paths[0]), link_dests: wants.linkDests.map(hexOfText) } : {}),
   };
 }
 
@@ -88,6 +90,14 @@ function partSettings(
   const host = role === 'compare' && dryRun && json && label !== undefined ? { host: label } : {};
   return { width: hosts.length, ...(role === 'write' ? { rank, run: `${run}-${rank}` } : {}), ...host };
 }
+
+/** Each target has a key of its own: one of them may be the host of the source. */
+function keySettings(role: TreeRole, rank: number, { key }: CopyWants): Pick<TreeSettings, 'key'> {
+  if (role !== 'compare' && role !== 'write') return {};
+  return { key: createHmac('sha256', key).update(`${rank}`).digest('hex').slice(0, KEY_DIGITS) };
+}
+
+const KEY_DIGITS = 32;
 
 /** Paths of a list keep their place below the source, whose own name is not part of them. */
 function sourceOf(path: string, { filesFrom }: CopyWants): string {
@@ -106,7 +116,11 @@ function hexOf(path: string): string {
   return Buffer.from(path, 'latin1').toString('hex');
 }
 
-/** A stage sends the paths of `--files-from` from a file on this machine; standard input needs no stage. */
+function hexOfText(path: string): string {
+  return Buffer.from(path).toString('hex');
+}
+
+/** A stage sends the paths of a long `--files-from` from a file on this machine; standard input needs no stage. */
 function listStages(file: string | undefined): readonly Parts[] {
   if (file === undefined || file === '-') return [];
   const word = Buffer.from(pathForSh(Buffer.from(file).toString('latin1')), 'latin1');

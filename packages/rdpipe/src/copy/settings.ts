@@ -1,7 +1,10 @@
 /** Derives the settings of a copy's programs from those of the command. */
+
+import { COPY_OPTIONS } from '../model/copy-options.ts';
 import { UsageError } from '../model/errors.ts';
+import { type FieldSettings, fieldsOf } from '../model/option-fields.ts';
 import { flagName, type PatternRule } from '../model/option-row.ts';
-import { OPTIONS } from '../model/options.ts';
+import { OPTION_ROWS, OPTIONS } from '../model/options.ts';
 import type { Options, Settings } from '../model/settings.ts';
 import { printableBytes } from '../model/text.ts';
 import type { TreeRole, TreeSettings } from '../model/tree.ts';
@@ -13,58 +16,50 @@ export interface CopyPattern {
 }
 
 export interface CopyWants
-  extends Pick<
-    Settings,
-    | 'verbosity'
-    | 'dryRun'
-    | 'json'
-    | 'jobs'
-    | 'recursive'
-    | 'archive'
-    | 'acls'
-    | 'xattrs'
-    | 'oneFileSystem'
-    | 'remove'
-    | 'removeMost'
-    | 'checksum'
-    | 'verify'
-    | 'partial'
-    | 'inPlace'
-    | 'makeParents'
-    | 'removeSourceFiles'
-    | 'filesFrom'
-    | 'fromNul'
-  > {
+  extends FieldSettings<'tree'>,
+    Pick<Settings, 'verbosity' | 'dryRun' | 'json' | 'linkDests' | 'filesFrom' | 'fromNul'> {
   /** Names temporary files: hexadecimal digits. */
   readonly run: string;
   readonly patterns: readonly CopyPattern[];
+  /** With `filesFrom`. */
+  readonly list?: CopyList | undefined;
+  /** 128 random bits in hexadecimal, for the digests of compare and write. */
+  readonly key: string;
 }
+
+/** The paths of --files-from, in the form of the file. */
+export interface CopyList {
+  /** If it is not whole: of standard input, what was read of it; of a file, nothing. */
+  readonly text: Buffer;
+  readonly isWhole: boolean;
+}
+
+/** About 20,000 paths. A host gets the list up to three times, in hexadecimal, and its request has a limit. */
+export const LIST_MAX_BYTES = 1 << 20;
 
 /** The settings of one program, except the paths. */
 export function treeSettings(role: TreeRole, wants: CopyWants): TreeSettings {
   return {
     role,
     run: wants.run,
+    ...fieldsOf('tree', wants),
     // The list decides what is copied from its directory.
     recursive: wants.recursive || wants.archive || wants.filesFrom !== undefined,
-    archive: wants.archive,
-    acls: wants.acls,
-    xattrs: wants.xattrs,
-    one_file_system: wants.oneFileSystem,
-    checksum: wants.checksum,
-    remove: wants.remove,
-    ...(wants.removeMost === undefined ? {} : { remove_most: wants.removeMost }),
-    make_parents: wants.makeParents,
-    partial: wants.partial,
-    in_place: wants.inPlace,
-    verify: wants.verify,
-    clean: wants.removeSourceFiles,
     paths: !wants.dryRun && (wants.verbosity > 0 || wants.json),
-    jobs: wants.jobs,
     patterns: wants.patterns.map(({ include, pattern }) => ({ include, pattern: hexOf(pattern) })),
-    ...(role === 'scan' && wants.filesFrom !== undefined ? { list: wants.fromNul ? 'nul' : 'lines' } : {}),
+    ...listSettings(role, wants),
     ...(role === 'compare' && wants.dryRun ? { plan: wants.json ? 'json' : 'text' } : {}),
   };
+}
+
+/** If the list is whole, every program checks the paths of the others against it. */
+function listSettings(
+  role: TreeRole,
+  { filesFrom, fromNul, list }: CopyWants,
+): Partial<Pick<TreeSettings, 'list' | 'list_text'>> {
+  const isKnown = list?.isWhole === true && role !== 'unite';
+  if (filesFrom === undefined || (role !== 'scan' && !isKnown)) return {};
+  return { list: fromNul ? 'nul' : 'lines', ...(list === undefined ? {} : { list_text: list.text.toString('hex') }) };
 }
 
 function hexOf(pattern: string): string {
@@ -77,6 +72,7 @@ export function checkTogether(options: Options, sources: number): void {
   if (options.remove === true && !isDeep) throw new UsageError('--delete needs -r or -a');
   if (options.removeMost !== undefined && options.remove !== true) throw new UsageError('--max-delete needs --delete');
   if (options.fromNul === true && options.filesFrom === undefined) throw new UsageError('--from0 needs --files-from');
+  checkLinkDests(options);
   checkOrder(options.patterns ?? []);
   if (options.filesFrom === undefined) return;
   if (options.remove === true) {
@@ -84,6 +80,19 @@ export function checkTogether(options: Options, sources: number): void {
   }
   if (sources > 1) throw new UsageError(`--files-from lists paths below one SRC, not ${sources}`);
 }
+
+/** Links share their files with earlier copies, which must stay as they are. */
+function checkLinkDests({ linkDests = [], inPlace, removeSourceFiles }: Options): void {
+  if (linkDests.length === 0) return;
+  if (linkDests.length > LINK_DESTS_MAX)
+    throw new UsageError(`--link-dest can be given ${LINK_DESTS_MAX} times at most`);
+  if (inPlace === true)
+    throw new UsageError('--inplace cannot be combined with --link-dest: it would change files in DIR');
+  if (removeSourceFiles !== true) return;
+  throw new UsageError('--remove-source-files cannot be combined with --link-dest: linked files are not read at SRC');
+}
+
+const LINK_DESTS_MAX = 20;
 
 /** In rsync the first match decides, so a pattern that excludes everything comes last there. */
 function checkOrder(patterns: readonly PatternRule[]): void {
@@ -103,6 +112,8 @@ function flagOf({ kind, pattern }: { readonly kind: string; readonly pattern: st
 
 /** @throws UsageError for options that cannot be used in a copy to several hosts. */
 export function checkForMany(options: Options): void {
+  if ((options.linkDests ?? []).length > 0)
+    throw new UsageError('--link-dest needs a DST on one host (run rdcp for each host)');
   if (options.removeSourceFiles !== true) return;
   const advice = 'copy first, then remove them yourself';
   throw new UsageError(`--remove-source-files needs a DST on one host (${advice})`);
@@ -118,21 +129,6 @@ export function checkForStream(options: Options): void {
   throw new UsageError(`${flagName(OPTIONS[name])} cannot be used with -, which is a single stream`);
 }
 
-const TREES_ONLY = [
-  'recursive',
-  'archive',
-  'acls',
-  'xattrs',
-  'oneFileSystem',
-  'remove',
-  'removeMost',
-  'patterns',
-  'checksum',
-  'verify',
-  'partial',
-  'inPlace',
-  'makeParents',
-  'removeSourceFiles',
-  'filesFrom',
-  'fromNul',
-] as const;
+const TREES_ONLY = OPTION_ROWS.filter(([name, { setting }]) => name in COPY_OPTIONS && setting !== false).map(
+  ([name]) => name,
+);

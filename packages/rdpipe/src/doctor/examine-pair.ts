@@ -4,13 +4,14 @@ import type { Finding, Measurement, PairExamination } from '../model/examination
 import type { HostRef } from '../model/pipeline.ts';
 import type { Transport } from '../model/protocol.ts';
 import { type HopEndAddresses, placeOf } from '../plan/addresses.ts';
-import type { PlanInput, SessionFacts } from '../plan/facts.ts';
+import { LOCAL, type PlanInput, type SessionFacts } from '../plan/facts.ts';
 import { attempt, runTrial } from '../run/trial.ts';
 import { type HostFacts, known } from './facts.ts';
 import { fail, ok } from './finding.ts';
 import type { GatherContext } from './gather.ts';
 import { checkPair, transportsBetween } from './pair-checks.ts';
 import { failedProbe, judgeProbe, type ProbeResult, probePipeline, probeSettings } from './probe.ts';
+import { checkRelays } from './relay-check.ts';
 import type { Pair } from './subjects.ts';
 
 /**
@@ -36,7 +37,8 @@ export async function examinePair(
     results.push(await probe(transport, from, to, context, watcher));
     results.push(await probe(transport, to, from, context, watcher));
   }
-  const checks: Finding[] = [...checkPair(...places, pair.wanted), ...results.map(({ finding }) => finding)];
+  const relays = results.some(({ isApart }) => isApart) ? await findRelays(pair, [from, to], gathered, context) : [];
+  const checks: Finding[] = [...checkPair(...places, pair.wanted), ...results.map(({ finding }) => finding), ...relays];
   const measured: Measurement[] = results.flatMap((result) => result.measured ?? []);
   return { hosts, checks, measured };
 }
@@ -57,6 +59,21 @@ function sessionFacts({ session, label, hello }: HostFacts, { sessions }: Gather
   const said = known(hello);
   if (session === undefined || said === undefined) return undefined;
   return { id: session, label, hello: said, forwards: sessions.all.get(session)?.forward !== undefined };
+}
+
+/** This machine relays over ssh, without an option. */
+function findRelays(
+  pair: Pair,
+  ends: readonly End[],
+  gathered: readonly HostFacts[],
+  context: GatherContext,
+): Promise<readonly Finding[]> {
+  const own = new Set([LOCAL, ...ends.map(({ facts }) => facts.id)]);
+  const others = gathered.flatMap(({ host }) => {
+    const end = endOf(host, gathered, context);
+    return end === undefined || own.has(end.facts.id) ? [] : [host];
+  });
+  return checkRelays(pair, others, context);
 }
 
 function unreached({ from, to }: Pair, ends: readonly (End | undefined)[]): Finding {
@@ -97,6 +114,6 @@ async function probe(
   doing(`moving data from ${ends.from} to ${ends.to} over ${transport}`);
   const settings = probeSettings(context.settings, transport);
   const report = await attempt(context, () => runTrial(probePipeline(from.host, to.host), settings, context, emit));
-  if (report instanceof Error) return { finding: failedProbe(transport, ends, report.message), measured: undefined };
+  if (report instanceof Error) return failedProbe(transport, ends, report.message);
   return judgeProbe(transport, ends, report);
 }

@@ -1,5 +1,6 @@
 /** The facts about a host on which the checks are based. Pure data. */
 import type { SessionErrorCode } from '../model/errors.ts';
+import type { HostRef } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import type { AgentHello } from '../model/protocol.ts';
 import type { Settings } from '../model/settings.ts';
@@ -13,6 +14,7 @@ export interface Trouble {
 }
 
 export interface HostFacts {
+  readonly host: HostRef;
   readonly label: string;
   /** The launcher, if it is not ssh: `slurm`, `podman`, the first word of a template. */
   readonly launcher?: string | undefined;
@@ -28,8 +30,12 @@ export interface HostFacts {
 /** Facts that the hello lacks; null: unknown. */
 export interface SystemFacts {
   readonly agentDirectory: string | null;
-  /** `dynamic`: rdsend and rdrecv may use the host's libraries. */
+  /** `dynamic`: hops over RDMA use the host's libraries. */
   readonly programs: 'dynamic' | 'static' | null;
+  /** The version of the OpenSSL of hops over TCP: `3.5.9`. */
+  readonly openssl: string | null;
+  /** The CPU has AES instructions for four blocks at a time, which OpenSSL uses since 3.1. */
+  readonly wideAes: boolean;
   readonly pipeMostBytes: number | null;
   /** Total pages of one user's pipes, above which new pipes are small; 0: no limit. */
   readonly pipeUserPages: number | null;

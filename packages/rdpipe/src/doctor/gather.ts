@@ -24,7 +24,7 @@ export async function gatherFacts(attempt: Attempt, context: GatherContext): Pro
   const { host, outcome } = attempt;
   const { label } = host;
   const launcher = launcherNameOf(host, context);
-  if (outcome instanceof Error) return { ...UNREACHED, label, launcher, ssh: troubleOf(outcome) };
+  if (outcome instanceof Error) return { ...UNREACHED, host, label, launcher, ssh: troubleOf(outcome) };
   const opened = { id: context.sessions.idOf(host), host, session: outcome };
   const agent = await startHostAgent(opened, context.settings, context.emit, context.signal).catch((error: unknown) =>
     troubleOf(error),
@@ -35,7 +35,7 @@ export async function gatherFacts(attempt: Attempt, context: GatherContext): Pro
     const system = isWithoutShell(hello) ? undefined : await lookAround(outcome, host, known(hello)?.pid, context);
     const ssh = { client: outcome.kind, took: outcome.took };
     const agentStartMs = 'startMs' in agent ? agent.startMs : undefined;
-    return { label, launcher, ssh, session: context.sessions.idOf(host), hello, agentStartMs, system };
+    return { host, label, launcher, ssh, session: context.sessions.idOf(host), hello, agentStartMs, system };
   } finally {
     if ('close' in agent) await agent.close();
   }

@@ -3,7 +3,7 @@ import type { Finding, HostExamination } from '../model/examination.ts';
 import type { HostFacts, Requirements } from './facts.ts';
 import { checkPipes, checkSharedSubnets } from './kernel-checks.ts';
 import { checkRdma } from './rdma-checks.ts';
-import { checkAgent, checkDisk, checkSsh, checkSudo, checkSystem } from './session-checks.ts';
+import { checkAgent, checkDisk, checkEncryption, checkSsh, checkSudo, checkSystem } from './session-checks.ts';
 
 /** A check has no findings if its facts were not requested, or are unknown because an earlier check failed. */
 type HostCheck = (facts: HostFacts, wanted: Requirements) => readonly Finding[];
@@ -12,6 +12,7 @@ const CHECKS: readonly HostCheck[] = [
   checkSsh,
   checkSudo,
   checkAgent,
+  checkEncryption,
   checkSystem,
   checkDisk,
   checkPipes,

@@ -83,13 +83,20 @@ function interfaceOf(port: RdmaPort): string {
   return port.interface ?? 'INTERFACE';
 }
 
+/** For messages that give no command. */
+const USUAL_RDMA_FIX = 'run modprobe rdma_ucm, and update the RDMA libraries';
+
 function checkLibraries({ rdma, rdma_lacks }: AgentHello): readonly Finding[] {
   if (!rdma.some(({ state }) => state === 'active')) return [];
   if (rdma_lacks === null) return [ok('rdma libraries', 'libibverbs and librdmacm work')];
-  const fix =
-    'run apt install rdma-core ibverbs-providers libibverbs1 librdmacm1 (Debian, Ubuntu) or ' +
-    'dnf install rdma-core libibverbs librdmacm (RHEL, Fedora, Rocky)';
-  return [fail('rdma libraries', rdma_lacks, fix)];
+  const { reason, advice } = splitAdvice(rdma_lacks);
+  return [fail('rdma libraries', reason, advice === undefined ? USUAL_RDMA_FIX : `run ${advice}`)];
+}
+
+/** Splits a message of the host's own program, which knows the command of its system: `REASON (COMMAND)`. */
+function splitAdvice(message: string): { readonly reason: string; readonly advice: string | undefined } {
+  const [, reason, advice] = /^(.*) \((\w+ install .*)\)$/.exec(message) ?? [];
+  return { reason: reason ?? message, advice };
 }
 
 /** The memory that a connection locks in addition to its window, and the minimum that it needs. */

@@ -28,13 +28,7 @@ export async function askSystem(
   const what = `cannot examine ${session.label}`;
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await runScript(
-      session,
-      systemScript(questions),
-      undefined,
-      AbortSignal.any([signal, timeout]),
-      what,
-    );
+    const answer = await runScript(session, systemScript(questions), AbortSignal.any([signal, timeout]), what);
     const facts = decodeSystem(answer.text);
     if (facts === undefined) throw new SessionError('agent_protocol', session.label, `${what}: its answer is invalid`);
     return facts;
@@ -70,12 +64,23 @@ tell_agent() {
   directory=\${directory%/dynamic}
   echo "agent $directory"
   if "$directory/dynamic/rdhop" --version >/dev/null; then echo 'programs dynamic'; else echo 'programs static'; fi
+  program=$directory/static/rdhop
+  [ -x "$program" ] || program=$directory/rdhop
+  "$program" rdsend --version -v | while read -r name version _; do
+    [ "$name" != OpenSSL ] || echo "openssl $version"
+  done
+}
+tell_cpu() {
+  while read -r name _ flags; do
+    case $name$flags in flags*' avx512f '*' vaes '*) echo 'wide_aes 1'; return ;; esac
+  done </proc/cpuinfo
 }
 tell_sudo() {
   if answer=$(sudo -n true 2>&1); then echo 'sudo 1'; else echo "sudo 0 $answer" | tr '\\n' ' '; echo; fi
 }
 tell() {
   tell_kernel
+  tell_cpu
   case $HOME in /*) tell_cache ;; esac
   ${agentPid === undefined ? '' : `tell_agent ${agentPid}`}
   ${sudo ? 'tell_sudo' : ''}
@@ -93,6 +98,8 @@ export function decodeSystem(words: string): SystemFacts | undefined {
   return {
     agentDirectory: textOf(answer.get('agent')),
     programs: programsOf(answer.get('programs')),
+    openssl: versionOf(answer.get('openssl')),
+    wideAes: answer.has('wide_aes'),
     pipeMostBytes: numberOf(answer.get('/proc/sys/fs/pipe-max-size')),
     pipeUserPages: numberOf(answer.get('/proc/sys/fs/pipe-user-pages-soft')),
     interfaces: interfacesOf(answer),
@@ -146,6 +153,10 @@ function sudoOf(value: string | undefined): SystemFacts['sudo'] {
 
 function programsOf(value: string | undefined): SystemFacts['programs'] {
   return value === 'dynamic' || value === 'static' ? value : null;
+}
+
+function versionOf(value: string | undefined): string | null {
+  return value !== undefined && /^\d{1,3}(?:\.\d{1,3}){1,2}$/.test(value) ? value : null;
 }
 
 function textOf(value: string | undefined): string | null {

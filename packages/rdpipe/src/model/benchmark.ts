@@ -35,7 +35,7 @@ export interface MissingMethod {
 
 export interface Benchmark {
   readonly v: 1;
-  /** 125 if a method failed that should have worked. */
+  /** The exit status: 125 if a method failed that should have worked, or the page could not be written. */
   readonly status: 0 | 125;
   readonly from: string;
   readonly to: string;

@@ -90,6 +90,22 @@ export function shortageOf(error: unknown): RdpipeError | undefined {
   return new RdpipeError('shortage', 125, 'rdpipe', message, { cause: error });
 }
 
+/** The reason of a failed system call: `permission denied`; otherwise the message, without node's call and path. */
+export function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
+  return REASONS[code] ?? SHORTAGES[code] ?? message.replace(/, \w+(?: '.*)?$/, '');
+}
+
+/** The words of the native programs. */
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EFBIG: 'file too large',
+  EISDIR: 'it is a directory',
+  ELOOP: 'too many levels of symbolic links',
+  ENAMETOOLONG: 'file name too long',
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'not a directory',
+};
+
 /** Reasons by name of the errno. */
 const SHORTAGES: Readonly<Record<string, string>> = {
   EMFILE: 'too many open files (ulimit -n raises the limit)',

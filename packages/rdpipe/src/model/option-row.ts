@@ -1,6 +1,6 @@
 /** The shape of a row of the option table: flag, kind of value, config key, default, help. */
+import type { Relay } from './host-ref.ts';
 import type { Launcher } from './launcher.ts';
-import type { Relay } from './pipeline.ts';
 
 /** The type of each kind of value after parse/values.ts has read it. Completion offers words by kind. */
 export interface OptionValues {
@@ -83,10 +83,16 @@ export interface OptionRow {
   readonly withoutHost?: string;
   /** The sections of the config file that accept the key: `[defaults]`, `[host.NAME]`. */
   readonly config?: 'defaults' | 'host' | 'both';
+  /** The value goes to both ends of each hop, as this field of `open`: a number, or a boolean. */
+  readonly hop?: string;
+  /** The value goes to each program of a copy, as this field of its settings: a number, or a boolean. */
+  readonly tree?: string;
   /** The option is not part of a run's settings: its value is used elsewhere. */
   readonly setting?: false;
   /** Help lists only the flags: the manual has the text. */
   readonly brief?: true;
+  /** The option is accepted only from habit, and ignored: what to use, or why it is not needed, for -v. */
+  readonly ignored?: string;
   /** Pipelines do not accept the option. */
   readonly run?: false;
   /** Subcommands, rdcp and rdssh, if they accept the option, with the texts that differ there. */

@@ -1,19 +1,8 @@
 /** The pipeline as the user wrote it: stages in order. */
+import type { HostRef, Relay } from './host-ref.ts';
 import type { TreeSettings } from './tree.ts';
 
-/** A host as written in a stage; `user` undefined: ssh decides. */
-export interface HostRef {
-  /** The host as written, without the user: `h1`, `2001:db8::1`, `fe80::1%eth0`; empty for this machine. */
-  readonly name: string;
-  readonly user: string | undefined;
-  /** For messages: `ann@h1`, `[fe80::1%eth0]`, `this machine`. */
-  readonly label: string;
-  /** An `rdrecv --serve` server, reached without ssh. `user` is then the client's name on the server. */
-  readonly served?: { readonly port: number };
-}
-
-/** The route between hosts without a direct path: over ssh through this machine, none, or through a host. */
-export type Relay = 'auto' | 'never' | HostRef;
+export type { HostRef, Relay };
 
 export const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
 
@@ -78,10 +67,10 @@ export interface ForwardStage extends StageBase {
 /** Merges the outputs of several hosts into one stream (docs/protocol/gathering.md, section 8). Added by rdpipe. */
 export interface GatherStage extends StageBase {
   readonly kind: 'gather';
-  readonly mode: 'lines' | 'concat';
+  readonly mode: 'lines' | 'concat' | 'fold';
   /** The numbers of the gathered stages, in the order of their hosts. */
   readonly ins: readonly number[];
-  /** The prefix of each stage's lines, in the order of `ins`. */
+  /** The prefix of each stage's lines, or for `fold` the name of its host, in the order of `ins`. */
   readonly labels?: readonly string[];
 }
 

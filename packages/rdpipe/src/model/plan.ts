@@ -1,6 +1,6 @@
 /** The plan: the pipeline and every decision about it, with reasons, without keys; `-n` prints it. */
 import type { Stage } from './pipeline.ts';
-import type { DialAddress, LinkEncrypt, LinkSink, LinkSource, Transport } from './protocol.ts';
+import type { DialAddress, HopPlan, LinkSink, LinkSource, LocalOptions, Transport } from './protocol.ts';
 
 /** Numbered in the order in which the plan uses the sessions; `local` is this machine. */
 export type SessionId = string;
@@ -55,7 +55,7 @@ export type PlannedLink = LinkBase &
         readonly session: SessionId;
         readonly source: LinkSource;
         readonly sink: LinkSink;
-        readonly buffer: number;
+        readonly open: LocalOptions;
       }
     | {
         readonly kind: 'hop';
@@ -67,7 +67,7 @@ export type PlannedLink = LinkBase &
         readonly sink: LinkSink;
         /** The transport of the first candidate. */
         readonly transport: Transport;
-        readonly encrypt: LinkEncrypt;
+        readonly open: HopPlan;
         /**
          * The reason for this transport and encryption:
          * `rdma mlx5_0 (RoCE v2, 100 Gb/s), authenticated, not encrypted (the default of RDMA)`.
@@ -82,19 +82,6 @@ export type PlannedLink = LinkBase &
           readonly receiver: string | null;
           readonly rdma: string | null;
         };
-        /** The first and the last port for listening ends; [0, 0]: the kernel chooses. */
-        readonly ports: readonly [number, number];
-        /** Poll for messages without sleeping. */
-        readonly poll: boolean;
-        /** Level of zstd, 1 to 19; 0: not compressed. */
-        readonly compress: number;
-        /** Threads per end that compress and encrypt; 0: one per processor of its host, at most 8. */
-        readonly jobs: number;
-        /** Bytes of the stream per second; 0: no limit. */
-        readonly limit: number;
-        /** Over RDMA, the threads and memory of an end are on the NUMA node of its device. */
-        readonly numa: boolean;
-        readonly buffer: number;
       }
   );
 

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { CIPHERS } from './cipher.ts';
+import type { HopOptions } from './option-fields.ts';
 import { printable, shorten } from './text.ts';
 import type { TreeSettings } from './tree.ts';
 
@@ -119,6 +120,8 @@ export const EventSchema = v.variant('event', [
     end: End,
     transport: HopTransport,
     cipher: v.picklist(CIPHERS),
+    /** The version of the OpenSSL of that end's program. */
+    openssl: Name,
     local: Name,
     peer: Name,
     device: v.nullable(Name),
@@ -252,7 +255,7 @@ export type AgentStage =
   | {
       readonly stage: number;
       readonly kind: 'gather';
-      readonly mode: 'lines' | 'concat';
+      readonly mode: 'lines' | 'concat' | 'fold';
       readonly ins: readonly number[];
       readonly labels?: readonly string[];
       readonly out: number;
@@ -262,41 +265,43 @@ export type AgentStage =
 export type LinkSource = 'stage' | 'stdin' | 'null' | 'relay';
 export type LinkSink = 'stage' | 'stdout' | 'null';
 
-/** `tcp`: `always` over TCP, `auth` over RDMA. */
-export type LinkEncrypt = 'always' | 'auth' | 'never' | 'tcp';
+/** In the order of C's enum; `auto` is not sent. `tcp`: `always` over TCP, `auth` over RDMA. */
+export const ENCRYPT_WORDS = ['auto', 'always', 'auth', 'never', 'tcp'] as const;
+export type LinkEncrypt = Exclude<(typeof ENCRYPT_WORDS)[number], 'auto'>;
+
+/** The options that also local links have. */
+export type LocalOptions = Pick<HopOptions, 'buffer' | 'connect_timeout_ms' | 'stall_timeout_ms'>;
+
+/** The part of the settings of a hop that the plan decides, for both of its ends. */
+export interface HopPlan extends HopOptions {
+  readonly encrypt: LinkEncrypt;
+  /** The first and the last port for listening ends; [0, 0]: the kernel chooses. */
+  readonly ports: readonly [number, number];
+}
 
 /** The settings of a hop: the `open` command of rdsend and rdrecv, which the agent passes on unread (section 3). */
-export interface HopOpen {
-  /** 64 hexadecimal digits. */
-  readonly key: string;
-  readonly run: string;
-  readonly hop: number;
-  readonly encrypt: LinkEncrypt;
-  readonly buffer: number;
-  readonly connect_timeout_ms: number;
-  readonly stall_timeout_ms: number;
-  /** 0: none; 1 to 19: level of zstd. */
-  readonly compress?: number;
-  /** Threads that compress and encrypt; 0: one per processor, at most 8. */
-  readonly jobs?: number;
-  /** Bytes of the stream per second; 0: no limit. */
-  readonly limit?: number;
-  readonly numa?: boolean;
-  /** The hop is part of a chain: a lost peer may be replaced. */
-  readonly chain?: boolean;
-  /** In a chain: the number of hosts after this end, for which it keeps the data that they may lack. */
-  readonly behind?: number;
-  /** The seed of the key that signs the stream, or the public key that verifies it: 64 hexadecimal digits. */
-  readonly sign?: string;
-  readonly verify?: string;
-  readonly bind?: string | null;
-  readonly ports?: readonly [number, number];
-  readonly poll?: boolean;
-}
+export type HopOpen = LocalOptions &
+  Partial<HopPlan> & {
+    /** 64 hexadecimal digits. */
+    readonly key: string;
+    readonly run: string;
+    readonly hop: number;
+    readonly encrypt: LinkEncrypt;
+    /** The hop is part of a chain: a lost peer may be replaced. */
+    readonly chain?: boolean;
+    /** In a chain: the number of hosts after this end, for which it keeps the data that they may lack. */
+    readonly behind?: number;
+    /** The seed of the key that signs the stream, or the public key that verifies it: 64 hexadecimal digits. */
+    readonly sign?: string;
+    readonly verify?: string;
+    readonly bind?: string | null;
+  };
 
 interface HopLinkBase {
   readonly link: number;
   readonly kind: 'hop';
+  /** RDMA may be used; absent: the agent starts the static program. */
+  readonly rdma?: true;
   readonly open: HopOpen;
 }
 

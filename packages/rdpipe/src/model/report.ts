@@ -35,6 +35,8 @@ export interface HopReport extends Waits {
   /** `rdma`, `tcp`; `local` between two programs of one host. */
   readonly transport: string;
   readonly cipher: string;
+  /** The versions of OpenSSL of sender and receiver, or the common one; empty: not connected. */
+  readonly openssl: readonly string[];
   /** The plan's reason: `tcp (no RDMA device on h2), encrypted (leaves the machine)`; null within one host. */
   readonly why: string | null;
   /** Over RDMA, the devices of sender and receiver, `mlx5_0`; otherwise empty. */
@@ -82,6 +84,13 @@ export interface SlowPath {
   readonly host: string;
 }
 
+/** The first bytes of a file that the next copy does not need again. */
+export interface KeptPart {
+  readonly path: string;
+  readonly bytes: number;
+  readonly host: string;
+}
+
 /** The result of a copy on one host of several. */
 export interface CopyHost {
   readonly host: string;
@@ -122,6 +131,8 @@ export interface CopyReport {
   readonly slowestFiles: readonly SlowPath[];
   readonly slowestDirectories: readonly SlowPath[];
   readonly warnings: readonly { readonly host: string; readonly message: string }[];
+  /** Absent: the copy was not interrupted. */
+  readonly kept?: readonly KeptPart[];
 }
 
 /** A lost host, without which the run continued. */
@@ -138,6 +149,8 @@ export interface Report {
   readonly cause: Cause | null;
   /** The stage that is the first cause, or whose file or command could not be opened or started; null: none. */
   readonly causeStage: number | null;
+  /** The rank of its host, if the stage runs on several; absent: it does not, or there is none. */
+  readonly causeRank?: number;
   /** The one line of the failure, or null. */
   readonly message: string | null;
   readonly seconds: number;

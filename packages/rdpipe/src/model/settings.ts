@@ -1,7 +1,7 @@
 /** The settings of a run: flags over config file over defaults, with types from the option table. */
+import type { HostRef } from './host-ref.ts';
 import type { OptionRow, OptionValues } from './option-row.ts';
 import type { OPTIONS, OptionName } from './options.ts';
-import type { HostRef } from './pipeline.ts';
 
 type Table = typeof OPTIONS;
 

@@ -1,35 +1,48 @@
 /** Settings and events of a copy's programs: docs/protocol/trees.md, section 5. Paths are hexadecimal. */
 import * as v from 'valibot';
+import type { Fields } from './option-fields.ts';
 import { printable, shorten } from './text.ts';
 
-export type TreeRole = 'scan' | 'compare' | 'unite' | 'read' | 'write' | 'copy' | 'clean';
+/**
+ * The programs of a copy, in the order of C's enum. `sources`: a program at the target gets only names, and checks the
+ * entries against them. `rights`: the rights that the program uses in a directory; a server grants them to its client.
+ */
+export const TREE_ROLES = {
+  /** Reads directories and metadata of the source. */
+  scan: { sources: 'paths', target: false, rights: 'read' },
+  /** Keeps what the target lacks, and adds what is to be removed there. */
+  compare: { sources: 'names', target: true, rights: 'write' },
+  /** Adds the contents of files. */
+  read: { sources: 'paths', target: false, rights: 'read' },
+  /** Writes to the target. */
+  write: { sources: 'names', target: true, rights: 'write' },
+  /** Reads and writes in one program, where source and target are on one host. */
+  copy: { sources: 'paths', target: true, rights: 'both' },
+  /** Removes files of the source that are permanent at the target. */
+  clean: { sources: 'paths', target: false, rights: 'both' },
+  /** Of rdsend: scans and reads in one program, without a comparison. */
+  send: { sources: 'paths', target: false, rights: 'read' },
+  /** Makes one stream of the decisions of several targets. */
+  unite: { sources: 'none', target: false, rights: 'none' },
+} as const;
+
+export type TreeRole = Exclude<keyof typeof TREE_ROLES, 'send'>;
 
 /** The settings that rdtree gets through its agent, which does not read them. Absent: false, none or 0. */
-export interface TreeSettings {
+export interface TreeSettings extends Partial<Fields<'tree'>> {
   readonly role: TreeRole;
   /** Names temporary files: hexadecimal digits and '-', at most 63. */
   readonly run: string;
-  /** Used by all but unite; compare and write get them from their last slash on, for the names that scan sends. */
   readonly sources?: readonly string[];
-  /** Used by compare, write and copy. */
   readonly target?: string;
-  /** Scan: take only the paths on standard input, below the only source; the value is how each path ends. */
+  /** Of programs with a target: directories of `--link-dest`, in order; relative ones begin in the target. */
+  readonly link_dests?: readonly string[];
+  /** Only the paths of a list, below the only source; the value is how each path ends. */
   readonly list?: 'none' | 'lines' | 'nul';
+  /** The list, in hexadecimal; scan: what of it comes before standard input. */
+  readonly list_text?: string;
   /** Patterns in gitignore syntax; the last match decides. */
   readonly patterns?: readonly { readonly include: boolean; readonly pattern: string }[];
-  readonly recursive?: boolean;
-  readonly archive?: boolean;
-  readonly acls?: boolean;
-  readonly xattrs?: boolean;
-  readonly one_file_system?: boolean;
-  readonly checksum?: boolean;
-  readonly remove?: boolean;
-  readonly remove_most?: number;
-  readonly make_parents?: boolean;
-  readonly partial?: boolean;
-  readonly in_place?: boolean;
-  readonly verify?: boolean;
-  readonly clean?: boolean;
   /** Report an event for every path. */
   readonly paths?: boolean;
   /** Compare: print a plan on standard output instead of records. */
@@ -37,10 +50,10 @@ export interface TreeSettings {
   /** The number of target hosts, if several; write: the rank of its host, which `run` also contains. */
   readonly width?: number;
   readonly rank?: number;
+  /** Of compare and write: 128 random bits that only these know, for the digests of their decisions. */
+  readonly key?: string;
   /** Compare: the host of the target, for a plan in JSON. */
   readonly host?: string;
-  /** Threads; 0: 8 to read, otherwise one per processor, at most 8. */
-  readonly jobs?: number;
 }
 
 const PATH_MAX_CHARACTERS = 16384;
@@ -85,14 +98,24 @@ export const TreeEventSchema = v.variant('event', [
     path: Path,
     bytes: Count,
   }),
+  /** The first bytes of a file that the next copy does not need again. */
+  v.object({ event: v.literal('kept'), path: Path, bytes: Count }),
   v.object({ event: v.literal('warning'), message: Message }),
   v.object({
     event: v.literal('slowest'),
     of: v.picklist(['files', 'directories']),
     paths: v.array(v.object({ path: Path, bytes: Count, ms: Count })),
   }),
-  /** Of compare and write: what is to be done, and the files that the source could not give. */
-  v.object({ event: v.literal('decisions'), digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)), dropped: Count }),
+  /**
+   * Of compare and write: what is to be done, the paths that the source's host says it could not give, and the special
+   * files that were skipped.
+   */
+  v.object({
+    event: v.literal('decisions'),
+    digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
+    dropped: Count,
+    skipped: Count,
+  }),
   v.object({ event: v.literal('fatal'), code: Message, message: Message }),
 ]);
 

@@ -20,18 +20,16 @@ const SSH: ReadonlyMap<string, string> = new Map([
   ['-t', 'commands in a pipeline have no terminal'],
 ]);
 
-const PARTIAL = 'always on: an interrupted copy resumes when it is run again';
 const IN_ARCHIVE = 'part of -a';
 const SSH_IS_USED = 'ssh is always used for control; choose its program with --ssh-program PATH, its options with -o';
 const DELETE = 'use --delete, which deletes after copying';
+const BACKUP = 'not available: to keep earlier versions, make snapshots with --link-dest DIR';
 const COMPRESS = 'use --compress zstd';
 
 /** Options of rsync, scp and cp. */
 const COPY: ReadonlyMap<string, string> = new Map([
-  ['-P', `for ssh's port use -o Port=NUMBER; rsync's -P is ${PARTIAL}, and a terminal shows progress`],
   ['-e', SSH_IS_USED],
   ['--rsh', SSH_IS_USED],
-  ['-z', COMPRESS],
   ['-C', COMPRESS],
   ['--compress', COMPRESS],
   ['--port', "modes are part of -a, times are always kept; for ssh's port use -o Port=NUMBER"],
@@ -55,11 +53,10 @@ const COPY: ReadonlyMap<string, string> = new Map([
   ['-3', 'data goes straight from host to host'],
   ['-4', 'use -o AddressFamily=inet'],
   ['-6', 'use -o AddressFamily=inet6'],
-  ['-u', 'files that differ in size or time are copied, whether older or newer'],
-  ['--update', 'files that differ in size or time are copied, whether older or newer'],
-
-  ['--backup', 'not available: make a snapshot, or a copy with rsync'],
-  ['-b', 'not available: make a snapshot, or a copy with rsync'],
+  ['--backup', BACKUP],
+  ['-b', BACKUP],
+  ['--backup-dir', BACKUP],
+  ['--suffix', BACKUP],
   ['--chmod', 'not available: run chmod before or after the copy'],
   ['--hard-links', IN_ARCHIVE],
   ['--perms', IN_ARCHIVE],
@@ -72,7 +69,6 @@ const COPY: ReadonlyMap<string, string> = new Map([
   ['--delete-before', DELETE],
   ['--delete-during', DELETE],
   ['--delete-delay', DELETE],
-  ['--progress', 'a terminal shows progress anyway; to print lines elsewhere use --progress plain'],
   ['--stats', 'use -v'],
   ['--info', 'use -v'],
   ['--rsync-path', 'to run as root on HOST use --sudo HOST'],

@@ -1,8 +1,8 @@
 /** Reads the command line: options up to the first stage, then stages. */
 import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
-import { isNegatable, type OptionRow, takesValue } from '../model/option-row.ts';
-import { type OptionName, optionsOf, type Topic } from '../model/options.ts';
+import { flagName, isNegatable, type OptionRow, takesValue } from '../model/option-row.ts';
+import { OPTIONS, type OptionName, optionsOf, type Topic } from '../model/options.ts';
 import type { Options } from '../model/settings.ts';
 import { VERSION } from '../model/version.ts';
 import { adviceFor } from './advice.ts';
@@ -66,6 +66,8 @@ export type CopyInvocation =
       /** All words, for messages that show the command line. */
       readonly words: readonly string[];
       readonly pathWords: readonly string[];
+      /** Options that were accepted from habit and do nothing: a line for each, for -v. */
+      readonly ignored: readonly string[];
     }
   | Extract<Invocation, { readonly text: string }>;
 
@@ -75,11 +77,33 @@ export type CopyInvocation =
  */
 export function parseCopyArgv(words: readonly string[]): CopyInvocation {
   checkClusters(words);
-  const { options, rest } = parseOptions(words, 'copy');
-  if (options.help === true) return { kind: 'help', text: helpText(['rdcp']) };
+  checkPort(words);
+  const withModes = withModeOfProgress(words);
+  const { options, rest } = parseOptions(withModes, 'copy');
+  // rsync's -h, mostly in -avh, is about sizes; only alone it asks for help there too.
+  const isHelp = options.help === true && (rest.length === 0 || words.includes('--help'));
+  if (isHelp) return { kind: 'help', text: helpText(['rdcp']) };
   if (options.version === true) return version('rdcp', options);
   checkTogether(options);
-  return { kind: 'copy', options, words, pathWords: rest };
+  const rows = optionsOf('copy').flatMap(([name, row]) => (options[name] === true ? row : []));
+  const alone = withModes === words ? [] : ignoredText({ ...OPTIONS.progress, ignored: 'a terminal shows it anyway' });
+  const readable = options.help === true ? ['-h is ignored (sizes have units anyway)'] : [];
+  const ignored = [...rows.flatMap(ignoredText), ...alone, ...readable];
+  return { kind: 'copy', options, words, pathWords: rest, ignored };
+}
+
+/** rsync's `--progress` has no value: it gets the default. Returns the same array if there is nothing to do. */
+function withModeOfProgress(words: readonly string[]): readonly string[] {
+  const { long, choices } = OPTIONS.progress;
+  const index = words.indexOf(long);
+  const end = words.indexOf('--');
+  const isMode = choices.some((choice) => choice === words[index + 1]);
+  if (index < 0 || isMode || (end >= 0 && end < index)) return words;
+  return [...words.slice(0, index), `${long}=${OPTIONS.progress.default}`, ...words.slice(index + 1)];
+}
+
+function ignoredText(row: OptionRow): readonly string[] {
+  return row.ignored === undefined ? [] : [`${flagName(row)} is ignored (${row.ignored})`];
 }
 
 /** The command line of rdssh, which its front (packages/rdssh-native) made from ssh's. */
@@ -101,12 +125,20 @@ export type SshInvocation =
  * @throws UsageError
  */
 export function parseSshArgv(words: readonly string[]): SshInvocation {
+  checkEqualsSign(words);
   const { options, rest } = parseOptions(words, 'ssh');
   if (options.help === true) return { kind: 'help', text: helpText(['rdssh']) };
   if (options.version === true) return version('rdssh', options);
   const [kind, logFile = '', host = '', ...command] = rest;
   const what = kind === 'subsystem' || kind === 'forward' ? kind : 'command';
   return { kind: 'ssh', options, what, logFile, host, command };
+}
+
+/** In `rdssh --compress zstd h1`, the front takes `zstd` for the host. */
+function checkEqualsSign(words: readonly string[]): void {
+  const last = words[words.indexOf('--') - 1];
+  const row = optionsOf('ssh').find(([, { long }]) => long !== undefined && long === last)?.[1];
+  if (row !== undefined && takesValue(row)) throw new UsageError(`${last} needs a value after '=' (${last}=VALUE)`);
 }
 
 /** rsync's `-aHAX` would set this machine's address to AX. */
@@ -118,6 +150,13 @@ function checkClusters(words: readonly string[]): void {
   if (cluster === undefined) return;
   const advice = "-a keeps hard links; -H NAME, as a separate word, sets this machine's address";
   throw new UsageError(`-H in '${forMessage(cluster)}' does not mean the same as in rsync (${advice})`);
+}
+
+/** scp's `-P 22` is a port. */
+function checkPort(words: readonly string[]): void {
+  const port = words.find((word, index) => /^\d+$/.test(word) && /^-[a-zA-Z]*P$/.test(words[index - 1] ?? ''));
+  if (port !== undefined)
+    throw new UsageError(`-P takes no port (for ssh's port use -o Port=${port}; for a file write ./${port})`);
 }
 
 interface Parsed {

@@ -1,5 +1,6 @@
 /** Shows the command line with carets under the wrong word. */
 import { shorten } from '../model/text.ts';
+import { widthOf } from '../model/width.ts';
 import { quoteWord } from './quote.ts';
 
 /** The longest word that is not shortened; the line should fit a terminal. */
@@ -9,10 +10,6 @@ const WORD_LIMIT = 60;
 export function caretLines(words: readonly string[], index: number, hint: string, program = 'rdpipe'): string {
   const shown = words.map((word) => shorten(quoteWord(word), WORD_LIMIT));
   const before = [`  ${program}`, ...shown.slice(0, index)].join(' ');
-  const carets = '^'.repeat(Math.max(1, width(shown[index] ?? '')));
-  return `${[`  ${program}`, ...shown].join(' ')}\n${' '.repeat(width(before) + 1)}${carets} ${hint}`;
-}
-
-function width(text: string): number {
-  return [...text].length;
+  const carets = '^'.repeat(Math.max(1, widthOf(shown[index] ?? '')));
+  return `${[`  ${program}`, ...shown].join(' ')}\n${' '.repeat(widthOf(before) + 1)}${carets} ${hint}`;
 }

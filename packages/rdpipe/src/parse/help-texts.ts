@@ -27,8 +27,8 @@ export const DOCTOR_HEAD = `Usage: rdpipe doctor [options] HOST...
 Check each host and each pair of neighbours: ssh, agent, RDMA devices and
 libraries, limits, MTU, kernel settings and firewalls. Send data for a second in
 each direction over RDMA and TCP. Print the results, and a fix for each problem.
-HOST is [user@]host, or : for this machine. A single HOST is paired with this
-machine.
+HOST is [user@]host, a list such as n[1-4], or : for this machine. A single HOST
+is paired with this machine.
 
   rdpipe doctor h1 h2 h3
 `;
@@ -127,6 +127,8 @@ an address.
   ann@h1:date           log in as user ann
   [2001:db8::1]:date    use brackets around an IPv6 address
   :date                 run on this machine
+  'n[1-8]!n3:date'      run on n1, n2 and n4 to n8; @NAME is a list of the
+                        configuration file
 
 The settings of ssh apply: keys, ports, jump hosts, ControlPath.
   -F FILE               use another configuration file

@@ -1,4 +1,4 @@
-/** Reads lists of hosts in the syntax of pdsh and Slurm: `h2,h3`, `n[01-16,40]`, `r[1-2]n[1-8]`. */
+/** Reads lists of hosts in the syntax of pdsh and Slurm: `h2,h3`, `n[01-16,40]`, `n[1-8]!n3`. */
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../model/errors.ts';
 import { printable } from '../model/text.ts';
@@ -10,7 +10,8 @@ type Groups = ReadonlyMap<string, string>;
 
 /**
  * The hosts of a list, each `[user@]host`, in the order in which they are written, without repetitions. Each item has
- * its own user. An IPv6 address in brackets is a host, not a range; `@name` is a list of the config file.
+ * its own user. An IPv6 address in brackets is a host, not a range; `@name` is a list of the config file. As in
+ * ClusterShell, `!` removes the hosts of the next item from those before it; one without a user removes every user's.
  * @throws UsageError with the reason, but without the stage.
  */
 export function expandHostList(
@@ -19,13 +20,22 @@ export function expandHostList(
   within: readonly string[] = [],
 ): readonly string[] {
   const hosts = new Set<string>();
-  for (const item of splitAtCommas(text)) {
+  for (const { operator, item } of splitItems(text)) {
     if (item === '' && text !== '') throw new UsageError(`the list of hosts ${printable(text)} has an empty item`);
     const expanded = item.startsWith('@') ? expandGroup(item.slice(1), groups, within) : expandItem(item);
-    for (const host of expanded) hosts.add(host);
+    if (operator === '!') exclude(hosts, new Set(expanded));
+    else for (const host of expanded) hosts.add(host);
     if (hosts.size > HOSTS_MAX) throw tooMany(text);
   }
+  if (hosts.size === 0) throw new UsageError(`the list of hosts ${printable(text)} leaves no host`);
   return [...hosts];
+}
+
+function exclude(hosts: Set<string>, excluded: ReadonlySet<string>): void {
+  for (const host of hosts) {
+    const withoutUser = host.slice(host.lastIndexOf('@') + 1);
+    if (excluded.has(host) || excluded.has(withoutUser)) hosts.delete(host);
+  }
 }
 
 /** A group may name other groups, but not itself. */
@@ -40,8 +50,9 @@ function expandGroup(name: string, groups: Groups, within: readonly string[]): r
 }
 
 /** Commas in brackets belong to ranges. */
-function splitAtCommas(text: string): readonly string[] {
-  return text.match(/(?:[^,[]|\[[^\]]*\]?)+|(?<=,)(?=,|$)|^(?=,)/g) ?? [''];
+function splitItems(text: string): readonly { readonly operator: string; readonly item: string }[] {
+  const items = `,${text}`.matchAll(/([,!])((?:[^,![]|\[[^\]]*\]?)*)/g);
+  return [...items].map(([, operator = '', item = '']) => ({ operator, item }));
 }
 
 function expandItem(item: string): readonly string[] {

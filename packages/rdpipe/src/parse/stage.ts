@@ -14,6 +14,7 @@ import { bytesOf, forMessage } from './binary-string.ts';
 import { caretLines } from './caret.ts';
 import { expandHostList } from './host-list.ts';
 import { checkNamedHosts, endOfHost, parseHostRef } from './host-ref.ts';
+import { nearest } from './nearest.ts';
 import { quoteWord } from './quote.ts';
 import { type CommandClass, classifyCommand } from './redirections.ts';
 
@@ -100,8 +101,13 @@ function splitStage(
   const command = word.slice(colon + 1);
   const hosts = readHosts(word.slice(0, colon), number, groups);
   if (trimBlanks(command) === '')
-    throw new StageProblem(`stage ${number} (${hosts[0]?.label}) has no command`, 'write host:command');
+    throw new StageProblem(`stage ${number} (${hosts[0]?.label}) has no command`, commandHint(word, following));
   return { hosts, command };
+}
+
+/** As if a blank after the colon did not matter: `h1: uptime`. */
+function commandHint(word: string, [next = '']: readonly string[]): string {
+  return next === '' || endOfHost(next) >= 0 ? 'write host:command' : `write ${quoteWord(`${word.trim()}${next}`)}`;
 }
 
 function missingHost(word: string, number: number): StageProblem {
@@ -119,9 +125,12 @@ function missingColon(word: string, following: readonly string[]): StageProblem 
   const end = following.findIndex((next) => endOfHost(next) >= 0);
   const command = following.slice(0, end < 0 ? following.length : end).join(' ');
   if (command === '' || !HOST_WORD.test(word)) return missingHost(word, 1);
-  return new StageProblem(`stage 1 has no command: ${shown(word)}`, `write ${quoteWord(`${word}:${command}`)}`);
+  const near = nearest(word, SUBCOMMANDS);
+  const meant = near === undefined ? '' : `, or rdpipe ${near}`;
+  return new StageProblem(`stage 1 has no command: ${shown(word)}`, `write ${quoteWord(`${word}:${command}`)}${meant}`);
 }
 
+const SUBCOMMANDS = ['doctor', 'bench', 'demo', 'help'];
 const HOST_WORD = /^\w[\w.@-]*$/;
 
 /** A port is written like this in `scp://` and in addresses of services; no command is named `2222:`. */
@@ -162,12 +171,18 @@ function lossOfData(loss: Loss, stage: Named, command: string): StageProblem {
 
 function remedy({ operator, word, file, command }: Loss, host: HostRef, text: string): string {
   if (word === '') return 'write the file name after it';
+  const [, direction, substituted] = PROCESS_SUBSTITUTION.exec(text) ?? [];
+  if (substituted !== undefined)
+    return `make the command a stage${direction === '>' ? ' after this one' : ''}: ${asStage(host, substituted)}`;
   if (file === undefined) return `write a command: ${asStage(host, `cat ${text}`)}`;
   if (command === undefined) return `put it in its own stage: ${asStage(host, `${file.operator} ${file.word}`)}`;
   const name = trimBlanks(text.replace(operator, ''));
   const quoted = PLAIN_WORDS.test(name) ? `: ${asStage(host, `${file.operator} '${name}'`)}` : '';
   return `quote the name${quoted}; or write the command first`;
 }
+
+/** `< <(command)`: quoted, so that no shell has replaced it. */
+const PROCESS_SUBSTITUTION = /^([<>])>?[ \t]+[<>]\(([^()]*)\)$/;
 
 /** Text without a character that has a meaning to a shell. */
 const PLAIN_WORDS = /^[\w @%+=:,./\x80-\xff-]+$/;

@@ -83,6 +83,20 @@ function readUnits(units: RegExp, text: string): number | undefined {
   return Math.round((Number(number) * (i === 'i' ? 1024 : 1000) ** power) / (bit === undefined ? 1 : 8));
 }
 
+/** The least and the most of a number that a hop gets. */
+export function boundsOf(row: OptionRow): readonly [number, number] {
+  switch (row.kind) {
+    case 'compression':
+      return [0, LEVEL_MAX];
+    case 'rate':
+      return [0, RATE_MAX_BYTES_PER_S];
+    case 'seconds':
+      return [readSeconds(row.least ?? '0.001'), 2 ** 31 - 1];
+    default:
+      return [Number(readValue(row, row.least ?? '')), Number(readValue(row, row.most ?? ''))];
+  }
+}
+
 /** Higher levels of zstd need more memory at each end; the default is the fastest. */
 const LEVEL_MAX = 19;
 const LEVEL_DEFAULT = 1;

@@ -11,6 +11,7 @@ import type {
   SessionId,
 } from '../model/plan.ts';
 import { formatLimit } from '../model/units.ts';
+import { mayUseRdma } from './links.ts';
 
 /** Returns one line per stage, link and candidate of a hop, in the order of the data flow. */
 export function describePlan(plan: Plan): readonly string[] {
@@ -21,6 +22,20 @@ export function describePlan(plan: Plan): readonly string[] {
     `part ${segment.number} of ${plan.segments.length}`,
     ...describe(segment),
   ]);
+}
+
+/** Returns a line about the OpenSSL of protected hops, if there are any. `version`: that of the static programs. */
+export function describeOpenssl({ segments }: Plan, version: string | undefined): readonly string[] {
+  const withRdma = segments.flatMap((segment) =>
+    segment.links.flatMap((link) =>
+      link.kind === 'hop' && link.open.encrypt !== 'never' ? [mayUseRdma(link, segment)] : [],
+    ),
+  );
+  const own = `OpenSSL ${version ?? 'unknown'}`;
+  if (withRdma.length === 0) return [];
+  if (!withRdma.includes(true)) return [`hops have ${own}`];
+  const others = withRdma.includes(false) ? `, others ${own}` : '';
+  return [`hops that may use RDMA have the OpenSSL of their hosts${others}`];
 }
 
 /** Returns the user's words for a candidate: `rdma mlx5_0, RoCE v2, 100 Gb/s`, `ssh address`. */
@@ -109,7 +124,7 @@ function describeLink(link: PlannedLink, nothing: string, labels: Labels): strin
 }
 
 /** Describes the processing of the stream that the user requested. */
-function streamWords({ compress, limit }: HopLink): readonly string[] {
+function streamWords({ open: { compress, limit } }: HopLink): readonly string[] {
   return [
     ...(compress === 0 ? [] : [`compressed (zstd, level ${compress})`]),
     ...(limit === 0 ? [] : [`at most ${formatLimit(limit)}`]),

@@ -1,4 +1,5 @@
 /** The input of planning: pipeline, settings, and the agents' reports about their hosts. Pure data. */
+import type { FieldSettings } from '../model/option-fields.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import type { AgentHello } from '../model/protocol.ts';
@@ -18,13 +19,11 @@ export interface SessionFacts {
   readonly forwards: boolean;
 }
 
-/** Settings that are passed to hops unchanged. */
-type HopSetting = 'compressLevel' | 'jobs' | 'limitBytesPerS' | 'numa' | 'bufferBytes' | 'poll';
-
 export interface PlanInput {
   readonly run: string;
   readonly pipeline: Pipeline;
-  readonly settings: Pick<Settings, 'ports' | 'data' | 'transport' | 'encrypt' | 'relay' | 'order' | HopSetting>;
+  readonly settings: Pick<Settings, 'ports' | 'data' | 'transport' | 'encrypt' | 'relay' | 'order'> &
+    FieldSettings<'hop'>;
   /** The session of each stage, in the order of the stages. */
   readonly stageSessions: readonly SessionId[];
   /** Every session of `stageSessions`, and `LOCAL` if `needsLocal` returns true. */

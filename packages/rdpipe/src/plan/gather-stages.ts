@@ -10,15 +10,22 @@ import {
 } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
 
+/** Returns what precedes the lines of the host with that name. */
+export type Prefix = (name: string) => string;
+
+type GatherSettings = Pick<Settings, 'gather' | 'fold' | 'prefix' | 'failFast'>;
+
 /**
  * Adds stages that gather the output of a stage on several hosts: on the next stage's host, if that stage runs on one
- * host; after the last stage on this machine, if its output arrives here, each line prefixed with its host. Without
- * `failFast`, a host that fails in the last stage does not suppress the lines of the other hosts.
+ * host; after the last stage on this machine, if its output arrives here, each line prefixed with its host, or equal
+ * outputs only once. Without `failFast`, a host that fails in the last stage does not suppress the lines of the other
+ * hosts.
  */
 export function withGathers(
   { stages }: Pipeline,
   { stdout }: { readonly stdout: 'arrive' | 'drop' },
-  { gather: mode, failFast }: Pick<Settings, 'gather' | 'failFast'>,
+  settings: GatherSettings,
+  prefixOf: Prefix = plainPrefix,
 ): Pipeline {
   const positions = byPosition(stages);
   const most = Math.max(...positions.map((parts) => parts.length));
@@ -29,11 +36,11 @@ export function withGathers(
     const number = first + index + 1;
     if (next === undefined) {
       if (stdout === 'drop') return parts;
-      const writers = failFast ? parts : parts.map(lenient);
-      return [...writers, gather(parts, THIS_MACHINE, number, mode, !areObjects(parts[0]))];
+      const writers = settings.failFast ? parts : parts.map(lenient);
+      return [...writers, gather(parts, THIS_MACHINE, number, asShown(parts, settings, prefixOf))];
     }
     return next.length === 1 && next[0].kind !== 'source' && inputsOf(next[0]) === undefined
-      ? [...parts, gather(parts, next[0].host, number, mode, false)]
+      ? [...parts, gather(parts, next[0].host, number, { mode: settings.gather })]
       : parts;
   });
   return head === undefined ? { stages: [stages[0]] } : { stages: [head, ...rest] };
@@ -48,14 +55,21 @@ function areObjects(stage: Stage): boolean {
   return stage.kind === 'tree' && stage.settings.plan === 'json';
 }
 
-function gather(
-  parts: readonly Stage[],
-  host: HostRef,
-  number: number,
-  mode: GatherStage['mode'],
-  isLabelled: boolean,
-): GatherStage {
+type Form = Pick<GatherStage, 'mode' | 'labels'>;
+
+function asShown(parts: readonly [Stage, ...Stage[]], settings: GatherSettings, prefixOf: Prefix): Form {
+  const names = parts.map(({ host }) => host.label);
+  const mode = settings.gather;
+  if (areObjects(parts[0])) return { mode };
+  if (settings.fold) return { mode: 'fold', labels: names };
+  return settings.prefix ? { mode, labels: names.map(prefixOf) } : { mode };
+}
+
+function plainPrefix(name: string): string {
+  return `${name}: `;
+}
+
+function gather(parts: readonly Stage[], host: HostRef, number: number, form: Form): GatherStage {
   const ins = parts.map((part) => part.number);
-  const labels = isLabelled ? { labels: parts.map((part) => part.host.label) } : {};
-  return { kind: 'gather', number, host, text: 'gather', mode, ins, ...labels };
+  return { kind: 'gather', number, host, text: 'gather', ins, ...form };
 }

@@ -1,6 +1,6 @@
 /** A segment of the plan in the form of the request to one agent. */
 import type { Stage } from '../model/pipeline.ts';
-import type { HopLink, PlannedLink, PlannedStage, Segment, SessionId } from '../model/plan.ts';
+import type { HopLink, LocalLink, PlannedLink, PlannedStage, Segment, SessionId } from '../model/plan.ts';
 import type { AgentLink, AgentPart, AgentStage, HopEnd, HopOpen } from '../model/protocol.ts';
 
 /** The keys of hops and local links by link number, 64 hexadecimal digits each. */
@@ -16,20 +16,22 @@ export interface ChainKeys {
   readonly publicKey: string;
 }
 
-/** Settings that are the same for all hops and local links of a run. */
-export type OpenSettings = Pick<HopOpen, 'run' | 'connect_timeout_ms' | 'stall_timeout_ms'>;
-
 /**
  * Returns the links of a segment that have an end on the session's host.
  * @throws Error if a hop or local link has no key.
  */
-export function agentLinks(
-  segment: Segment,
-  session: SessionId,
-  keys: LinkKeys,
-  settings: OpenSettings,
-): readonly AgentLink[] {
-  return segment.links.flatMap((link) => agentLink(link, session, keys, settings));
+export function agentLinks(segment: Segment, session: SessionId, keys: LinkKeys, run: string): readonly AgentLink[] {
+  return segment.links.flatMap((link) => {
+    const links = agentLink(link, session, keys, run);
+    return mayUseRdma(link, segment) ? links.map((end) => (end.kind === 'hop' ? { ...end, rdma: true } : end)) : links;
+  });
+}
+
+/** Returns true if RDMA is tried for the link, or for another hop of its chain: a repair may join hosts of both. */
+export function mayUseRdma(link: PlannedLink, { links }: Segment): boolean {
+  const streamOf = ({ chain, number }: PlannedLink) => chain?.head ?? number;
+  const hops = links.filter((other) => other.kind === 'hop' && streamOf(other) === streamOf(link));
+  return hops.some((hop) => hop.kind === 'hop' && hop.candidates.some(({ transport }) => transport === 'rdma'));
 }
 
 /** Returns the stages of a segment on the session's host. */
@@ -47,56 +49,43 @@ export function keyedLinks(segment: Segment): readonly number[] {
   return segment.links.filter(({ kind }) => kind === 'hop' || kind === 'local').map(({ number }) => number);
 }
 
-function agentLink(
-  link: PlannedLink,
-  session: SessionId,
-  keys: LinkKeys,
-  settings: OpenSettings,
-): readonly AgentLink[] {
-  if (link.kind === 'hop') return hopEnd(link, session, keys, settings);
+function agentLink(link: PlannedLink, session: SessionId, keys: LinkKeys, run: string): readonly AgentLink[] {
+  if (link.kind === 'hop') return hopEnd(link, session, keys, run);
   if (link.session !== session) return [];
   const { number, kind } = link;
   if (kind !== 'local') return [{ link: number, kind }];
-  const { source, sink, buffer } = link;
+  const { source, sink } = link;
   const key = keyOf(number, keys);
-  const chain = { ...chainOpen(link, 'send', keys, settings), ...chainOpen(link, 'recv', keys, settings) };
-  const open = { ...settings, key, hop: number, encrypt: 'never', buffer, ...chain } as const;
+  const chain = { ...chainOpen(link, 'send', keys), ...chainOpen(link, 'recv', keys) };
+  const open = { ...link.open, run, key, hop: number, encrypt: 'never', ...chain } as const;
   return [{ link: number, kind, source, ...relayOf(link), sink, open }];
 }
 
-function hopEnd(link: HopLink, session: SessionId, keys: LinkKeys, settings: OpenSettings): readonly AgentLink[] {
+function hopEnd(link: HopLink, session: SessionId, keys: LinkKeys, run: string): readonly AgentLink[] {
   const { number } = link;
   const base = { link: number, kind: 'hop' } as const;
   if (session === link.from) {
-    return [
-      { ...base, end: 'send', source: link.source, ...relayOf(link), open: hopOpen(link, 'send', keys, settings) },
-    ];
+    return [{ ...base, end: 'send', source: link.source, ...relayOf(link), open: hopOpen(link, 'send', keys, run) }];
   }
   if (session !== link.to) return [];
-  return [{ ...base, end: 'recv', sink: link.sink, open: hopOpen(link, 'recv', keys, settings) }];
+  return [{ ...base, end: 'recv', sink: link.sink, open: hopOpen(link, 'recv', keys, run) }];
 }
 
 /**
  * Returns the settings of one end of a hop.
  * @throws Error if the hop has no key.
  */
-export function hopOpen(link: HopLink, end: HopEnd, keys: LinkKeys, settings: OpenSettings): HopOpen {
-  const { number, encrypt, compress, jobs, limit, numa, buffer, ports, poll, bind } = link;
-  const stream = { encrypt, compress, jobs, limit, numa, buffer };
-  const own = { bind: end === 'send' ? bind.sender : bind.receiver, ...chainOpen(link, end, keys, settings) };
-  return { ...settings, key: keyOf(number, keys), hop: number, ...stream, ports, poll, ...own };
+export function hopOpen(link: HopLink, end: HopEnd, keys: LinkKeys, run: string): HopOpen {
+  const { number, bind } = link;
+  const own = { bind: end === 'send' ? bind.sender : bind.receiver, ...chainOpen(link, end, keys) };
+  return { ...link.open, run, key: keyOf(number, keys), hop: number, ...own };
 }
 
 /** Only the first sender gets the seed. */
-function chainOpen(
-  { chain }: PlannedLink,
-  end: HopEnd,
-  { chains }: LinkKeys,
-  settings: OpenSettings,
-): Partial<HopOpen> {
+function chainOpen({ chain, open }: HopLink | LocalLink, end: HopEnd, { chains }: LinkKeys): Partial<HopOpen> {
   if (chain === undefined) return {};
   const behind = end === 'send' ? chain.receivers : chain.receivers - 1;
-  const common = { chain: true, behind, stall_timeout_ms: chainStallMs(settings.stall_timeout_ms) } as const;
+  const common = { chain: true, behind, stall_timeout_ms: chainStallMs(open.stall_timeout_ms) } as const;
   const keys = chains.get(chain.head);
   if (keys === undefined) return common;
   if (end === 'recv') return { ...common, verify: keys.publicKey };

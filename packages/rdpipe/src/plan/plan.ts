@@ -1,8 +1,9 @@
 /** Creates the plan from pipeline, settings and facts. Pure: the same input gives the same plan. */
 import { HopError } from '../model/errors.ts';
+import { fieldsOf, type HopOptions } from '../model/option-fields.ts';
 import type { Stage } from '../model/pipeline.ts';
 import type { HopLink, Plan, PlannedLink, PlannedSession, PlannedStage, Segment, SessionId } from '../model/plan.ts';
-import type { LinkSink, LinkSource } from '../model/protocol.ts';
+import type { LinkSink, LinkSource, LocalOptions } from '../model/protocol.ts';
 import { factsOf, type PlanInput, type SessionFacts } from './facts.ts';
 import { endsOf, type LinkEnds } from './link-ends.ts';
 import { inNearOrder } from './near-order.ts';
@@ -10,9 +11,16 @@ import { areRelayable } from './relay-stages.ts';
 import { missingForRdma, routeHop } from './route.ts';
 import { type SegmentShape, splitSegments } from './segments.ts';
 
+/** The input, with what is the same for all links. */
+interface Planning extends PlanInput {
+  readonly options: HopOptions;
+  readonly localOptions: LocalOptions;
+}
+
 /** @throws HopError if two neighbours have no route to each other, or none over the requested transport. */
 export function makePlan(input: PlanInput): Plan {
-  const segments = splitSegments(input.pipeline, input).map((shape, index) => planSegment(shape, index + 1, input));
+  const planning = planningOf(input);
+  const segments = splitSegments(input.pipeline, input).map((shape, index) => planSegment(shape, index + 1, planning));
   return { run: input.run, sessions: sessionsOf(segments, input), segments };
 }
 
@@ -24,11 +32,17 @@ export function planRepair(sender: HopLink, receiver: HopLink, input: PlanInput)
   const from = { role: sender.source, session: sender.from, process: false };
   const to = { role: receiver.sink, session: receiver.to, process: false };
   const { number, chain } = receiver;
-  const hop = planHop({ number, source: from, sink: to }, input);
+  const hop = planHop({ number, source: from, sink: to }, planningOf(input));
   return { ...hop, ...(chain && { chain }), sendNumber: sender.number };
 }
 
-function planSegment(shape: SegmentShape, number: number, input: PlanInput): Segment {
+function planningOf(input: PlanInput): Planning {
+  const options = fieldsOf('hop', input.settings);
+  const { buffer, connect_timeout_ms, stall_timeout_ms } = options;
+  return { ...input, options, localOptions: { buffer, connect_timeout_ms, stall_timeout_ms } };
+}
+
+function planSegment(shape: SegmentShape, number: number, input: Planning): Segment {
   const sessions = new Map(input.pipeline.stages.map((stage, index) => [stage.number, input.stageSessions[index]]));
   const sessionOf = (stage: Stage): SessionId => {
     const session = sessions.get(stage.number);
@@ -49,16 +63,17 @@ function planSegment(shape: SegmentShape, number: number, input: PlanInput): Seg
   return { number, stages, links };
 }
 
-function planLink(ends: LinkEnds, input: PlanInput): PlannedLink {
+function planLink(ends: LinkEnds, input: Planning): PlannedLink {
   const { number, source, sink, chain } = ends;
   if (source.session !== sink.session) return planHop(ends, input);
   const { session } = source;
-  const local = { number, kind: 'local', session, source: source.role, sink: sink.role } as const;
-  if (chain !== undefined) return { ...local, chain, buffer: input.settings.bufferBytes };
+  const open = input.localOptions;
+  const local = { number, kind: 'local', session, source: source.role, sink: sink.role, open } as const;
+  if (chain !== undefined) return { ...local, chain };
   if (source.process && sink.process) return { number, kind: 'pipe', session };
   if (sink.process && isUsers(source.role)) return { number, kind: source.role, session };
   if (source.process && sink.role !== 'stage') return { number, kind: sink.role, session };
-  return { ...local, buffer: input.settings.bufferBytes };
+  return local;
 }
 
 function isUsers(role: LinkSource): role is 'stdin' | 'null' {
@@ -67,14 +82,14 @@ function isUsers(role: LinkSource): role is 'stdin' | 'null' {
 
 /** The first sender of a chain signs if any hop of the chain is protected. */
 function signedChains(links: readonly PlannedLink[]): readonly PlannedLink[] {
-  const isProtected = (link: PlannedLink) => link.kind === 'hop' && link.encrypt !== 'never';
+  const isProtected = (link: PlannedLink) => link.kind === 'hop' && link.open.encrypt !== 'never';
   const signed = new Set(links.filter(isProtected).map(({ chain }) => chain?.head));
   return links.map((link) =>
     link.chain === undefined ? link : { ...link, chain: { ...link.chain, isSigned: signed.has(link.chain.head) } },
   );
 }
 
-function planHop(linkEnds: LinkEnds, input: PlanInput): HopLink {
+function planHop(linkEnds: LinkEnds, input: Planning): HopLink {
   const { number, source, sink, chain } = linkEnds;
   const from = factsOf(source.session, input);
   const to = factsOf(sink.session, input);
@@ -82,8 +97,7 @@ function planHop(linkEnds: LinkEnds, input: PlanInput): HopLink {
   if (route.candidates.length === 0) {
     throw input.settings.transport === 'rdma' ? noRdma(linkEnds, input) : noRoute(from, to);
   }
-  const { ports, compressLevel, jobs, limitBytesPerS, numa, bufferBytes, poll } = input.settings;
-  // One literal, because spreading six objects takes most of the time to plan a thousand hops.
+  // One literal, because spreading several objects takes most of the time to plan a thousand hops.
   return {
     number,
     kind: 'hop',
@@ -94,15 +108,8 @@ function planHop(linkEnds: LinkEnds, input: PlanInput): HopLink {
     transport: route.transport,
     candidates: route.candidates,
     bind: route.bind,
-    encrypt: route.encrypt,
     why: route.why,
-    ports,
-    poll,
-    compress: compressLevel,
-    jobs,
-    limit: limitBytesPerS,
-    numa: numa === 'auto',
-    buffer: bufferBytes,
+    open: { ...input.options, encrypt: route.encrypt, ports: input.settings.ports },
     ...(chain && { chain }),
     ...relayOf(linkEnds, input),
   };

@@ -1,11 +1,12 @@
 /** The route of a hop: transport, candidates, the end that dials, encryption, and the reason for each. */
 import type { Candidate, HopLink } from '../model/plan.ts';
+import type { HopPlan } from '../model/protocol.ts';
 import { type HopEndAddresses, onOneMachine, placeOf } from './addresses.ts';
 import type { PlanInput, SessionFacts } from './facts.ts';
 import { rdmaCandidates, rdmaLacks } from './rdma-route.ts';
 import { tcpRoute } from './tcp-route.ts';
 
-export type Route = Pick<HopLink, 'transport' | 'candidates' | 'bind' | 'encrypt' | 'why'>;
+export type Route = Pick<HopLink, 'transport' | 'candidates' | 'bind' | 'why'> & Pick<HopPlan, 'encrypt'>;
 
 /**
  * Returns the route from `from`, which sends, to `to`, which receives. Candidates are in order, best first; there may
@@ -60,7 +61,7 @@ function encryption(
   transport: HopLink['transport'],
   isNear: boolean,
   mode: PlanInput['settings']['encrypt'],
-): { readonly encrypt: HopLink['encrypt']; readonly words: string } {
+): { readonly encrypt: HopPlan['encrypt']; readonly words: string } {
   if (mode === 'always') return { encrypt: 'always', words: 'encrypted (--encrypt always)' };
   if (mode === 'auth') return { encrypt: 'auth', words: 'authenticated, not encrypted (--encrypt auth)' };
   if (mode === 'never') return { encrypt: 'never', words: 'not encrypted (--encrypt never)' };

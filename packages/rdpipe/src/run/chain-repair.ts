@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SessionError } from '../model/errors.ts';
 import type { HopLink, PlannedLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd } from '../model/protocol.ts';
-import { hopOpen, type OpenSettings } from '../plan/links.ts';
+import { hopOpen } from '../plan/links.ts';
 import { beginListening, connectHops, type HopContext } from './connect-hops.ts';
 import type { HopConnection } from './hop-connection.ts';
 import type { Losses } from './losses.ts';
@@ -13,7 +13,7 @@ import type { Failure } from './state.ts';
 
 /** The services of the run that repairs use. */
 export interface RepairContext extends HopContext, ConnectionContext {
-  readonly settings: OpenSettings;
+  readonly settings: { readonly run: string };
   readonly losses: Losses;
   fail(failure: Failure): void;
   /** @throws HopError */
@@ -136,9 +136,14 @@ async function joinHosts(
       op: 'rejoin',
       link: sender.number,
       end: 'send',
-      open: hopOpen(hop, 'send', keys, settings),
+      open: hopOpen(hop, 'send', keys, settings.run),
     });
-    context.send(hop.to, { op: 'rejoin', link: hop.number, end: 'recv', open: hopOpen(hop, 'recv', keys, settings) });
+    context.send(hop.to, {
+      op: 'rejoin',
+      link: hop.number,
+      end: 'recv',
+      open: hopOpen(hop, 'recv', keys, settings.run),
+    });
     const mayRelay = hop.candidates.some(({ way }) => way === 'relay');
     const limitMs = isCutOff && !mayRelay ? CUT_OFF_LIMIT_MS : JOIN_LIMIT_MS;
     const limited = { ...context, timeoutMs: Math.min(context.timeoutMs, limitMs) };

@@ -1,4 +1,4 @@
-/** Connects the hops of a segment: listens, then dials one candidate after another. */
+/** Connects the hops of a segment: listens, then dials one candidate a little after the other. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Candidate, DialAddress, HopLink, SessionId } from '../model/plan.ts';
@@ -7,12 +7,14 @@ import type { Forward, RemoteForward } from '../session/host-session.ts';
 import type { EventBus, EventSource } from './event-bus.ts';
 import type { Attempt, HopConnection, Refusal } from './hop-connection.ts';
 import { notConnected } from './hop-messages.ts';
+import type { KnownPaths } from './known-paths.ts';
 import type { Connected } from './state.ts';
 
 /** The services of the run that are used to connect hops. */
 export interface HopContext {
   readonly bus: EventBus;
   readonly timeoutMs: number;
+  readonly paths: KnownPaths;
   label(session: SessionId): string;
   send(session: SessionId, request: AgentRequest): void;
   /**
@@ -73,7 +75,9 @@ async function connectHop(
       bothEnds(hop, context.bus, signal),
       tryCandidates(hop, attempts, listening, context, signal),
     ]);
-    return { hop, attempts, ends };
+    const connection = { hop, attempts, ends };
+    context.paths.keep(connection);
+    return connection;
   } catch (error) {
     throw runSignal.aborted ? runSignal.reason : error;
   } finally {
@@ -94,7 +98,7 @@ async function bothEnds(hop: HopLink, bus: EventBus, signal: AbortSignal): Promi
 
 /**
  * Starts the candidates one after another, the next one when the previous one was refused or has not connected for a
- * while. So TCP, which connects sooner than RDMA, does not overtake it.
+ * while; earlier ones may still connect. So TCP, which connects sooner than RDMA, does not overtake it.
  */
 async function tryCandidates(
   hop: HopLink,
@@ -104,23 +108,32 @@ async function tryCandidates(
   signal: AbortSignal,
 ): Promise<never> {
   const started = performance.now();
-  const patienceMs = context.timeoutMs / Math.max(TURNS_MIN, hop.candidates.length + 1);
   const refusals: Promise<void>[] = [];
-  for (const candidate of hop.candidates) {
+  for (const candidate of context.paths.order(hop)) {
     signal.throwIfAborted();
     const attempt: Attempt = { candidate, address: undefined, refusal: undefined };
     attempts.push(attempt);
     const refused = tryCandidate(hop, attempt, listening, context, signal);
     refusals.push(refused);
-    await Promise.race([refused, delay(patienceMs, undefined, { signal })]);
+    await Promise.race([refused, delay(patienceOf(candidate, hop) * context.timeoutMs, undefined, { signal })]);
   }
   const left = Math.max(0, context.timeoutMs - (performance.now() - started));
   await Promise.race([Promise.all(refusals), delay(left, undefined, { signal })]);
   throw notConnected(hop, attempts, context.label, context.timeoutMs / 1000);
 }
 
-/** A candidate has a quarter of the time limit before the next one starts, less if there are many others. */
-const TURNS_MIN = 4;
+/**
+ * The fraction of the time limit after which the next candidate starts. The direct ones share a quarter, because a
+ * firewall that drops packets silently must not hold up a path through ssh for long; RDMA has a half of it.
+ */
+function patienceOf(candidate: Candidate, { candidates }: HopLink): number {
+  if (candidate.way !== 'address') return DIRECT_SHARE / 2;
+  const direct = candidates.filter(({ way }) => way === 'address');
+  const alike = direct.filter(({ transport }) => transport === candidate.transport).length;
+  return (alike === direct.length ? DIRECT_SHARE : DIRECT_SHARE / 2) / alike;
+}
+
+const DIRECT_SHARE = 1 / 4;
 
 /** Asks an end to listen when this is first needed, and keeps the answer; rejects only if the run ends. */
 function listenOnce(hop: HopLink, context: HopContext, signal: AbortSignal): Listening {

@@ -1,5 +1,5 @@
 /** The part of the report about a copy, from the events of its programs. Pure. */
-import type { CopyHost, CopyReport, FailedPath, SlowPath } from '../model/report.ts';
+import type { CopyHost, CopyReport, FailedPath, KeptPart, SlowPath } from '../model/report.ts';
 import { sumOfTotals, type TreeRole } from '../model/tree.ts';
 import { KEPT_MAX, type ProgramState, type SlowPaths } from './program-state.ts';
 import type { RunState } from './state.ts';
@@ -32,7 +32,13 @@ export function copyReport(state: RunState): CopyReport | undefined {
     slowestFiles: slowestOf('files', programs),
     slowestDirectories: slowestOf('directories', programs),
     warnings: programs.flatMap(({ host, warnings }) => warnings.map((message) => ({ host, message }))),
+    ...(isInterrupted(programs) ? { kept: programs.flatMap(keptOf) } : {}),
   };
+}
+
+/** A program that writes has not come to its end. */
+function isInterrupted(programs: readonly Program[]): boolean {
+  return programs.some(({ role, totals }) => (role === 'write' || role === 'copy') && totals?.done === false);
 }
 
 interface Program extends ProgramState {
@@ -57,7 +63,8 @@ function hostsOf(programs: readonly Program[]): readonly CopyHost[] {
   return compares.map((compare) => {
     const own = programs.filter(({ rank }) => rank === compare.rank);
     const write = own.find(({ role }) => role === 'write');
-    const { files = 0, bytes = 0, removed = 0 } = write?.totals ?? {};
+    const { files = 0, bytes = 0 } = write?.totals ?? {};
+    const { removed = 0 } = (write ?? compare).totals ?? {};
     const failed = own.reduce((sum, program) => sum + program.failed, 0);
     return { host: compare.host, files, bytes, same: compare.totals?.same ?? 0, removed, failed };
   });
@@ -65,6 +72,10 @@ function hostsOf(programs: readonly Program[]): readonly CopyHost[] {
 
 function failuresOf({ host, failures }: Program): readonly FailedPath[] {
   return failures.map(({ path, message }) => ({ path, message, host }));
+}
+
+function keptOf({ host, kept }: Program): readonly KeptPart[] {
+  return kept.map(({ path, bytes }) => ({ path, bytes, host }));
 }
 
 const SLOWEST_MAX = 10;

@@ -61,7 +61,7 @@ function partOf(parts: readonly ReadonlyMap<SessionId, Segment>[], session: Sess
     const shown = links.flatMap((link) => outputOf(link, session));
     for (const subject of [...own, ...ends, ...shown]) subjects.set(subject, segment);
     subjects.set(segment, undefined);
-    for (const link of links) if (link.kind === 'hop') encrypts.set(link.number, link.encrypt);
+    for (const link of links) if (link.kind === 'hop') encrypts.set(link.number, link.open.encrypt);
   }
   return { subjects, encrypts };
 }

@@ -1,5 +1,6 @@
 /** The user's message about a failure: what failed, where, and the next step. Pure. */
 import { constants } from 'node:os';
+import { foldHosts } from '../model/fold-hosts.ts';
 import { positionOf } from '../model/pipeline.ts';
 import { shorten } from '../model/text.ts';
 import type { TreeRole } from '../model/tree.ts';
@@ -59,16 +60,34 @@ export function describeAlone(state: RunState, failure: Failure): string {
   }
 }
 
-/** Names the other hosts on which the same stage failed, if it may fail on each host separately. */
+/** Names the other hosts on which the same stage failed in another way, if it may fail on each host separately. */
 function failedBeside(state: RunState, failure: Failure): readonly string[] {
-  const stage = failure.kind === 'stage' ? state.stages.get(failure.stage)?.planned.stage : undefined;
+  if (failure.kind !== 'stage') return [];
+  const others = hostsBeside(state, failure, (other) => !endedAlike(other, failure));
+  return others.length === 0 ? [] : [`it also failed on ${foldHosts(others)}`];
+}
+
+/** The other hosts on which the same stage failed as `isMeant` says; none if it may not fail on each separately. */
+function hostsBeside(
+  state: RunState,
+  { stage: number }: Of<'stage'>,
+  isMeant: (other: Of<'stage'>) => boolean,
+): readonly string[] {
+  const stage = state.stages.get(number)?.planned.stage;
   if (stage?.kind !== 'command' || stage.lenient !== true) return [];
-  const failed = new Set(state.failures.flatMap((other) => (other.kind === 'stage' ? [other.stage] : [])));
-  const others = state.stages.values().flatMap(({ planned, host }) => {
+  const failed = new Set(state.failures.flatMap((other) => (isOfStage(other) && isMeant(other) ? [other.stage] : [])));
+  return state.stages.values().flatMap(({ planned, host }) => {
     const isBeside = planned.stage !== stage && positionOf(planned.stage) === positionOf(stage);
     return isBeside && failed.has(planned.stage.number) ? [host] : [];
   });
-  return others.length === 0 ? [] : [`it also failed on ${inWords(others)}`];
+}
+
+function isOfStage(failure: Failure): failure is Of<'stage'> {
+  return failure.kind === 'stage';
+}
+
+function endedAlike(one: Of<'stage'>, other: Of<'stage'>): boolean {
+  return one.code === other.code && one.signal === other.signal;
 }
 
 /** The program's last event has the reason; a program that was killed sent none. */
@@ -112,7 +131,9 @@ function describeStage(state: RunState, failure: Of<'stage'>): string {
       ? `was killed by ${signalName(signal)}`
       : `exited with status ${code}${notStarted(state, number, code)}`;
   const stopped = stoppedStages(state);
-  return `${stageName(state, number)} ${ended}${afterBytes(state, number)}${consequence(positionIn(state, number), code, stopped)}`;
+  const alike = hostsBeside(state, failure, (other) => endedAlike(other, failure));
+  const bytes = alike.length === 0 ? afterBytes(state, number) : '';
+  return `${stageName(state, number, alike)} ${ended}${bytes}${consequence(positionIn(state, number), code, stopped)}`;
 }
 
 /** Explains the statuses 126 and 127 of a shell. */
@@ -220,14 +241,15 @@ function readerOf(state: RunState, link: number): number {
 const TEXT_MAX = 60;
 const NAMED_MAX = 10;
 
-function stageName(state: RunState, number: number): string {
+/** `alike`: other hosts of the stage, which are named with its own. */
+function stageName(state: RunState, number: number, alike: readonly string[] = []): string {
   const stage = state.stages.get(number);
   const position = positionIn(state, number);
   if (stage?.planned.stage.kind === 'gather') return `collecting output on ${stage.host}`;
   if (stage?.planned.stage.kind === 'tree') return `${stage.host} (${stage.planned.stage.settings.role})`;
   return stage === undefined
     ? `stage ${position}`
-    : `stage ${position} (${stage.host}: ${shorten(stage.planned.stage.text, TEXT_MAX)})`;
+    : `stage ${position} (${foldHosts([stage.host, ...alike])}: ${shorten(stage.planned.stage.text, TEXT_MAX)})`;
 }
 
 function signalName(number: number | null): string {

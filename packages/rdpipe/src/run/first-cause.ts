@@ -11,7 +11,7 @@ import type { Failure, RunState } from './state.ts';
 export interface Verdict {
   readonly status: number;
   readonly cause: Cause | null;
-  /** The stage that is at fault. */
+  /** The number in the plan of the stage that is at fault. */
   readonly causeStage: number | null;
   readonly message: string | null;
 }

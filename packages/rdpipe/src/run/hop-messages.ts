@@ -59,7 +59,8 @@ function refusals(attempts: readonly Attempt[], silence: string): string[] {
   });
 }
 
-function winner({ attempts, ends }: HopConnection): Attempt | undefined {
+/** Returns the candidate that connected a hop; undefined if it is unknown. */
+export function winner({ attempts, ends }: HopConnection): Attempt | undefined {
   const { transport } = ends.send;
   const dialled = attempts.filter(
     ({ address, candidate }) => address !== undefined && candidate.transport === transport,

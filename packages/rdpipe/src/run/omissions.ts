@@ -1,4 +1,4 @@
-/** Finds targets of a copy that did not get what they asked for, with no report of it. Pure. */
+/** Finds what the source's host left out of a copy without telling the user. Pure. */
 import { copyStages, MAY_BE_TAMPERED } from './copy-stages.ts';
 import type { RunState, StageState } from './state.ts';
 
@@ -8,18 +8,34 @@ export interface Omission {
   readonly message: string;
 }
 
-/** The first one; undefined: each target got what it asked for, or knows why not. */
+/** The first one; undefined: each target got what it asked for, or the user knows why not. */
 export function findOmission(state: RunState): Omission | undefined {
+  const compares = copyStages(state, 'compare');
+  return unreported(state, compares) ?? unsent(state, compares);
+}
+
+/** Of what scan should offer: it told compare of failures or special files, but not the user. */
+function unreported(state: RunState, compares: readonly StageState[]): Omission | undefined {
+  const [scan] = copyStages(state, 'scan');
+  if (scan === undefined || !compares.some((compare) => isSilent(scan, compare))) return undefined;
+  return omission(scan, `${scan.host} left out a part of the source, and gave no reason`);
+}
+
+function isSilent({ program: scan }: StageState, { program: { decisions } }: StageState): boolean {
+  if (decisions === undefined) return false;
+  return decisions.dropped > scan.failed || (decisions.skipped > 0 && scan.warnings.length === 0);
+}
+
+/** Of what read should send. */
+function unsent(state: RunState, compares: readonly StageState[]): Omission | undefined {
   const [read] = copyStages(state, 'read');
   if (read === undefined) return undefined;
-  const compares = copyStages(state, 'compare');
   const target = copyStages(state, 'write').find((write) => {
     const compare = compares.find((one) => rankOf(one) === rankOf(write));
     return compare !== undefined && isCheated(compare, read, write);
   });
   if (target === undefined) return undefined;
-  const message = `${read.host} did not send exactly what ${target.host} asked for, and gave no reason; ${MAY_BE_TAMPERED}`;
-  return { stage: read.planned.stage.number, message };
+  return omission(read, `${read.host} did not send exactly what ${target.host} asked for, and gave no reason`);
 }
 
 /** Every file that read drops is a path that it reports as failed. */
@@ -28,6 +44,10 @@ function isCheated(compare: StageState, read: StageState, write: StageState): bo
   const got = write.program.decisions;
   if (asked === undefined || got === undefined) return false;
   return asked.digest !== got.digest || got.dropped > read.program.failed;
+}
+
+function omission({ planned: { stage } }: StageState, reason: string): Omission {
+  return { stage: stage.number, message: `${reason}; ${MAY_BE_TAMPERED}` };
 }
 
 function rankOf({ planned }: StageState): number | undefined {

@@ -21,6 +21,8 @@ import type { Absences } from './absences.ts';
 export interface UserStreams {
   readonly stdin: 'send' | 'null';
   readonly stdout: 'arrive' | 'drop';
+  /** The descriptors of both, if they are not 0 and 1. */
+  readonly descriptors?: readonly [input: number, output: number];
 }
 
 /** Facts about this installation that are needed to open hosts. */
@@ -53,7 +55,7 @@ export async function openHosts(
   const wanted = { ...sessionSettings(settings), ...installation, emit, signal };
   const agents = new Map<SessionId, Agent>();
   const start: OnOpen = async (opened, giveUp) => {
-    const agent = await startHostAgent(opened, settings, emit, giveUp);
+    const agent = await startHostAgent(opened, settings, emit, giveUp, streams.descriptors);
     agents.set(opened.id, agent);
     emit({ kind: 'host_connected', host: agent.label });
   };
@@ -148,7 +150,7 @@ export async function startAgents(
 }
 
 /**
- * Starts an agent in an open session.
+ * Starts an agent in an open session. The local one gets `descriptors` of this process as the user's input and output.
  * @throws SessionError as startAgent does.
  */
 export function startHostAgent(
@@ -156,13 +158,14 @@ export function startHostAgent(
   settings: Settings,
   emit: Emit,
   signal: AbortSignal,
+  descriptors: readonly [input: number, output: number] = [0, 1],
 ): Promise<Agent> {
   return startAgent(session, {
     agentPath: id === LOCAL ? undefined : forHost(settings.agent, host), // --agent is not for this machine
     sudo: forHost(settings.sudo, host),
     leaseMs: settings.leaseMs,
     startTimeoutMs: settings.connectTimeoutMs,
-    userDescriptors: id === LOCAL,
+    userDescriptors: id === LOCAL ? descriptors : undefined,
     emit,
     signal,
   });

@@ -4,20 +4,12 @@ import { UsageError } from '../model/errors.ts';
 import type { Segment, SessionId } from '../model/plan.ts';
 import { type AgentRequest, REQUEST_MAX_BYTES } from '../model/protocol.ts';
 import { formatBytes } from '../model/units.ts';
-import {
-  agentLinks,
-  agentStages,
-  type ChainKeys,
-  keyedLinks,
-  type LinkKeys,
-  type OpenSettings,
-  signedChains,
-} from '../plan/links.ts';
+import { agentLinks, agentStages, type ChainKeys, keyedLinks, type LinkKeys, signedChains } from '../plan/links.ts';
 
 type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
 
 /** The fields that are the same in every `prepare` of a run. */
-export type PrepareSettings = Pick<Prepare, 'lenient' | 'lease_ms'> & OpenSettings;
+export type PrepareSettings = Pick<Prepare, 'lenient' | 'lease_ms' | 'connect_timeout_ms'> & { readonly run: string };
 
 export interface PrepareContext {
   readonly settings: PrepareSettings;
@@ -32,16 +24,14 @@ export function prepareRequest(
   segment: Segment,
   session: SessionId,
   keys: LinkKeys,
-  { label, settings: { lenient, lease_ms, ...open } }: PrepareContext,
+  { label, settings: { run, ...settings } }: PrepareContext,
 ): Prepare {
   const request: Prepare = {
     op: 'prepare',
     segment: segment.number,
-    lenient,
-    lease_ms,
-    connect_timeout_ms: open.connect_timeout_ms,
+    ...settings,
     stages: agentStages(segment, session),
-    links: agentLinks(segment, session, keys, open),
+    links: agentLinks(segment, session, keys, run),
   };
   const bytes = Buffer.byteLength(JSON.stringify(request));
   if (bytes > REQUEST_MAX_BYTES) throw tooLong(label(session), bytes);

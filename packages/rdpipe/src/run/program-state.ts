@@ -12,6 +12,8 @@ export interface ProgramState {
   readonly failed: number;
   readonly failures: readonly Of<'failed'>[];
   readonly warnings: readonly string[];
+  /** The parts of files that remain for the next copy, because this one was interrupted. */
+  readonly kept: readonly Of<'kept'>[];
   readonly slowest: SlowPaths;
   /** Of compare and write, at their end. */
   readonly decisions: Of<'decisions'> | undefined;
@@ -27,6 +29,7 @@ export const NO_EVENTS: ProgramState = {
   failed: 0,
   failures: [],
   warnings: [],
+  kept: [],
   slowest: { files: [], directories: [] },
   decisions: undefined,
   fatal: undefined,
@@ -41,6 +44,8 @@ export function afterTreeEvent(before: ProgramState, event: TreeEvent): ProgramS
       return { ...before, failed: before.failed + 1, failures: kept(before.failures, event) };
     case 'warning':
       return { ...before, warnings: kept(before.warnings, event.message) };
+    case 'kept':
+      return { ...before, kept: kept(before.kept, event) };
     case 'slowest':
       return { ...before, slowest: { ...before.slowest, [event.of]: event.paths.slice(0, KEPT_MAX) } };
     case 'decisions':

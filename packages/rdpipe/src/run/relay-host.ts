@@ -22,16 +22,11 @@ export async function relayByHost(
 ): Promise<Pipeline> {
   const relay = relayHost(pipeline, settings.relay);
   if (relay === undefined) return pipeline;
-  const trial: Settings = {
-    ...settings,
-    relay: 'never',
-    timeoutMs: undefined,
-    connectTimeoutMs: settings.connectTimeoutMs * TRIAL_SHARE,
-  };
+  const trial = joinSettings(settings);
   const answers = new Map<string, Promise<boolean>>();
   const isApart = async ({ from, to }: Neighbours) => {
     const key = `${sessions.idOf(from.host)} ${sessions.idOf(to.host)}`;
-    const answer = answers.get(key) ?? canJoin(pairOf(from.host, to.host), trial);
+    const answer = answers.get(key) ?? canJoin(joinPipeline(from.host, to.host), trial);
     answers.set(key, answer);
     return (await answer) ? [] : [{ from, to }];
   };
@@ -43,10 +38,23 @@ export async function relayByHost(
   return withRelays(pipeline, apart, relay);
 }
 
-/** Fraction of the connect timeout; the hops to the relay host then have the full timeout again. */
-const TRIAL_SHARE = 0.5;
+/**
+ * Fraction of the connect timeout, 3 s by default: a firewall that drops packets silently costs this time once. The
+ * hops to the relay host then have the full timeout again.
+ */
+const TRIAL_SHARE = 0.3;
 
-/** Returns a pipeline that runs no command of the user and sends no data. */
-function pairOf(from: HostRef, to: HostRef): Pipeline {
+/** The settings of a run that shows whether two hosts have a path to each other. */
+export function joinSettings(settings: Settings): Settings {
+  return {
+    ...settings,
+    relay: 'never',
+    timeoutMs: undefined,
+    connectTimeoutMs: settings.connectTimeoutMs * TRIAL_SHARE,
+  };
+}
+
+/** The pipeline of that run: no command of the user, no data. */
+export function joinPipeline(from: HostRef, to: HostRef): Pipeline {
   return { stages: [commandStage(1, from, ':'), commandStage(2, to, ':')] };
 }

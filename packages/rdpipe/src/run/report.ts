@@ -6,7 +6,7 @@ import type { Plan } from '../model/plan.ts';
 import type { HopReport, LostHost, ProgramUsage, Report, StageReport } from '../model/report.ts';
 import { copyReport } from './copy-report.ts';
 import { describeAlone } from './failure-messages.ts';
-import { firstCause } from './first-cause.ts';
+import { firstCause, type Verdict } from './first-cause.ts';
 import { sessionOf } from './losses.ts';
 import { linkOutcome, stageOutcome } from './outcomes.ts';
 import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
@@ -26,7 +26,7 @@ export function makeReport(
   return {
     v: 1,
     run: plan.run,
-    ...firstCause(state, lenient),
+    ...placedVerdict(firstCause(state, lenient), places),
     seconds,
     stages: state.stages
       .values()
@@ -37,6 +37,13 @@ export function makeReport(
     ...(copy === undefined ? {} : { copy }),
     leftBehind: state.leftBehind,
   };
+}
+
+/** The verdict with the position of the written stage, as in `stages`, and the rank if its host is one of several. */
+function placedVerdict(verdict: Verdict, { stages }: Places): Verdict & Pick<Report, 'causeRank'> {
+  const place = verdict.causeStage === null ? undefined : stages.get(verdict.causeStage);
+  if (place === undefined) return verdict;
+  return { ...verdict, causeStage: place.stage, ...(place.rank !== undefined && { causeRank: place.rank }) };
 }
 
 /** Returns the first reason for each lost host. */
@@ -93,6 +100,7 @@ function reportHop(hop: LinkState, places: Places, waits: Waits): HopReport {
     to,
     transport,
     cipher,
+    openssl: opensslOf(hop),
     why: link.kind === 'hop' ? link.why : null,
     devices: devicesOf(hop),
     numa: [ends.send.connected?.numa ?? null, ends.recv.connected?.numa ?? null],
@@ -102,7 +110,7 @@ function reportHop(hop: LinkState, places: Places, waits: Waits): HopReport {
     reconnects: Math.max(ends.send.reconnects, ends.recv.reconnects),
     result: linkOutcome(hop),
     bytes,
-    compress: link.kind === 'hop' ? link.compress : 0,
+    compress: link.kind === 'hop' ? link.open.compress : 0,
     wireBytes,
     seconds,
     bytesPerSecond: seconds > 0 ? bytes / seconds : 0,
@@ -113,6 +121,10 @@ function reportHop(hop: LinkState, places: Places, waits: Waits): HopReport {
     notes,
     warnings: warningsOf(hop),
   };
+}
+
+function opensslOf({ ends: { send, recv } }: LinkState): readonly string[] {
+  return [...new Set([send, recv].flatMap(({ connected }) => connected?.openssl ?? []))];
 }
 
 function devicesOf({ ends: { send, recv } }: LinkState): readonly string[] {

@@ -13,6 +13,7 @@ import { type ChainRepair, createChainRepair, type RepairContext } from './chain
 import { createEventBus } from './event-bus.ts';
 import { describeAlone } from './failure-messages.ts';
 import { firstCause } from './first-cause.ts';
+import { createKnownPaths } from './known-paths.ts';
 import { createLosses } from './losses.ts';
 import { missingOutcome } from './missing-outcomes.ts';
 import type { OpenHosts } from './open-hosts.ts';
@@ -163,9 +164,10 @@ function hostAccess(
   plan: Plan,
   { sessions, agents }: OpenHosts,
   forwards: (Forward | RemoteForward)[],
-): Pick<SegmentContext, 'label' | 'send' | 'forward' | 'forwardBack'> {
+): Pick<SegmentContext, 'paths' | 'label' | 'send' | 'forward' | 'forwardBack'> {
   const labels = new Map(plan.sessions.map(({ id, label }) => [id, label]));
   return {
+    paths: createKnownPaths(),
     label: (session: SessionId) => labels.get(session) ?? session,
     send: (session, request) => agents.get(session)?.send(request),
     async forward(session, host, port, signal) {
@@ -189,7 +191,6 @@ function timing(plan: Plan, settings: Settings): { readonly timeoutMs: number; r
       lenient: settings.lenient,
       lease_ms: settings.leaseMs,
       connect_timeout_ms: settings.connectTimeoutMs,
-      stall_timeout_ms: settings.stallTimeoutMs,
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Plan } from '../model/plan.ts';
 import type { Report } from '../model/report.ts';
 import type { Settings } from '../model/settings.ts';
 import type { PlanInput } from '../plan/facts.ts';
-import { withGathers } from '../plan/gather-stages.ts';
+import { type Prefix, withGathers } from '../plan/gather-stages.ts';
 import { makePlan, planRepair } from '../plan/plan.ts';
 import { relayHost } from '../plan/relay-stages.ts';
 import { anySignal } from '../session/abort.ts';
@@ -34,6 +34,8 @@ export interface RunInput {
   readonly settings: Settings;
   readonly streams: UserStreams;
   readonly checkConfig?: ConfigCheck;
+  /** For the lines of several hosts; absent: `NAME: `. */
+  readonly prefixOf?: Prefix | undefined;
 }
 
 /**
@@ -47,7 +49,7 @@ export function runPipeline(
   signal: AbortSignal,
 ): Promise<Report> {
   const { streams, settings, checkConfig } = input;
-  const pipeline = withGathers(input.pipeline, streams, settings);
+  const pipeline = withGathers(input.pipeline, streams, settings, input.prefixOf);
   const installation = { ...input.installation, checkConfig };
   const absences = createAbsences(pipeline, settings, emit);
   const open: OpenAll = (userEnd) => openHosts(absences, streams, settings, installation, emit, userEnd);

@@ -18,7 +18,7 @@ export interface ChildChannel extends Channel {
 export function startChild(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
-  inherited: readonly (0 | 1)[] = [],
+  inherited: readonly number[] = [],
 ): ChildChannel {
   const child = startPiped(command, env, inherited);
   const { stdin, stdout, stderr } = child;

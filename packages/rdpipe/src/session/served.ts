@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { SessionError, UsageError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import { printable, shorten } from '../model/text.ts';
@@ -81,6 +81,7 @@ function isDropped(error: Error): boolean {
 /** Returns a socket from which the first line can still be read, or the error. */
 async function open(host: ServedHost, psk: Buffer, settings: ServedSettings): Promise<TLSSocket | Error> {
   const { signal, connectTimeoutMs } = settings;
+  const { connect } = await import('node:tls'); // few runs need it
   signal.throwIfAborted();
   const socket = connect({
     host: host.name,

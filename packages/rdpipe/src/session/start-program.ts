@@ -11,7 +11,7 @@ export type PipedProgram = Program & Readonly<{ stdin: Writable; stdout: Readabl
 type Standard = 'pipe' | 'ignore' | 'inherit';
 
 /** Descriptors 0, 1, 2, … of the program; a number is a descriptor of this process. */
-export type Stdio = readonly [stdin: Standard, stdout: Standard, stderr: Standard, ...inherited: (0 | 1)[]];
+export type Stdio = readonly [stdin: Standard, stdout: Standard, stderr: Standard, ...inherited: number[]];
 
 /**
  * Starts a program in its own session, so that Ctrl-C does not reach it; without `detached`, in the session of this
@@ -29,7 +29,8 @@ export function startProgram(
   // reason later.
   subscribe(NEW_PROCESS, ignoreErrors);
   try {
-    const child = execa(program, args, { ...PLAIN, ...options, stdio, env });
+    // The types of execa do not allow other numbers in a list; node does.
+    const child = execa(program, args, { ...PLAIN, ...options, stdio: stdio as InheritedStdio, env });
     // If node refuses to start the program at all (its arguments are too long), execa's process emits nothing.
     if (child.spawnfile === null) void child.then(({ cause }) => child.emit('error', cause));
     return child;
@@ -39,6 +40,8 @@ export function startProgram(
     unsubscribe(NEW_PROCESS, ignoreErrors);
   }
 }
+
+type InheritedStdio = readonly [Standard, Standard, Standard, ...(0 | 1)[]];
 
 const NEW_PROCESS = 'child_process';
 
@@ -63,7 +66,7 @@ const PLAIN = {
 export function startPiped(
   command: readonly string[],
   env: Readonly<NodeJS.ProcessEnv> = {},
-  inherited: readonly (0 | 1)[] = [],
+  inherited: readonly number[] = [],
 ): PipedProgram {
   return startProgram(command, ['pipe', 'pipe', 'pipe', ...inherited], env) as PipedProgram;
 }

@@ -3,27 +3,41 @@ import type { Benchmark, MethodResult, Sample } from '../model/benchmark.ts';
 import { type Spread, spreadOf } from '../model/statistics.ts';
 import { printable } from '../model/text.ts';
 import { formatRate } from '../model/units.ts';
-import { formatMicroseconds, formatTable } from './format.ts';
+import { fittingColumns, tableOf, UNLIMITED, wrap } from './columns.ts';
+import { formatMicroseconds } from './format.ts';
 
-/** The lines of the table, without newlines. */
-export function benchLines(benchmark: Benchmark): readonly string[] {
+/** The lines of the table, without newlines, at most `columns` wide. */
+export function benchLines(benchmark: Benchmark, columns = UNLIMITED): readonly string[] {
   const { from, to, rounds, methods, missing } = benchmark;
-  const head = ['', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'carried by'];
+  const prose = missing.map(({ method, why }) => `${method}: not measured: ${why}`);
   return [
-    printable(`${from}→${to}, medians of ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`),
-    ...(methods.length === 0
-      ? []
-      : formatTable([head, ...methods.map(methodCells)].map((cells) => cells.map(printable)))),
-    ...missing.map(({ method, why }) => printable(`${method}: not measured: ${why}`)),
+    ...wrap(printable(`${from}→${to}, medians of ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`), columns),
+    ...(methods.length === 0 ? [] : tableLines(benchmark, columns)),
+    ...prose.flatMap((line) => wrap(printable(line), columns)),
   ];
 }
 
-/** The heads of the two CPU columns. */
-export function cpuHeads({ from, to }: Benchmark): readonly string[] {
-  return [`CPU s/GiB ${from}`, `CPU s/GiB ${to}`];
+/** The ranks of the columns: what matters least is left out on a narrow terminal. */
+const RANKS = [0, 0, 4, 4, 3, 3, 1, 2, 5];
+
+function tableLines(benchmark: Benchmark, columns: number): readonly string[] {
+  const rows = [benchHeads(benchmark), ...benchmark.methods.map(methodCells)];
+  const table = RANKS.map((rank, column) => ({ rank, cells: rows.map((cells) => printable(cells[column] ?? '')) }));
+  const shown = fittingColumns(table, columns);
+  const missing = table.filter(
+    (column) => !shown.includes(column) && column.cells.slice(1).some((cell) => cell !== ''),
+  );
+  const note = `not shown on ${columns} columns: ${missing.map(({ cells: [head] }) => head).join(', ')}`;
+  return [...tableOf(shown), ...(missing.length === 0 ? [] : wrap(note, columns))];
 }
 
-/** The cells of a method's row, one for each head in `benchLines`. */
+/** The heads of the columns in `methodCells`; the first is empty. */
+export function benchHeads({ from, to }: Benchmark): readonly string[] {
+  const cpu = [`CPU s/GiB ${from}`, `CPU s/GiB ${to}`];
+  return ['', 'rate', 'lowest', 'highest', ...cpu, 'round trip', 'ping-pong', 'carried by'];
+}
+
+/** The cells of a method's row, one for each head in `benchHeads`. */
 export function methodCells(result: MethodResult): readonly string[] {
   const { rate, fromCpu, toCpu, roundTripUs, pingPongUs } = figuresOf(result);
   const cpu = (spread: Spread | undefined) => (spread === undefined ? '' : spread.median.toFixed(2));

@@ -1,4 +1,5 @@
 /** Formats numbers for people. Sizes and rates are in model/units.ts. */
+import { padTo, widthOf } from '../model/width.ts';
 
 /** `0.4 s`, `12.3 s`, `4:05`, `1:02:03`. */
 export function formatDuration(seconds: number): string {
@@ -37,12 +38,12 @@ export function formatTable(rows: readonly (readonly string[])[]): readonly stri
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, cell.length);
+      widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
     });
   }
   return rows.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => padTo(cell, widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   );

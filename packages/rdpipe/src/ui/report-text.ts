@@ -10,12 +10,13 @@ export function hopName({ from, to }: Pick<HopReport, 'from' | 'to'>): string {
   return from === to ? `within ${from}` : `${from}→${to}`;
 }
 
-/** `tcp aes-256-gcm`, `rdma mlx5_0 authenticated`; empty if the hop was not connected. */
-export function hopCarrier({ transport, devices, numa, cipher, result, from, to }: HopReport): string {
+/** `tcp aes-256-gcm (OpenSSL 3.5.9)`, `rdma mlx5_0 authenticated`; empty if the hop was not connected. */
+export function hopCarrier({ transport, devices, numa, cipher, openssl, result, from, to }: HopReport): string {
   if (result === 'not_connected') return '';
   const carrier = [transport, ...(devices.length === 0 ? [] : [[...new Set(devices)].join('→')]), ...nodesOf(numa)];
   if (from === to && cipher === 'none') return carrier.join(' ');
-  return [...carrier, cipherWords(cipher)].join(' ');
+  const library = cipher === 'none' || openssl.length === 0 ? [] : [`(OpenSSL ${openssl.join(', ')})`];
+  return [...carrier, cipherWords(cipher), ...library].join(' ');
 }
 
 /** `node 1`, `node 0→1`, `node any→1`. */

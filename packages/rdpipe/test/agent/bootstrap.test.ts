@@ -6,7 +6,7 @@ import { execaSync } from 'execa';
 import { needsTool } from '../../../../test/support/needs.ts';
 import { runProgram } from '../../../../test/support/run-program.ts';
 import { type BootstrapOptions, bootstrapScript } from '../../src/agent/bootstrap.ts';
-import { type Bundle, type BundleFile, bundleFile, sha256Of } from '../../src/agent/bundle.ts';
+import { type Bundle, type BundleFile, sha256Of } from '../../src/agent/bundle.ts';
 import { THIS_PLATFORM } from '../../src/agent/locate.ts';
 
 const NONCE = '0123456789abcdef';
@@ -109,8 +109,7 @@ describe('the script that becomes the agent', () => {
         const sums = `rdhop=${beside.sha256},dynamic/rdhop=${program.sha256}`;
         expect(run(shell, script({ bundles })).stdout).to.equal(`agent --agent --nonce ${NONCE} --sums ${sums}\n`);
         install(version, 'dynamic/rdhop', '#!/bin/sh\n');
-        const dynamic = `dynamic/rdhop=${program.sha256}`;
-        expect(run(shell, script({ bundles })).stdout).to.equal(`agent --agent --nonce ${NONCE} --sums ${dynamic}\n`);
+        expect(run(shell, script({ bundles })).stdout).to.equal(`agent --agent --nonce ${NONCE} --sums ${sums}\n`);
       });
 
       it("runs the agent that uses the host's libraries if it is there and intact", () => {
@@ -119,7 +118,7 @@ describe('the script that becomes the agent', () => {
         install(version);
         expect(run(shell, script({ bundles })).stdout).to.match(/^agent /);
         install(version, 'dynamic/rdstage', DYNAMIC_AGENT);
-        const sums = `rdhop=${program.sha256}`;
+        const sums = `../rdhop=${beside.sha256},rdhop=${program.sha256}`;
         expect(run(shell, script({ bundles })).stdout).to.equal(`dynamic --agent --nonce ${NONCE} --sums ${sums}\n`);
         install(version, 'dynamic/rdstage', DYNAMIC_AGENT.replace('dynamic', 'trick'));
         expect(run(shell, script({ bundles })).stdout).to.match(/ damaged\n$/);
@@ -167,6 +166,6 @@ describe('the script that becomes the agent', () => {
   }
 });
 
-async function fileOf(name: string, content: Buffer) {
-  return bundleFile(name, content.length, await sha256Of(content), async () => content);
+async function fileOf(name: string, content: Buffer): Promise<BundleFile> {
+  return { name, bytes: content.length, sha256: await sha256Of(content), content: async () => content };
 }

@@ -19,8 +19,9 @@ import { execaSync } from 'execa';
 import { needsFile, needsRoot, needsTool } from '../../../../test/support/needs.ts';
 import { EVENT_MS } from '../../../../test/support/patience.ts';
 import type { Agent } from '../../src/agent/agent.ts';
-import { loadBundles, readBundles } from '../../src/agent/bundle.ts';
+import { type Bundle, loadBundles, readBundles } from '../../src/agent/bundle.ts';
 import { deploy } from '../../src/agent/deploy.ts';
+import { createLineChannel } from '../../src/agent/line-channel.ts';
 import { installationRoot, PROGRAMS, THIS_PLATFORM } from '../../src/agent/locate.ts';
 import { type AgentOptions, startAgent } from '../../src/agent/start-agent.ts';
 import { SessionError } from '../../src/model/errors.ts';
@@ -76,7 +77,7 @@ describe('an agent that is not on its host yet', () => {
       sudo: false,
       leaseMs: 60_000,
       startTimeoutMs: EVENT_MS,
-      userDescriptors: false,
+      userDescriptors: undefined,
       emit: (event) => told.push(event),
       signal: new AbortController().signal,
       ...changes,
@@ -84,7 +85,11 @@ describe('an agent that is not on its host yet', () => {
     agents.push(agent);
     return agent;
   };
-  const copies = () => told.filter((event) => event.kind === 'deploying').length;
+  const copy = async (session: HostSession, bundle: Bundle): Promise<void> => {
+    const { signal } = new AbortController();
+    await deploy(createLineChannel(session, await session.openShell(signal)), bundle, { emit: () => {}, signal });
+  };
+  const copies = () => told.filter((event) => event.kind === 'deploying' && event.copied === 0).length;
   const homePlace = () => join(directory, '.cache/rdpipe');
   const runPlace = () => join(directory, 'run/rdpipe');
   const environment = () => ({ HOME: directory, XDG_RUNTIME_DIR: join(directory, 'run') });
@@ -110,18 +115,18 @@ describe('an agent that is not on its host yet', () => {
     const build = { staticDir: STATIC_DIRECTORY, dynamicDir };
     const bundle = (await readBundles(new Map([[THIS_PLATFORM, build]]))).get(THIS_PLATFORM);
     if (bundle === undefined) throw new Error('no bundle');
-    await deploy(await connect(environment()), bundle, { emit: () => {}, signal: new AbortController().signal });
+    await copy(await connect(environment()), bundle);
     expect(readdirSync(join(homePlace(), bundle.digest)).sort()).to.deep.equal(KEPT.slice(1));
   });
 
-  it('can be copied by several runs at once', async () => {
+  it('is copied once for several sessions at once', async () => {
     await connect(environment());
     const more = await Promise.all(
       [1, 2, 3, 4].map(() => openSessions([hostRef('h1')], settingsFor(hosts), undefined)),
     );
     try {
       await Promise.all(more.flatMap(({ all }) => [...all.values()].map((session) => start(session))));
-      expect(copies()).to.equal(4);
+      expect(copies()).to.equal(1);
       expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
       expect(existsSync(runPlace())).to.equal(false);
       expect(readdirSync(join(homePlace(), await digest())).sort()).to.deep.equal(KEPT);
@@ -170,10 +175,7 @@ describe('an agent that is not on its host yet', () => {
         THIS_PLATFORM,
       );
       if (bundle === undefined) throw new Error('no bundle');
-      const session = await connect(environment());
-      const error = await deploy(session, bundle, { emit: () => {}, signal: new AbortController().signal }).catch(
-        String,
-      );
+      const error = await copy(await connect(environment()), bundle).catch(String);
       expect(error).to.include(`${homePlace()}: the agent for ${machine()} does not run there`).and.include(why);
       expect(readdirSync(homePlace())).to.deep.equal([]);
     });

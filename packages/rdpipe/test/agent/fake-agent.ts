@@ -23,12 +23,12 @@ export const HELLO: AgentHello = {
 };
 
 /** The script may use `hello`, which prints the first line, and `say MESSAGE`. */
-export function writeFakeAgent(directory: string, script: string, hello: object = HELLO): string {
+export function writeFakeAgent(directory: string, script: string, hello: object = HELLO, protocol = 1): string {
   const path = join(directory, 'agent');
   const lines = [
     '#!/bin/sh',
     'nonce=$3',
-    `hello() { printf 'rdstage/1 %s %s\\n' "$nonce" '${JSON.stringify(hello)}'; }`,
+    `hello() { printf 'rdstage/${protocol} %s %s\\n' "$nonce" '${JSON.stringify(hello)}'; }`,
     `say() { printf '%s\\n' "$1"; }`,
     script,
   ];

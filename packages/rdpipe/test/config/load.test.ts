@@ -28,7 +28,7 @@ describe('loadSettings', () => {
       expect(await load('old.html')).to.have.property('reportFile', join(directory, 'old.html'));
       expect(await load('none/new.html')).to.have.property(
         'message',
-        `cannot write the report to ${directory}/none/new.html: ENOENT`,
+        `cannot write the report to ${directory}/none/new.html: no such file or directory`,
       );
       expect(await load('old.html/new.html')).to.be.instanceOf(UsageError);
       expect(await load('.')).to.be.instanceOf(UsageError);

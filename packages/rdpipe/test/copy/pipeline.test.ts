@@ -7,31 +7,10 @@ import { inputsOf, type Stage } from '../../src/model/pipeline.ts';
 import { pathForSh } from '../../src/model/shell-quote.ts';
 import type { TreeSettings } from '../../src/model/tree.ts';
 import { parseCopyPaths } from '../../src/parse/copy-paths.ts';
+import { DEFAULTS } from '../default-settings.ts';
 import { usageErrorOf } from '../parse/helpers.ts';
 
-const WANTS: CopyWants = {
-  run: 'abc',
-  patterns: [],
-  verbosity: 0,
-  dryRun: false,
-  json: false,
-  jobs: 0,
-  recursive: false,
-  archive: false,
-  acls: false,
-  xattrs: false,
-  oneFileSystem: false,
-  remove: false,
-  removeMost: undefined,
-  checksum: false,
-  verify: false,
-  partial: true,
-  inPlace: false,
-  makeParents: false,
-  removeSourceFiles: false,
-  filesFrom: undefined,
-  fromNul: false,
-};
+const WANTS: CopyWants = { ...DEFAULTS, run: 'abc', key: 'k', patterns: [] };
 
 function plan(words: string, wants: Partial<CopyWants> = {}) {
   const given = words.split(' ');
@@ -52,6 +31,12 @@ function settingsOf({ pipeline: { stages } }: ReturnType<typeof plan>): readonly
 const hex = (text: string) => Buffer.from(text, 'latin1').toString('hex');
 
 describe('the pipeline of a copy', () => {
+  it('tells only the programs at the target the directories of --link-dest', () => {
+    const settings = settingsOf(plan('h1:x h2:d', { linkDests: ['../ü', '/b'] }));
+    const dests = [Buffer.from('../ü').toString('hex'), hex('/b')];
+    expect(settings.map(({ link_dests }) => link_dests)).to.deep.equal([undefined, dests, undefined, dests]);
+  });
+
   it('scans, compares, reads and writes', () => {
     const made = plan('h1:x/a h1:b/ ann@h2:d');
     expect(shape(made)).to.equal('1 h1: scan x/a b/ | 2 ann@h2: compare d | 3 h1: read x/a b/ | 4 ann@h2: write d');
@@ -129,17 +114,43 @@ describe('the pipeline of a copy', () => {
     expect(settingsOf(plan('h1:a b', { dryRun: true, json: true }))[1]?.plan).to.equal('json');
   });
 
-  it('reads a list of paths from a file of this machine, or standard input', () => {
-    const made = plan('h1:a b', { filesFrom: "it's ü", fromNul: true });
+  it('gives a list of paths to every program', () => {
+    const list = { text: Buffer.from('d/a\nb\n'), isWhole: true };
+    for (const filesFrom of ['-', 'list']) {
+      const made = plan('h1:a b', { filesFrom, list, removeSourceFiles: true });
+      expect(shape(made)).to.match(/^1 h1: scan a \| 2 this machine: compare b/);
+      expect(made.readsInput).to.equal(false);
+      for (const settings of settingsOf(made))
+        expect(settings).to.include({ list: 'lines', list_text: hex('d/a\nb\n'), recursive: true });
+    }
+    const many = settingsOf(plan('h1:a h[2-3]:b', { filesFrom: '-', list }));
+    expect(many.filter(({ list_text }) => list_text === undefined).map(({ role }) => role)).to.deep.equal(['unite']);
+  });
+
+  it('reads a long list of paths from a file of this machine, or the rest of it from standard input', () => {
+    const part = { text: Buffer.alloc(0), isWhole: false };
+    const made = plan('h1:a b', { filesFrom: "it's ü", fromNul: true, list: part });
     expect(shape(made)).to.match(/^1 this machine: < it's ü \| 2 h1: scan a \| 3 this machine: compare b/);
     const [source] = made.pipeline.stages;
     expect(source.kind === 'source' && Buffer.from(source.word).toString()).to.equal("'it'\\''s ü'");
     expect(settingsOf(made).map(({ list }) => list)).to.deep.equal(['nul', undefined, undefined, undefined]);
     expect(settingsOf(made)[0]?.sources).to.deep.equal([hex('a/')]);
     expect(made.readsInput).to.equal(false);
-    const input = plan('h1:a b', { filesFrom: '-' });
+    const input = plan('h1:a b', { filesFrom: '-', list: { text: Buffer.from('d/a'), isWhole: false } });
     expect(input.readsInput).to.equal(true);
-    expect(settingsOf(input)[0]).to.include({ role: 'scan', list: 'lines', recursive: true });
+    const [scan, ...others] = settingsOf(input);
+    expect(scan).to.include({ role: 'scan', list: 'lines', list_text: hex('d/a'), recursive: true });
+    expect(others.map(({ list_text }) => list_text)).to.deep.equal([undefined, undefined, undefined]);
+  });
+
+  it('gives compare and write of each target a key that the source lacks', () => {
+    const keys = (words: string) =>
+      settingsOf(plan(words)).flatMap(({ role, key }) => (key === undefined ? [] : [`${role} ${key}`]));
+    const [, first] = /^compare ([0-9a-f]{32})$/.exec(keys('h1:a h2:b')[0] ?? '') ?? [];
+    expect(keys('h1:a h2:b')).to.deep.equal([`compare ${first}`, `write ${first}`]);
+    const many = keys('h1:a h1,h2:b');
+    expect(many.map((text) => text.split(' ')[0])).to.deep.equal(['compare', 'compare', 'write', 'write']);
+    expect(new Set(many.map((text) => text.split(' ')[1])).size).to.equal(2);
   });
 
   it('passes the options to every program', () => {
@@ -207,6 +218,12 @@ describe('the pipeline of a copy', () => {
     expect(usageErrorOf(() => checkForStream({ archive: true })).message).to.match(
       /^--archive cannot be used with -, /,
     );
+    const linkDests = ['../old'];
+    expect(message({ linkDests, inPlace: true })).to.match(/^--inplace cannot be combined with --link-dest: /);
+    expect(message({ linkDests, removeSourceFiles: true })).to.match(/^--remove-source-files cannot be combined with /);
+    expect(message({ linkDests: Array.from({ length: 21 }, String) })).to.match(/^--link-dest can be given 20 times/);
+    checkTogether({ linkDests, archive: true, remove: true }, 2);
+    expect(usageErrorOf(() => checkForMany({ linkDests })).message).to.match(/^--link-dest needs a DST on one host/);
     expect(usageErrorOf(() => checkForMany({ removeSourceFiles: true })).message).to.match(/needs a DST on one host/);
     checkForMany({ remove: true });
     checkForStream({ verbosity: 1 });

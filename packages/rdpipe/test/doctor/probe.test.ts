@@ -47,7 +47,7 @@ describe('a probe', () => {
   it("reports the rate, its share of the slower end's capacity, and the round trip", () => {
     const { finding, measured } = judgeProbe('tcp', ENDS, report({ hops: [hopReport(HOP)] }));
     expect(finding.check).to.equal('tcp h1→h2');
-    expectFinding(finding, 'ok', /^1\.121 GB\/s of 10 Gb\/s \(90 %\), round trip 0\.09 ms, aes-256-gcm$/);
+    expectFinding(finding, 'ok', /^8\.968 Gb\/s of 10 Gb\/s \(90 %\), round trip 0\.09 ms, aes-256-gcm$/);
     expect(measured).to.deep.equal({
       from: 'h1',
       to: 'h2',
@@ -72,14 +72,14 @@ describe('a probe', () => {
   it('reports no share of a link of unknown speed', () => {
     const hop = hopReport({ ...HOP, rttUs: null, local: '/run/forward', peer: null });
     const { finding, measured } = judgeProbe('tcp', ENDS, report({ hops: [hop] }));
-    expectFinding(finding, 'ok', /^1\.121 GB\/s, aes-256-gcm$/);
+    expectFinding(finding, 'ok', /^1\.044 GiB\/s, aes-256-gcm$/);
     expect(measured).to.deep.include({ rttUs: null, nominalMbps: null });
   });
 
   it('reports a refused path as a firewall', () => {
     const hop = hopReport({ ...HOP, notes: ['10.0.0.2:40000: no answer (ssh address)', 'connected by 10.0.0.1:7'] });
     const { finding } = judgeProbe('tcp', ENDS, report({ hops: [hop] }));
-    expectFinding(finding, 'warn', /GB\/s.*; 10\.0\.0\.2:40000: no answer/, /-p 40000-40100.*--data h2=ADDRESS/);
+    expectFinding(finding, 'warn', /Gb\/s.*; 10\.0\.0\.2:40000: no answer/, /-p 40000-40100.*--data h2=ADDRESS/);
   });
 
   it('finds a pair without a direct path, with each direction that was tried and what --relay does', () => {
@@ -90,7 +90,7 @@ describe('a probe', () => {
     expectFinding(
       found([...refused, relayed]),
       'warn',
-      /^no direct path: 10\.0\.0\.2:40000: .*; 10\.0\.0\.1:40001: .*; relayed over ssh through this machine: 1\.121 GB/,
+      /^no direct path: 10\.0\.0\.2:40000: .*; 10\.0\.0\.1:40001: .*; relayed over ssh through this machine: 8\.968 Gb/,
       /use --relay HOST to send .*; use --relay never to fail instead$/,
     );
     expectFinding(found([relayed]), 'warn', /^no direct path: no address is known; relayed over ssh/, /--data/);

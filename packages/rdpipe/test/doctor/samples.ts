@@ -10,6 +10,8 @@ export const TCP: Requirements = { ...AUTO, transport: 'tcp' };
 export const SYSTEM: SystemFacts = {
   agentDirectory: `/home/ann/.cache/rdpipe/${'0123'.repeat(16)}`,
   programs: 'dynamic',
+  openssl: '3.5.9',
+  wideAes: true,
   pipeMostBytes: 1024 ** 2,
   pipeUserPages: 16384,
   interfaces: new Map([['all', { arpIgnore: 0, arpAnnounce: 0, rpFilter: 0 }]]),
@@ -24,6 +26,7 @@ export function hostFacts(
   system: Partial<SystemFacts> | null = {},
 ): HostFacts {
   return {
+    host: { name: 'h1', user: undefined, label: 'h1' },
     label: 'h1',
     ssh: { client: 'openssh', took: { connectMs: 60, loginMs: 250 } },
     session: '1',

@@ -61,10 +61,12 @@ describe('the questions to a host', () => {
 
   it('are answered in part by a host with fewer facts', () =>
     expect(
-      decodeSystem(hex('cache all 0 /\nprograms fast\n/proc/sys/fs/pipe-max-size:lots\nsudo 2\nend\n')),
+      decodeSystem(hex('cache all 0 /\nprograms fast\nopenssl new\n/proc/sys/fs/pipe-max-size:lots\nsudo 2\nend\n')),
     ).to.deep.equal({
       agentDirectory: null,
       programs: null,
+      openssl: null,
+      wideAes: false,
       pipeMostBytes: null,
       pipeUserPages: null,
       interfaces: new Map(),

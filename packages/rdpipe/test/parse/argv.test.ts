@@ -5,7 +5,7 @@ import { flagTexts } from '../../src/model/option-row.ts';
 import { optionsOf, type Topic } from '../../src/model/options.ts';
 import type { Options } from '../../src/model/settings.ts';
 import { VERSION } from '../../src/model/version.ts';
-import { parseArgv } from '../../src/parse/argv.ts';
+import { parseArgv, parseSshArgv } from '../../src/parse/argv.ts';
 import { binary, usageErrorOf } from './helpers.ts';
 
 describe('argv', () => {
@@ -247,5 +247,13 @@ describe('argv', () => {
         }
       }),
     );
+  });
+
+  it('names the equals sign that an option of rdssh lacks', () => {
+    expect(() => parseSshArgv(['--compress', '--', 'command', '', 'zstd', 'h1'])).to.throw(
+      UsageError,
+      "--compress needs a value after '=' (--compress=VALUE)",
+    );
+    expect(parseSshArgv(['--compress', 'zstd', '--', 'command', '', 'h1']).kind).to.equal('ssh');
   });
 });

@@ -46,7 +46,8 @@ describe('any input of the user', () => {
     fc.assert(
       fc.property(fc.array(likelyWord, { maxLength: 6 }), (words) => {
         const invocation = unlessUsage(() => parseArgv(words));
-        if (invocation?.kind === 'doctor') unlessUsage(() => parseHosts(invocation.hostWords, []));
+        if (invocation?.kind === 'doctor')
+          unlessUsage(() => parseHosts(invocation.hostWords, { namedHosts: [], groups: new Map() }));
       }),
       { numRuns: 500 },
     );

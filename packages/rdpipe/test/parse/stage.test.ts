@@ -83,7 +83,8 @@ describe('stage', () => {
     ['>\nout', '>', 'write the file name after it'],
     ['>&2', '>&', "write a command: h1:'cat >&2'"],
     ['2> err', '2>', "write a command: h1:'cat 2> err'"],
-    ['< <(cmd)', '<', "write a command: h1:'cat < <(cmd)'"],
+    ['< <(cmd)', '<', 'make the command a stage: h1:cmd'],
+    ['> >(cmd)', '>', 'make the command a stage after this one: h1:cmd'],
   ];
   for (const [command, operator, hint] of LOSSES) {
     it(`refuses ${JSON.stringify(command)}, which would lose data`, () => {
@@ -166,6 +167,12 @@ describe('stage', () => {
       `  rdpipe h1:ls -l\n               ^^ quote the command: host:'command -x'`,
     ],
     [['h1', 'uptime'], 'stage 1 has no command: h1', '  rdpipe h1 uptime\n         ^^ write h1:uptime'],
+    [
+      ['dcotor', 'h1'],
+      'stage 1 has no command: dcotor',
+      '  rdpipe dcotor h1\n         ^^^^^^ write dcotor:h1, or rdpipe doctor',
+    ],
+    [['h1:', 'ls -l'], 'stage 1 (h1) has no command', "  rdpipe h1: 'ls -l'\n         ^^^ write h1:'ls -l'"],
     [
       ['h1', 'ls', '-l', 'h2:cat'],
       'stage 1 has no command: h1',

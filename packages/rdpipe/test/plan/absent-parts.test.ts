@@ -8,7 +8,7 @@ const written = (words: readonly string[]): Pipeline =>
   withGathers(
     parse([...words]),
     { stdout: words.at(-1)?.includes('>') ? 'drop' : 'arrive' },
-    { gather: 'lines', failFast: false },
+    { gather: 'lines', fold: false, prefix: true, failFast: false },
   );
 
 /** Returns the remaining hosts of each stage with their ranks, `n1/0`; for a gather stage with its inputs. */
@@ -37,7 +37,7 @@ describe('a pipeline without hosts', () => {
       1,
       'h1 n2/1 m1/0 m2/1 m1/0 m2/1',
     ],
-    ['a host whose output is gathered here', ['n[1-3]:a'], ['n1'], 'any', 'n2/1 n3/2 gather(2 n2,n3)'],
+    ['a host whose output is gathered here', ['n[1-3]:a'], ['n1'], 'any', 'n2/1 n3/2 gather(2 n2: ,n3: )'],
     ['a host whose output is gathered there', ['n[1-3]:a', 'h1:b'], ['n3'], 2, 'n1/0 n2/1 gather(2) h1'],
     [
       'the last host',

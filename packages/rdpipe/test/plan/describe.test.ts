@@ -1,11 +1,18 @@
 import { expect } from 'chai';
-import { describePlan } from '../../src/plan/describe.ts';
+import type { PlannedLink } from '../../src/model/plan.ts';
+import { describeOpenssl, describePlan } from '../../src/plan/describe.ts';
 import type { PlanInput, SessionFacts } from '../../src/plan/facts.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { inputFor, nic, rdmaPort, SESSIONS, settingsWith, withHello } from './helpers.ts';
 
 function lines(words: readonly string[], changes: Partial<PlanInput> = {}): readonly string[] {
   return describePlan(makePlan(inputFor(words, changes)));
+}
+
+/** Returns link 1 with RDMA instead of TCP, and other links unchanged. */
+function overRdma(link: PlannedLink): PlannedLink {
+  if (link.kind !== 'hop' || link.number !== 1) return link;
+  return { ...link, candidates: link.candidates.map((candidate) => ({ ...candidate, transport: 'rdma' as const })) };
 }
 
 describe('describe', () => {
@@ -21,6 +28,24 @@ describe('describe', () => {
       '  h2 dials 10.0.0.9 (ssh address)',
       '  otherwise this machine dials 10.0.0.2 (ssh address, receiver dials)',
       '  otherwise this machine forwarded through ssh',
+    ]);
+  });
+
+  for (const [hops, words, changes, text] of [
+    ['over TCP', ['h1:a', 'h2:b'], {}, ['hops have OpenSSL 3.5.9']],
+    ['that are not protected', ['h1:a', 'h2:b'], { encrypt: 'never' }, []],
+    ['within one host', ['h1:a', 'h1:b'], {}, []],
+  ] as const)
+    it(`names the OpenSSL of hops ${hops}`, () => {
+      const plan = makePlan(inputFor(words, { settings: settingsWith(changes) }));
+      expect(describeOpenssl(plan, '3.5.9')).to.deep.equal(text);
+    });
+
+  it('names the OpenSSL of hops of both transports', () => {
+    const plan = makePlan(inputFor(['h1:a', 'h2:b', 'h1:c']));
+    const segments = plan.segments.map((segment) => ({ ...segment, links: segment.links.map(overRdma) }));
+    expect(describeOpenssl({ ...plan, segments }, '3.5.9')).to.deep.equal([
+      'hops that may use RDMA have the OpenSSL of their hosts, others OpenSSL 3.5.9',
     ]);
   });
 
@@ -44,7 +69,7 @@ describe('describe', () => {
     const hopLine = (settings: PlanInput['settings']) => lines(['h1:a', 'h2:b'], { settings })[2];
     const why = 'h1→h2 tcp (no RDMA device on h1 or h2), encrypted (leaves the machine)';
     expect(hopLine(settingsWith({ compressLevel: 3 }))).to.equal(`${why}, compressed (zstd, level 3)`);
-    expect(hopLine(settingsWith({ limitBytesPerS: 1.5 * 1024 ** 3 }))).to.equal(`${why}, at most 1.611 GB/s`);
+    expect(hopLine(settingsWith({ limitBytesPerS: 1.5 * 1024 ** 3 }))).to.equal(`${why}, at most 1.5 GiB/s`);
     expect(hopLine(settingsWith({ compressLevel: 1, limitBytesPerS: 500 }))).to.equal(
       `${why}, compressed (zstd, level 1), at most 500 B/s`,
     );

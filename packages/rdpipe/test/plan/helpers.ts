@@ -3,6 +3,7 @@ import type { HopLink } from '../../src/model/plan.ts';
 import type { AgentHello, HostAddress, RdmaPort } from '../../src/model/protocol.ts';
 import type { TreeRole } from '../../src/model/tree.ts';
 import { LOCAL, type PlanInput, type SessionFacts } from '../../src/plan/facts.ts';
+import { DEFAULTS } from '../default-settings.ts';
 import { parse } from '../parse/helpers.ts';
 
 export function hello(machine: string, ssh: string | null): AgentHello {
@@ -119,22 +120,7 @@ export function wideInputFor(words: readonly string[], changes: Partial<PlanInpu
 }
 
 export function settingsWith(changes: Partial<PlanInput['settings']>): PlanInput['settings'] {
-  const data = { all: undefined, hosts: new Map() };
-  const settings = {
-    ports: [0, 0],
-    data,
-    transport: 'auto',
-    relay: 'never',
-    order: 'written',
-    encrypt: 'auto',
-    compressLevel: 0,
-    jobs: 0,
-    limitBytesPerS: 0,
-    numa: 'auto',
-    bufferBytes: 8388608,
-    poll: false,
-  } as const;
-  return { ...settings, ...changes };
+  return { ...DEFAULTS, relay: 'never', ...changes };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Segment } from '../../src/model/plan.ts';
 import { LOCAL, type PlanInput } from '../../src/plan/facts.ts';
 import { agentLinks, agentStages, keyedLinks } from '../../src/plan/links.ts';
 import { makePlan } from '../../src/plan/plan.ts';
+import { OPEN } from '../run/sample.ts';
 import { copyFor, inputFor, treeStage } from './helpers.ts';
 
 const KEYS = { links: new Map([0, 1, 2, 3].map((link) => [link, String(link).repeat(64)])), chains: new Map() };
@@ -13,32 +14,55 @@ function firstSegment(words: readonly string[], changes: Partial<PlanInput> = {}
   return segment;
 }
 
-const SETTINGS = { run: 'r', connect_timeout_ms: 1, stall_timeout_ms: 2 };
+function withRdmaInLastHop(segment: Segment): Segment {
+  const last = segment.links.findLast(({ kind }) => kind === 'hop');
+  const links = segment.links.map((link) => {
+    if (link !== last || link.kind !== 'hop') return link;
+    return { ...link, candidates: link.candidates.map((candidate) => ({ ...candidate, transport: 'rdma' as const })) };
+  });
+  return { ...segment, links };
+}
 
 describe('links', () => {
   it('gives each end of a hop its part', () => {
     const segment = firstSegment(['h1:a', 'h2:b'], { stdin: 'send' });
-    const stream = { encrypt: 'tcp', compress: 0, jobs: 0, limit: 0, numa: true, buffer: 8388608 };
-    const both = { ...SETTINGS, ...stream, ports: [0, 0], poll: false };
-    const open = (hop: number, bind: string) => ({ ...both, hop, key: String(hop).repeat(64), bind });
-    expect(agentLinks(segment, LOCAL, KEYS, SETTINGS)).to.deep.equal([
+    const open = (hop: number, bind: string) => ({ run: 'r', ...OPEN, hop, key: String(hop).repeat(64), bind });
+    expect(agentLinks(segment, LOCAL, KEYS, 'r')).to.deep.equal([
       { link: 0, kind: 'hop', end: 'send', source: 'stdin', open: open(0, '10.0.0.9') },
     ]);
-    expect(agentLinks(segment, '1', KEYS, SETTINGS)).to.deep.equal([
+    expect(agentLinks(segment, '1', KEYS, 'r')).to.deep.equal([
       { link: 0, kind: 'hop', end: 'recv', sink: 'stage', open: open(0, '10.0.0.1') },
       { link: 1, kind: 'hop', end: 'send', source: 'stage', open: open(1, '10.0.0.1') },
     ]);
-    expect(agentLinks(segment, '2', KEYS, SETTINGS)).to.deep.equal([
+    expect(agentLinks(segment, '2', KEYS, 'r')).to.deep.equal([
       { link: 1, kind: 'hop', end: 'recv', sink: 'stage', open: open(1, '10.0.0.2') },
       { link: 2, kind: 'null' },
     ]);
-    expect(agentLinks(segment, '3', KEYS, SETTINGS)).to.deep.equal([]);
+    expect(agentLinks(segment, '3', KEYS, 'r')).to.deep.equal([]);
+  });
+
+  it('says at both ends whether RDMA may be used, in a chain for all of its hops', () => {
+    for (const words of [
+      ['h1:a', 'h2:b'],
+      [':< f', 'h1,h2:> g'],
+    ]) {
+      const segment = firstSegment(words);
+      const keys = { ...KEYS, links: new Map(keyedLinks(segment).map((link) => [link, '0'.repeat(64)])) };
+      const rdma = (of: Segment) =>
+        [LOCAL, '1', '2']
+          .flatMap((session) => agentLinks(of, session, keys, 'r'))
+          .flatMap((link) => (link.kind === 'hop' ? [link.rdma] : []));
+      expect(new Set(rdma(segment))).to.deep.equal(new Set([undefined]));
+      expect(new Set(rdma(withRdmaInLastHop(segment)))).to.deep.equal(new Set([true]));
+    }
   });
 
   it('describes pipes and local links', () => {
     const segment = firstSegment(['h1:< f', 'h1:a', 'h1:b']);
-    const open = { ...SETTINGS, key: '1'.repeat(64), hop: 1, encrypt: 'never', buffer: 8388608 };
-    expect(agentLinks(segment, '1', KEYS, SETTINGS)).to.deep.equal([
+    const { buffer, connect_timeout_ms, stall_timeout_ms } = OPEN;
+    const options = { buffer, connect_timeout_ms, stall_timeout_ms };
+    const open = { run: 'r', key: '1'.repeat(64), hop: 1, encrypt: 'never', ...options };
+    expect(agentLinks(segment, '1', KEYS, 'r')).to.deep.equal([
       { link: 1, kind: 'local', source: 'stage', sink: 'stage', open },
       { link: 2, kind: 'pipe' },
       { link: 3, kind: 'null' },
@@ -49,7 +73,7 @@ describe('links', () => {
   it('tells the ends of a chain how many hosts follow them', () => {
     const segment = firstSegment([':< f', 'h1,h2:> g']);
     const keys = { ...KEYS, links: new Map(keyedLinks(segment).map((link) => [link, '0'.repeat(64)])) };
-    const links = [LOCAL, '1', '2'].map((session) => agentLinks(segment, session, keys, SETTINGS));
+    const links = [LOCAL, '1', '2'].map((session) => agentLinks(segment, session, keys, 'r'));
     const behind = links.map((own) => own.flatMap((link) => ('open' in link ? [link.open.behind] : [])));
     expect(behind).to.deep.equal([[2], [1, 1], [0]]);
   });
@@ -100,7 +124,7 @@ describe('links', () => {
   });
 
   it('fails without a key', () => {
-    expect(() => agentLinks(firstSegment(['h1:a', 'h2:b']), '1', { ...KEYS, links: new Map() }, SETTINGS)).to.throw(
+    expect(() => agentLinks(firstSegment(['h1:a', 'h2:b']), '1', { ...KEYS, links: new Map() }, 'r')).to.throw(
       'link 1 has no key',
     );
   });

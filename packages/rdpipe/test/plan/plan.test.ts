@@ -68,18 +68,15 @@ describe('plan', () => {
 
   it('gives hops their settings', () => {
     const stream = { compressLevel: 3, jobs: 4, limitBytesPerS: 1000, numa: 'off', bufferBytes: 65536 } as const;
-    const settings = settingsWith({ ...stream, ports: [7000, 7010], poll: true });
+    const times = { connectTimeoutMs: 1, stallTimeoutMs: 2 };
+    const settings = settingsWith({ ...stream, ...times, ports: [7000, 7010], poll: true });
     const plan = makePlan(inputFor(['h1:a', 'h2:b'], { settings }));
-    expect(plan.segments[0]?.links[1]).to.deep.include({
+    const sent = { compress: 3, jobs: 4, limit: 1000, numa: false, buffer: 65536, poll: true };
+    const open = { ...sent, connect_timeout_ms: 1, stall_timeout_ms: 2, encrypt: 'tcp', ports: [7000, 7010] };
+    const link = plan.segments[0]?.links[1];
+    expect(link?.kind === 'hop' && link.open).to.deep.include(open);
+    expect(link).to.deep.include({
       transport: 'tcp',
-      encrypt: 'tcp',
-      ports: [7000, 7010],
-      poll: true,
-      compress: 3,
-      jobs: 4,
-      limit: 1000,
-      numa: false,
-      buffer: 65536,
       bind: { sender: '10.0.0.1', receiver: '10.0.0.2', rdma: null },
     });
   });

@@ -11,11 +11,15 @@ import { createRecord } from '../../src/run/record.ts';
 import { parse } from '../parse/helpers.ts';
 import { hello, inputFor, nic, SESSIONS, settingsWith, withHello } from './helpers.ts';
 
-const OPEN = { run: 'r1', lenient: false, lease_ms: 90_000, connect_timeout_ms: 10_000, stall_timeout_ms: 60_000 };
+const OPEN = { run: 'r1', lenient: false, lease_ms: 90_000, connect_timeout_ms: 10_000 };
 
 /** Hosts on a common network, and on a second one that is faster. */
 function inputOf(words: readonly string[]): PlanInput {
-  const pipeline = withGathers(parse([...words]), { stdout: 'arrive' }, { gather: 'lines', failFast: false });
+  const pipeline = withGathers(
+    parse([...words]),
+    { stdout: 'arrive' },
+    { gather: 'lines', fold: false, prefix: true, failFast: false },
+  );
   const names = new Map<string, string>([['', LOCAL]]);
   const stageSessions = pipeline.stages.map(({ host }) => {
     const id = names.get(host.name) ?? `${names.size}`;

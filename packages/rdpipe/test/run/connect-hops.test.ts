@@ -79,8 +79,8 @@ describe('connectHops', () => {
     expect(relayWarning(connection, agents.label)).to.match(/^h1→h2 relayed over ssh through this machine/);
   });
 
-  it('adds the next path when the first one has not answered for a quarter of the time', async () => {
-    const agents = fakeAgents(answers({ send: 'silence', recv: 'accept' }), 200);
+  it('adds the next path when the first one has not answered for its share of a quarter of the time', async () => {
+    const agents = fakeAgents(answers({ send: 'silence', recv: 'accept' }), 400);
     const connecting = connect(agents, [DIRECT, REVERSE]);
     await time.pass(49);
     expect(dials(agents)).to.equal(1);
@@ -90,6 +90,24 @@ describe('connectHops', () => {
       '10.0.0.2:42000: no answer (ssh address)',
       'connected by 10.0.0.1:41000, receiver dials',
     ]);
+  });
+
+  it('relays after a quarter of the time at the latest, and at once for a later hop between the hosts', async () => {
+    const back = { port: 40_022, close: async () => {} };
+    const silent = answers({ dial: 'silence' });
+    const relays: Answer = (request, session) =>
+      request.op === 'dial' && hostOf(request) === '127.0.0.1' ? behave('accept', request) : silent(request, session);
+    const agents = fakeAgents(relays, 400, FORWARDED, back);
+    const direct = [RDMA, { ...RDMA, host: '10.1.0.3' }, DIRECT, REVERSE, { ...DIRECT, host: '10.0.0.3' }];
+    const connecting = connect(agents, [...direct, RELAY]);
+    await time.pass(49);
+    expect(dials(agents)).to.equal(2);
+    await time.pass(50);
+    expect(dials(agents)).to.equal(direct.length);
+    await time.pass(2); // thirds of the time are not exact
+    expect(connectedBy((await connecting)[0])).to.equal('relayed over ssh');
+    expect(connectedBy((await connect(agents, [...direct, RELAY]))[0])).to.equal('relayed over ssh');
+    expect(dials(agents)).to.equal(direct.length + 2);
   });
 
   it('dials a forward through ssh, and notes the detour', async () => {

@@ -79,6 +79,20 @@ describe('a copy', () => {
     });
   });
 
+  it('reports the totals of compare if nothing else runs, as with --dry-run', () => {
+    const { report } = hear([FOUND, ['s2', printed(2, progress({ same: 34, removed: 3 }))]]);
+    expect(report.copy).to.include({ same: 34, removed: 3 });
+  });
+
+  it('reports what remains of files if it was interrupted', () => {
+    const interrupted = hear([
+      FOUND,
+      ['s2', printed(4, { event: 'kept', path: hexPath('/t/big'), bytes: 900 }, progress({ files: 7 }, false))],
+      failure(new SignalError('SIGINT')),
+    ]);
+    expect(interrupted.report.copy).to.deep.include({ files: 7, kept: [{ path: '/t/big', bytes: 900, host: 'h2' }] });
+  });
+
   it('has status 23 when only some paths failed', () => {
     const { report } = hear([
       FOUND,
@@ -101,7 +115,7 @@ describe('a copy', () => {
   it('sends its settings in one request to each host, which is not too long', () => {
     const request = (digits: number) =>
       prepareRequest(withSources('61'.repeat(digits / 2)), 's1', makeKeys(SEGMENT), {
-        settings: { run: 'r', lenient: false, lease_ms: 1, connect_timeout_ms: 1, stall_timeout_ms: 1 },
+        settings: { run: 'r', lenient: false, lease_ms: 1, connect_timeout_ms: 1 },
         label: () => 'h1',
       });
     expect(JSON.stringify(request(8_000_000)).length).to.be.greaterThan(16_000_000);
@@ -122,9 +136,9 @@ describe('a copy', () => {
 
   describe('of which something was left out', () => {
     const [ONE, OTHER] = ['1', '2'].map((digit) => digit.repeat(32)) as [string, string];
-    const decisions = (stage: number, digest: string, dropped = 0): Heard => [
+    const decisions = (stage: number, digest: string, dropped = 0, skipped = 0): Heard => [
       's2',
-      printed(stage, { event: 'decisions', digest, dropped }),
+      printed(stage, { event: 'decisions', digest, dropped, skipped }),
     ];
     const dropped: Heard = ['s1', printed(3, failedPath('/d/a'))];
     const line =
@@ -138,6 +152,17 @@ describe('a copy', () => {
         [dropped, decisions(2, ONE), decisions(4, OTHER)],
       ])
         expect(hear(heard).report).to.include({ status: 125, cause: 'rdpipe', causeStage: 3, message: line });
+    });
+
+    it('fails where scan told only the target of failures or special files', () => {
+      const message =
+        'h1 left out a part of the source, and gave no reason; its copy of rdpipe may have been tampered with';
+      const failed: Heard = ['s1', printed(1, failedPath('/d/a'))];
+      const warned: Heard = ['s1', printed(1, { event: 'warning', message: '1 special file was skipped' })];
+      for (const heard of [[decisions(2, ONE, 1)], [failed, decisions(2, ONE, 2)], [decisions(2, ONE, 0, 1)]])
+        expect(hear(heard).report).to.include({ status: 125, cause: 'rdpipe', causeStage: 1, message });
+      expect(hear([failed, decisions(2, ONE, 1)]).report.status).to.equal(23);
+      expect(hear([warned, decisions(2, ONE, 0, 1)]).report.status).to.equal(0);
     });
 
     it('has status 23 where the host says why, and 0 where nothing was', () => {

@@ -120,7 +120,7 @@ describe('what a host may report', () => {
 function encrypted(encrypt: 'always' | 'auth' | 'never'): Plan {
   const segments = PLAN.segments.map((segment) => ({
     ...segment,
-    links: segment.links.map((link) => (link.kind === 'hop' ? { ...link, encrypt } : link)),
+    links: segment.links.map((link) => (link.kind === 'hop' ? { ...link, open: { ...link.open, encrypt } } : link)),
   }));
   return { ...PLAN, segments };
 }

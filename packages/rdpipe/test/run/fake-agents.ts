@@ -3,6 +3,7 @@ import type { SessionId } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentRequest } from '../../src/model/protocol.ts';
 import type { HopContext } from '../../src/run/connect-hops.ts';
 import { createEventBus } from '../../src/run/event-bus.ts';
+import { createKnownPaths } from '../../src/run/known-paths.ts';
 import type { Forward, RemoteForward } from '../../src/session/host-session.ts';
 
 export type Answer = (request: AgentRequest, session: SessionId) => readonly AgentEvent[] | undefined;
@@ -24,6 +25,7 @@ export function fakeAgents(
   return {
     bus,
     timeoutMs,
+    paths: createKnownPaths(),
     sent,
     label: (session) => session.replace('s', 'h'),
     say: (session, event) => bus.publish(session, event),

@@ -5,7 +5,7 @@ import type { AgentEvent } from '../../src/model/protocol.ts';
 import { addFailure, collect } from '../../src/run/collect.ts';
 import { endsTheRun, firstCause } from '../../src/run/first-cause.ts';
 import { type Failure, initialState, type RunState } from '../../src/run/state.ts';
-import { counters, exited, FILE_PLAN, linkEnded, linkFailed, PLAN } from './sample.ts';
+import { counters, exited, FILE_PLAN, linkEnded, linkFailed, OPEN, PLAN } from './sample.ts';
 
 type Heard = readonly [session: string, event: AgentEvent] | Failure;
 
@@ -15,7 +15,7 @@ const WITHIN_PLAN: Plan = {
   ...FILE_PLAN,
   segments: FILE_PLAN.segments.map((segment) => ({
     ...segment,
-    links: [{ number: 1, kind: 'local', session: 's1', source: 'stage', sink: 'stage', buffer: 8 << 20 }],
+    links: [{ number: 1, kind: 'local', session: 's1', source: 'stage', sink: 'stage', open: OPEN }],
   })),
 };
 const lost = failure(new SessionError('session_lost', 'h2', 'lost the session to h2: broken pipe'));

@@ -2,9 +2,11 @@ import { expect } from 'chai';
 import type { Plan } from '../../src/model/plan.ts';
 import type { AgentEvent } from '../../src/model/protocol.ts';
 import type { HopReport, StageReport } from '../../src/model/report.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import { addNote, begin, collect } from '../../src/run/collect.ts';
 import { makeReport } from '../../src/run/report.ts';
 import { initialState, type RunState } from '../../src/run/state.ts';
+import { wideInputFor } from '../plan/helpers.ts';
 import { broken, connected, counters, exited, FILE_PLAN, linkEnded, linkFailed, PLAN, resumed } from './sample.ts';
 
 type Heard = readonly [session: string, event: AgentEvent, atMs?: number];
@@ -38,6 +40,7 @@ describe('makeReport', () => {
       to: 'h2',
       transport: 'tcp',
       cipher: 'aes-256-gcm',
+      openssl: ['3.5.9'],
       why: 'tcp (no RDMA device on h1 or h2), encrypted (leaves the machine)',
       devices: [],
       numa: [null, null],
@@ -62,6 +65,17 @@ describe('makeReport', () => {
       notes: [],
       warnings: [],
     });
+  });
+
+  it('names the stage that failed by its position and the rank of its host', () => {
+    const plan = makePlan(wideInputFor(['h1:a', 'n[1-3]:b']));
+    const last = plan.segments[0]?.stages.find(({ stage }) => stage.part?.rank === 2);
+    if (last === undefined) throw new Error('the plan has three ranks');
+    const failed = exited(last.stage.number, { code: 7 });
+    const { causeStage, causeRank, stages } = reportOf(plan, [[last.session, failed]]);
+    expect({ causeStage, causeRank }).to.deep.equal({ causeStage: 2, causeRank: 2 });
+    expect(stages.find(({ stage, rank }) => stage === causeStage && rank === causeRank)?.code).to.equal(7);
+    expect(last.stage.number).not.to.equal(causeStage);
   });
 
   describe('stage', () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { Agent } from '../../src/agent/agent.ts';
-import { makeSettings } from '../../src/config/settings.ts';
 import { SignalError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { Plan, SessionId } from '../../src/model/plan.ts';
@@ -8,11 +7,11 @@ import type { AgentEvent, AgentHello, AgentRequest } from '../../src/model/proto
 import type { Settings } from '../../src/model/settings.ts';
 import { makeReport } from '../../src/run/report.ts';
 import { endAgents, runPlan } from '../../src/run/run-plan.ts';
+import { DEFAULTS } from '../default-settings.ts';
 import type { Answer } from './fake-agents.ts';
 import { connected, exited, linkEnded, PLAN } from './sample.ts';
 import { type ScriptedHosts, scriptedHosts } from './scripted-hosts.ts';
 
-const SETTINGS = makeSettings({}, { defaults: {}, hosts: new Map() });
 const IDS = ['s1', 's2', 's3'];
 
 describe('runPlan', () => {
@@ -29,7 +28,7 @@ describe('runPlan', () => {
   });
 
   it('starts nothing with --dry-run', async () => {
-    const { hosts, report } = await run(willing, { ...SETTINGS, dryRun: true });
+    const { hosts, report } = await run(willing, { ...DEFAULTS, dryRun: true });
     expect(opsOf(hosts)).to.deep.equal(['finish', 'finish', 'finish']);
     expect(report.stages.map(({ state }) => state)).to.deep.equal(['not_started', 'not_started', 'not_started']);
   });
@@ -55,7 +54,7 @@ describe('runPlan', () => {
   it('continues with --lenient', async () => {
     const answer: Answer = (request, session) =>
       request.op === 'go' && session === 's2' ? [...runs(2, { code: 3 }), ...ends(2)] : willing(request, session);
-    const { hosts, report } = await run(answer, { ...SETTINGS, lenient: true });
+    const { hosts, report } = await run(answer, { ...DEFAULTS, lenient: true });
     expect(opsOf(hosts).slice(-3)).to.deep.equal(['finish', 'finish', 'finish']);
     expect(report).to.include({ status: 3, cause: 'stage' });
   });
@@ -67,7 +66,7 @@ describe('runPlan', () => {
       if (session === 's3') setImmediate(() => user.abort(new SignalError('SIGTERM')));
       return [];
     };
-    const { hosts, report } = await run(answer, SETTINGS, user.signal);
+    const { hosts, report } = await run(answer, DEFAULTS, user.signal);
     expect(opsOf(hosts).slice(-3)).to.deep.equal(['abort', 'abort', 'abort']);
     expect(report).to.include({ status: 143, cause: 'signal', message: 'ended by SIGTERM' });
   });
@@ -101,7 +100,7 @@ describe('runPlan', () => {
   }
 
   it('starts nothing when the user ended it before', async () => {
-    const { hosts, report } = await run(willing, SETTINGS, AbortSignal.abort(new SignalError('SIGINT')));
+    const { hosts, report } = await run(willing, DEFAULTS, AbortSignal.abort(new SignalError('SIGINT')));
     expect(opsOf(hosts)).to.deep.equal(['abort', 'abort', 'abort']);
     expect(report).to.include({ status: 130, cause: 'signal' });
   });
@@ -110,7 +109,7 @@ describe('runPlan', () => {
     const [first] = PLAN.segments;
     if (first === undefined) throw new Error('the sample has a segment');
     const second = { number: 2, stages: [], links: [{ number: 3, kind: 'null', session: 's3' }] } as const;
-    const { hosts } = await run(willing, SETTINGS, undefined, { ...PLAN, segments: [first, second] });
+    const { hosts } = await run(willing, DEFAULTS, undefined, { ...PLAN, segments: [first, second] });
     expect(hosts.sent.slice(-5)).to.deep.equal(['s3 prepare', 's3 go', 's1 finish', 's2 finish', 's3 finish']);
   });
 
@@ -122,7 +121,7 @@ describe('runPlan', () => {
         closed += 1;
       },
     };
-    const { report } = await run(willing, SETTINGS, undefined, throughSsh(PLAN), { forward: async () => forward });
+    const { report } = await run(willing, DEFAULTS, undefined, throughSsh(PLAN), { forward: async () => forward });
     expect(report.status).to.equal(0);
     expect(closed).to.equal(2);
   });
@@ -172,7 +171,7 @@ function throughSsh(plan: Plan): Plan {
 
 async function run(
   answer: Answer,
-  settings: Settings = SETTINGS,
+  settings: Settings = DEFAULTS,
   userEnd = new AbortController().signal,
   plan = PLAN,
   session: Parameters<typeof scriptedHosts>[2] = {},

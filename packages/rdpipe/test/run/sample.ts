@@ -1,9 +1,14 @@
 /** A plan of three hosts and the messages of its agents, for tables. */
+import { fieldsOf } from '../../src/model/option-fields.ts';
 import type { Plan, PlannedLink, PlannedStage } from '../../src/model/plan.ts';
-import type { AgentEvent, HopEnd, NativeCode } from '../../src/model/protocol.ts';
+import type { AgentEvent, HopEnd, HopPlan, NativeCode } from '../../src/model/protocol.ts';
 import type { TreeRole } from '../../src/model/tree.ts';
+import { DEFAULTS } from '../default-settings.ts';
 
 type EventOf<Name extends AgentEvent['event']> = Extract<AgentEvent, { event: Name }>;
+
+/** The settings of a hop if nothing is set. */
+export const OPEN: HopPlan = { ...fieldsOf('hop', DEFAULTS), encrypt: 'tcp', ports: [0, 0] };
 
 export const PLAN = threeHosts();
 
@@ -150,7 +155,6 @@ export function hop(number: number, from: string, to: string): Extract<PlannedLi
     source: 'stage',
     sink: 'stage',
     transport: 'tcp',
-    encrypt: 'tcp',
     why: 'tcp (no RDMA device on h1 or h2), encrypted (leaves the machine)',
     candidates: [
       {
@@ -164,13 +168,7 @@ export function hop(number: number, from: string, to: string): Extract<PlannedLi
       },
     ],
     bind: { sender: null, receiver: '10.0.0.2', rdma: '10.1.0.2' },
-    ports: [0, 0],
-    poll: false,
-    compress: 0,
-    jobs: 0,
-    limit: 0,
-    numa: true,
-    buffer: 8 << 20,
+    open: OPEN,
   };
 }
 
@@ -207,7 +205,14 @@ export function linkFailed(link: number, end: HopEnd, code: NativeCode, message:
 
 export function connected(link: number, end: HopEnd, how: Partial<EventOf<'connected'>> = {}): AgentEvent {
   const [local, peer] = ['10.0.0.1:50000', '10.0.0.2:40000'];
-  const made = { transport: 'tcp', cipher: 'aes-256-gcm', device: null, numa: null, note: null } as const;
+  const made = {
+    transport: 'tcp',
+    cipher: 'aes-256-gcm',
+    openssl: '3.5.9',
+    device: null,
+    numa: null,
+    note: null,
+  } as const;
   return { event: 'connected', link, end, local, peer, ...made, ...how };
 }
 

@@ -18,11 +18,12 @@ interface Case {
 const CTR = 'Ciphers=aes128-ctr';
 
 /**
- * Files are in `directory`. `plain` has sshd's defaults, `picky` has one algorithm each, `rsa` has an RSA key of 2048
- * bits.
+ * Files are in `directory`. `plain` has sshd's defaults except for the key exchange, `usual` also has that, `picky` has
+ * one algorithm each, `rsa` has an RSA key of 2048 bits.
  */
 const CASES: readonly Case[] = [
   { options: [], accepted: true },
+  { host: 'usual', options: [], accepted: true },
   { host: 'picky', options: [], accepted: true },
 
   { host: 'picky', options: ['KexAlgorithms=curve25519-sha256'], accepted: true },
@@ -87,6 +88,7 @@ describe('what the configuration of ssh forbids', () => {
     for (const name of ['rsa-host', 'rsa-key']) makeKey(name, ['-t', 'rsa', '-b', '2048']);
     hosts = await startTestHosts([
       { name: 'plain' },
+      { name: 'usual', defaultKeyExchange: true },
       { name: 'picky', server: ['KexAlgorithms curve25519-sha256', 'Ciphers aes128-ctr', 'MACs hmac-sha2-512'] },
       { name: 'behind', jump: 'plain' },
       { name: 'rsa', server: [`HostKey ${join(directory, 'rsa-host')}`, 'HostKeyAlgorithms rsa-sha2-256'] },

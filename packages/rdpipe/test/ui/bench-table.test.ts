@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { jsonObject } from '../../../../test/support/json-output.ts';
 import type { Benchmark, Sample } from '../../src/model/benchmark.ts';
 import { UsageError } from '../../src/model/errors.ts';
+import { widthOf } from '../../src/model/width.ts';
 import { benchLines } from '../../src/ui/bench-table.ts';
 import { benchPage } from '../../src/ui/pages/bench.ts';
 import { createJsonBenchView } from '../../src/ui/terminal/bench.ts';
@@ -52,11 +53,24 @@ describe('the output of bench', () => {
   it('is a table of medians, and the reasons for missing methods', () => {
     expect(benchLines(BENCHMARK)).to.deep.equal([
       'h1→h2, medians of 3 rounds',
-      '     rate        lowest      highest     CPU s/GiB h1  CPU s/GiB h2  round trip     ping-pong  carried by',
-      'tcp  2.000 GB/s  1.000 GB/s  3.000 GB/s  0.50          0.25          20 µs          95 µs      tcp, not encrypted',
-      'ssh  300.0 MB/s  300.0 MB/s  300.0 MB/s  0.50                        0.3 s (login)             ssh on h1',
+      '     rate         lowest       highest      CPU s/GiB h1  CPU s/GiB h2  round trip     ping-pong  carried by',
+      'tcp  1.863 GiB/s  953.7 MiB/s  2.794 GiB/s  0.50          0.25          20 µs          95 µs      tcp, not encrypted',
+      'ssh  286.1 MiB/s  286.1 MiB/s  286.1 MiB/s  0.50                        0.3 s (login)             ssh on h1',
       'rdma: not measured: no RDMA device on ␛[31mh2',
     ]);
+  });
+
+  it('leaves out columns on a narrow terminal, and names them', () => {
+    expect(benchLines(BENCHMARK, 80)).to.deep.equal([
+      'h1→h2, medians of 3 rounds',
+      '     rate         CPU s/GiB h1  CPU s/GiB h2  round trip     ping-pong',
+      'tcp  1.863 GiB/s  0.50          0.25          20 µs          95 µs',
+      'ssh  286.1 MiB/s  0.50                        0.3 s (login)',
+      'not shown on 80 columns: lowest, highest, carried by',
+      'rdma: not measured: no RDMA device on ␛[31mh2',
+    ]);
+    for (const columns of [60, 40])
+      for (const line of benchLines(BENCHMARK, columns)) expect(widthOf(line)).to.be.at.most(columns);
   });
 
   it('is not a table if nothing was measured', () => {
@@ -69,7 +83,7 @@ describe('the page about a benchmark', () => {
 
   it('has the table, and a plot of rates, of CPU and of rounds', () => {
     const page = benchPage(BENCHMARK, began);
-    expect(page).to.contain('<th scope="row">tcp</th><td>2.000 GB/s</td>');
+    expect(page).to.contain('<th scope="row">tcp</th><td>1.863 GiB/s</td>');
     expect(page.match(/<svg /g)).to.have.lengthOf(3);
     expect(page)
       .to.contain('rdma: not measured')

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { copySummary, hostSummaries } from '../../src/ui/copy-text.ts';
+import { copySummary, hostSummaries, keptText } from '../../src/ui/copy-text.ts';
 import { formatClock, formatCount } from '../../src/ui/format.ts';
 import { copyReport } from './helpers.ts';
 
 describe('the sums of a copy', () => {
   it('are one line', () => {
     expect(copySummary(copyReport(), { seconds: 3.2 })).to.equal(
-      'Copied 12,345 files, 3.4 GiB in 3.2 s (1.141 GB/s, 3,858 files/s); 40,000 unchanged; removed 3; 2 failed',
+      'Copied 12,345 files, 3.4 GiB in 3.2 s (1.062 GiB/s, 3,858 files/s); 40,000 unchanged; removed 3; 2 failed',
     );
   });
 
@@ -17,6 +17,18 @@ describe('the sums of a copy', () => {
     expect(copySummary(copyReport(one), { seconds: 1 })).to.equal(
       'Copied 1 file, 5 B in 1.0 s (5 B/s, 1 file/s); 1.0 KiB resumed from an interrupted copy; 1 unchanged',
     );
+  });
+});
+
+describe('what an interrupted copy leaves', () => {
+  const part = { path: '/t/big.raw', bytes: 112 * 1024 ** 2, host: 'h2' };
+
+  it('is one line, or nothing', () => {
+    expect(keptText(copyReport({ kept: [part] }))).to.equal(
+      '12,345 files done, 112.0 MiB of big.raw kept; run the same command to continue',
+    );
+    expect(keptText(copyReport({ files: 1, kept: [] }))).to.equal('1 file done; run the same command to continue');
+    expect(keptText(copyReport({ files: 0, kept: [] }))).to.equal(undefined);
   });
 });
 

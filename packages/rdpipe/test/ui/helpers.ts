@@ -71,6 +71,7 @@ export function hopReport(changes: Partial<HopReport> = {}): HopReport {
     to: 'h2',
     transport: 'tcp',
     cipher: 'aes-256-gcm',
+    openssl: ['3.5.9'],
     why: 'tcp, encrypted (leaves the machine)',
     devices: [],
     numa: [null, null],

@@ -19,7 +19,7 @@ struct rd_limit {
   bool idle;          // nothing to send since the last request
 };
 
-// `bytes_per_s`: 0 to RD_LIMIT_MAX_BYTES_PER_S.
+// `bytes_per_s`: 0 to RD_LIMIT_MAX.
 void rd_limit_init(struct rd_limit *limit, int64_t bytes_per_s, int64_t now_ns);
 // Returns how many of `wanted` bytes may be sent now. 0: none, until rd_limit_wait_ns() has passed. A result below
 // `wanted` is everything that the bucket holds, so that low rates do not cause tiny pieces.

@@ -17,7 +17,7 @@ pid_t rd_agent_process_start(const struct rd_agent_start *start, struct rd_error
                        served[] = "--served";
   char directory[] = "3", rights[] = "--rights", ports[] = "--ports", rights_name[8], range[16];
   if (!rd_program_paths_find("rdstage", path, sizeof path, error)) return -1;
-  snprintf(rights_name, sizeof rights_name, "%s", rd_serve_rights_name(start->place->rights));
+  snprintf(rights_name, sizeof rights_name, "%s", rd_rights_name(start->place->rights));
   snprintf(range, sizeof range, "%u-%u", options->low_port, options->high_port);
   bool has_ports = options->low_port > 0;
   char *arguments[] = {program, agent, nonce, serve, served, directory, rights, rights_name, has_ports ? ports : NULL,

@@ -20,8 +20,9 @@ struct rd_client_session {
   char name[RD_CLIENT_NAME_BYTES];
   char peer[RD_SOCKET_ADDRESS_TEXT_BYTES];
   char ssh_connection[2 * RD_SOCKET_ADDRESS_TEXT_BYTES];
-  enum rd_serve_rights direction;
+  enum rd_rights direction;
   char path[512];
+  char refusal[512]; // why the agent refused what the client asked for; "": it did not
   uint64_t received, sent;
   int agent_status; // from waitpid()
 };

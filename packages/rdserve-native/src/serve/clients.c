@@ -2,11 +2,11 @@
 #include "serve/clients.h"
 
 #include "base/cleanup.h"
+#include "base/json_lines.h"
 #include "base/memory.h"
 #include "crypto/key_derivation.h"
 #include "crypto/key_words.h"
 #include "serve/private_file.h"
-#include "serve/table_file.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -18,25 +18,28 @@
 #define KEY_MAX_BYTES 1024u
 #define KEY_MIN_CHARACTERS 16u
 #define CLIENTS_MAX 4096u
+#define FILE_MAX_BYTES (256u << 10)
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 struct loading {
   const struct rd_serve_options *options;
   struct rd_clients *clients;
   int root_fd;
-  bool has_key, has_directory, has_rights; // of the last client
-  unsigned table_line;
 };
+
+// Takes a value of the client that was added last; may change the text.
+typedef bool take_function(struct loading *loading, char *text, struct rd_error *error);
 
 static bool load(struct loading *loading, struct rd_error *error);
 static bool load_client_file(struct loading *loading, struct rd_error *error);
-static bool on_line(void *context, const struct rd_table_line *line, struct rd_error *error);
-static bool begin_client(struct loading *loading, const struct rd_table_line *line, struct rd_error *error);
+static bool load_clients(struct loading *loading, const json_t *file, struct rd_error *error);
+static bool load_client(struct loading *loading, const char *name, json_t *values, struct rd_error *error);
+static bool take_value(struct loading *loading, const char *key, const json_t *value, struct rd_error *error);
 static bool add_client(struct loading *loading, const char *name, struct rd_error *error);
-static bool take_key_file(struct loading *loading, const char *path, struct rd_error *error);
+static bool take_key_file(struct loading *loading, char *path, struct rd_error *error);
 static bool take_key(struct loading *loading, char *text, struct rd_error *error);
-static bool take_directory(struct loading *loading, const char *path, struct rd_error *error);
-static bool take_rights(struct loading *loading, const char *text, struct rd_error *error);
-static bool once(bool *given, const char *key, struct rd_error *error);
+static bool take_directory(struct loading *loading, char *path, struct rd_error *error);
+static bool take_rights(struct loading *loading, char *text, struct rd_error *error);
 static bool refuse(struct rd_error *error, const char *reason);
 
 struct rd_clients *rd_clients_load(const struct rd_serve_options *options, struct rd_error *error) {
@@ -70,7 +73,7 @@ const struct rd_client_grant *rd_clients_place(const struct rd_clients *clients,
 static bool load(struct loading *loading, struct rd_error *error) {
   const struct rd_serve_options *options = loading->options;
   if (options->key_file != NULL &&
-      (!add_client(loading, "default", error) || !take_key_file(loading, options->key_file, error)))
+      (!add_client(loading, "default", error) || !take_key_file(loading, (char *)(uintptr_t)options->key_file, error)))
     return false;
   return options->client_file == NULL || load_client_file(loading, error);
 }
@@ -79,50 +82,60 @@ static bool load_client_file(struct loading *loading, struct rd_error *error) {
   const char *path = loading->options->client_file;
   size_t bytes;
   struct rd_error reason;
-  char *text = rd_private_file_read(path, RD_TABLE_FILE_MAX_BYTES, &bytes, error);
+  json_error_t why;
+  char *text = rd_private_file_read(path, FILE_MAX_BYTES, &bytes, error);
   if (text == NULL) return false;
-  size_t before = loading->clients->count;
-  loading->has_key = true;
-  bool is_read = rd_table_file_read(text, bytes, on_line, loading, &reason);
-  if (is_read && !loading->has_key) {
-    rd_error_set(&reason, RD_CODE_USAGE, "line %u: the client has no key", loading->table_line);
-    is_read = false;
-  }
-  if (is_read && loading->clients->count == before) is_read = refuse(&reason, "there is no [client.NAME]");
+  json_t *file = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why);
   rd_private_file_free(text, bytes);
-  if (!is_read) rd_error_set(error, RD_CODE_USAGE, "%.150s: %.300s", path, reason.message);
+  bool is_read = file != NULL && load_clients(loading, file, &reason);
+  if (file == NULL)
+    rd_error_set(error, RD_CODE_USAGE, "%.150s: line %d: %.150s", path, why.line, why.text);
+  else if (!is_read)
+    rd_error_set(error, RD_CODE_USAGE, "%.150s: %.300s", path, reason.message);
+  rd_json_destroy(file);
   return is_read;
 }
 
-static bool on_line(void *context, const struct rd_table_line *line, struct rd_error *error) {
-  struct loading *loading = context;
-  if (line->key[0] == '\0') return begin_client(loading, line, error);
-  if (strcmp(line->key, "keyfile") == 0)
-    return once(&loading->has_key, "key or keyfile", error) && take_key_file(loading, line->value, error);
-  if (strcmp(line->key, "key") == 0) {
-    char text[RD_TABLE_VALUE_BYTES];
-    memcpy(text, line->value, sizeof text);
-    bool taken = once(&loading->has_key, "key or keyfile", error) && take_key(loading, text, error);
-    explicit_bzero(text, sizeof text);
-    return taken;
-  }
-  if (strcmp(line->key, "directory") == 0)
-    return once(&loading->has_directory, "directory", error) && take_directory(loading, line->value, error);
-  if (strcmp(line->key, "rights") == 0)
-    return once(&loading->has_rights, "rights", error) && take_rights(loading, line->value, error);
-  rd_error_set(error, RD_CODE_USAGE, "unknown key %s (the keys are keyfile, key, directory and rights)", line->key);
-  return false;
-}
-
-static bool begin_client(struct loading *loading, const struct rd_table_line *line, struct rd_error *error) {
-  if (strcmp(line->table, "client") != 0) return refuse(error, "unknown table (only [client.NAME] is allowed)");
-  if (!loading->has_key) {
-    rd_error_set(error, RD_CODE_USAGE, "the client defined in line %u has no key", loading->table_line);
+static bool load_clients(struct loading *loading, const json_t *file, struct rd_error *error) {
+  json_t *clients = json_object_get(file, "client"), *values;
+  const char *name;
+  if (json_object_size(file) != 1 || json_object_size(clients) == 0)
+    return refuse(error, "it must be {\"client\": {NAME: {...}, ...}}, with at least one client");
+  json_object_foreach(clients, name, values) {
+    struct rd_error reason;
+    if (load_client(loading, name, values, &reason)) continue;
+    rd_error_set(error, RD_CODE_USAGE, "client %.64s: %.230s", name, reason.message);
     return false;
   }
-  loading->has_key = loading->has_directory = loading->has_rights = false;
-  loading->table_line = line->number;
-  return add_client(loading, line->name, error);
+  return true;
+}
+
+static bool load_client(struct loading *loading, const char *name, json_t *values, struct rd_error *error) {
+  size_t length = strlen(name);
+  if (length < 1 || length > 64 || strspn(name, NAME_CHARACTERS) != length)
+    return refuse(error, "a name has at most 64 letters, digits, - and _");
+  if ((json_object_get(values, "key") == NULL) == (json_object_get(values, "keyfile") == NULL))
+    return refuse(error, "a client has either a key or a keyfile");
+  if (!add_client(loading, name, error)) return false;
+  const char *key;
+  json_t *value;
+  json_object_foreach(values, key, value) if (!take_value(loading, key, value, error)) return false;
+  return true;
+}
+
+static bool take_value(struct loading *loading, const char *key, const json_t *value, struct rd_error *error) {
+  static const struct {
+    const char *key;
+    take_function *take;
+  } rows[] = {{"keyfile", take_key_file}, {"key", take_key}, {"directory", take_directory}, {"rights", take_rights}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (strcmp(key, rows[i].key) != 0) continue;
+    if (json_is_string(value)) return rows[i].take(loading, (char *)(uintptr_t)json_string_value(value), error);
+    rd_error_set(error, RD_CODE_USAGE, "%s is not a string", key);
+    return false;
+  }
+  rd_error_set(error, RD_CODE_USAGE, "unknown key %.64s (the keys are keyfile, key, directory and rights)", key);
+  return false;
 }
 
 static bool add_client(struct loading *loading, const char *name, struct rd_error *error) {
@@ -146,7 +159,7 @@ static bool add_client(struct loading *loading, const char *name, struct rd_erro
   return true;
 }
 
-static bool take_key_file(struct loading *loading, const char *path, struct rd_error *error) {
+static bool take_key_file(struct loading *loading, char *path, struct rd_error *error) {
   size_t bytes;
   struct rd_error reason;
   char *text = rd_private_file_read(path, KEY_MAX_BYTES, &bytes, error);
@@ -177,7 +190,7 @@ static bool take_key(struct loading *loading, char *text, struct rd_error *error
 }
 
 // The directory may be moved or replaced later: the one that exists now is served.
-static bool take_directory(struct loading *loading, const char *path, struct rd_error *error) {
+static bool take_directory(struct loading *loading, char *path, struct rd_error *error) {
   struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
   int fd = (int)syscall(SYS_openat2, loading->root_fd, path, &how, sizeof how);
   if (fd < 0) {
@@ -192,22 +205,12 @@ static bool take_directory(struct loading *loading, const char *path, struct rd_
 }
 
 // Grants no more than the command line allows.
-static bool take_rights(struct loading *loading, const char *text, struct rd_error *error) {
-  static const enum rd_serve_rights all[] = {RD_RIGHTS_READ, RD_RIGHTS_WRITE, RD_RIGHTS_BOTH};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    if (strcmp(text, rd_serve_rights_name(all[i])) != 0) continue;
-    enum rd_serve_rights rights = all[i] & loading->options->rights;
-    loading->clients->places[loading->clients->count - 1].rights = rights;
-    return rights != 0 || refuse(error, "--read-only or --write-only leaves this client no rights");
-  }
-  return refuse(error, "rights are \"read\", \"write\" or \"both\"");
-}
-
-static bool once(bool *given, const char *key, struct rd_error *error) {
-  if (*given) rd_error_set(error, RD_CODE_USAGE, "%s is given twice", key);
-  bool is_first = !*given;
-  *given = true;
-  return is_first;
+static bool take_rights(struct loading *loading, char *text, struct rd_error *error) {
+  enum rd_rights rights;
+  if (!rd_rights_named(text, &rights)) return refuse(error, "rights are \"read\", \"write\" or \"both\"");
+  rights &= loading->options->rights;
+  loading->clients->places[loading->clients->count - 1].rights = rights;
+  return rights != RD_RIGHTS_NONE || refuse(error, "--read-only or --write-only leaves this client no rights");
 }
 
 static bool refuse(struct rd_error *error, const char *reason) {

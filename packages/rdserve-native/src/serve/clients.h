@@ -10,7 +10,7 @@
 
 struct rd_client_grant {
   int directory_fd; // O_PATH
-  enum rd_serve_rights rights;
+  enum rd_rights rights;
 };
 
 struct rd_clients {
@@ -19,7 +19,7 @@ struct rd_clients {
   size_t count;
 };
 
-// Reads --keyfile and --config. Returns NULL (RD_CODE_USAGE, with file and line) if a part cannot be used. Free with
+// Reads --keyfile and --config. Returns NULL (RD_CODE_USAGE, with the file) if a part cannot be used. Free with
 // rd_clients_destroy(), which wipes the keys.
 struct rd_clients *rd_clients_load(const struct rd_serve_options *options, struct rd_error *error);
 void rd_clients_destroy(struct rd_clients *clients); // NULL-safe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/observer.h"
 
+#include "base/byte_queue.h"
 #include "base/hex.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -10,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MAX_BYTES (1u << 20)
+// The agent accepts requests of this length.
+#define LINE_MAX_BYTES (16u << 20)
 #define COUNTERS_MAX 32
 #define PATH_BYTES 400u
 
 // The part of a line that has arrived so far, in one direction.
 struct line {
-  char *bytes;
-  size_t count, room;
+  struct rd_byte_queue bytes; // secret, because requests contain keys
   bool is_too_long;
 };
 
@@ -30,34 +31,35 @@ struct counter {
 struct rd_observer {
   struct rd_observer_handler handler;
   struct line request, event;
-  bool is_open;
+  bool is_open, is_refused;
   struct counter counters[COUNTERS_MAX];
   size_t counter_count;
 };
 
-typedef void line_function(struct rd_observer *observer, const struct line *line);
+typedef void line_function(struct rd_observer *observer, const char *line, size_t bytes);
 
 static void take(struct rd_observer *observer, struct line *line, const char *bytes, size_t count,
                  line_function *function);
 static void append(struct line *line, const char *bytes, size_t count);
-static void on_request(struct rd_observer *observer, const struct line *line);
-static void on_event(struct rd_observer *observer, const struct line *line);
+static void on_request(struct rd_observer *observer, const char *line, size_t bytes);
+static void on_event(struct rd_observer *observer, const char *line, size_t bytes);
+static bool may_matter(const char *line, size_t bytes);
+static void take_refusal(struct rd_observer *observer, const char *message);
 static void open_copy(struct rd_observer *observer, const json_t *stages);
-static enum rd_serve_rights rights_of(const char *role);
 static void path_of(const json_t *settings, char path[PATH_BYTES]);
 static void count(struct rd_observer *observer, json_int_t link, bool receives, json_int_t bytes);
 static struct counter *counter_of(struct rd_observer *observer, json_int_t link, bool receives);
 
 struct rd_observer *rd_observer_create(const struct rd_observer_handler *handler) {
   struct rd_observer *observer = rd_memory_new(1, sizeof *observer);
-  observer->handler = *handler;
+  *observer = (struct rd_observer){.handler = *handler, .request.bytes.is_secret = true, .event.bytes.is_secret = true};
   return observer;
 }
 
 void rd_observer_destroy(struct rd_observer *observer) {
   if (observer == NULL) return;
-  free(observer->request.bytes);
-  free(observer->event.bytes);
+  rd_byte_queue_clear(&observer->request.bytes);
+  rd_byte_queue_clear(&observer->event.bytes);
   free(observer);
 }
 
@@ -74,9 +76,9 @@ static void take(struct rd_observer *observer, struct line *line, const char *by
   for (const char *newline; (newline = memchr(bytes, '\n', count_bytes)) != NULL;) {
     size_t before = (size_t)(newline - bytes);
     append(line, bytes, before);
-    if (!line->is_too_long) function(observer, line);
-    if (line->count > 0) explicit_bzero(line->bytes, line->count); // requests contain keys
-    line->count = 0;
+    size_t length = rd_byte_queue_count(&line->bytes);
+    if (!line->is_too_long && length > 0) function(observer, (const char *)rd_byte_queue_first(&line->bytes), length);
+    rd_byte_queue_take(&line->bytes, length);
     line->is_too_long = false;
     bytes += before + 1;
     count_bytes -= before + 1;
@@ -85,45 +87,46 @@ static void take(struct rd_observer *observer, struct line *line, const char *by
 }
 
 static void append(struct line *line, const char *bytes, size_t count_bytes) {
-  line->is_too_long = line->is_too_long || count_bytes > LINE_MAX_BYTES - line->count;
-  if (line->is_too_long || count_bytes == 0) return;
-  if (line->count + count_bytes > line->room) {
-    size_t room = line->room > 0 ? line->room : 4096;
-    while (room < line->count + count_bytes) room *= 2;
-    char *moved = rd_memory_new(room, 1);
-    if (line->count > 0) memcpy(moved, line->bytes, line->count);
-    if (line->bytes != NULL) explicit_bzero(line->bytes, line->room);
-    free(line->bytes);
-    line->bytes = moved;
-    line->room = room;
-  }
-  memcpy(line->bytes + line->count, bytes, count_bytes);
-  line->count += count_bytes;
+  line->is_too_long = line->is_too_long || count_bytes > LINE_MAX_BYTES - rd_byte_queue_count(&line->bytes);
+  if (!line->is_too_long && count_bytes > 0) rd_byte_queue_append(&line->bytes, bytes, count_bytes);
 }
 
-// A client may send its fields in any order.
-static void on_request(struct rd_observer *observer, const struct line *line) {
-  if (observer->is_open || line->count == 0) return;
-  json_t *request = json_loadb(line->bytes, line->count, 0, NULL);
+static void on_request(struct rd_observer *observer, const char *line, size_t bytes) {
+  if (observer->is_open) return;
+  json_t *request = json_loadb(line, bytes, 0, NULL);
   const char *op = json_string_value(json_object_get(request, "op"));
   if (op != NULL && strcmp(op, "prepare") == 0) open_copy(observer, json_object_get(request, "stages"));
   json_decref(request);
 }
 
-// The order of the agent's fields is known, so most lines need not be decoded.
-static void on_event(struct rd_observer *observer, const struct line *line) {
-  static const char *const begins[] = {"{\"event\":\"counters\"", "{\"event\":\"link_ended\""};
-  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
-    size_t bytes = strlen(begins[i]);
-    if (line->count < bytes || memcmp(line->bytes, begins[i], bytes) != 0) continue;
-    json_t *event = json_loadb(line->bytes, line->count, 0, NULL);
-    json_int_t link, moved;
-    const char *end;
-    if (json_unpack(event, "{s:I,s:s,s:I}", "link", &link, "end", &end, "bytes", &moved) == 0)
-      count(observer, link, strcmp(end, "recv") == 0, moved);
-    json_decref(event);
-    return;
-  }
+static void on_event(struct rd_observer *observer, const char *line, size_t bytes) {
+  if (!may_matter(line, bytes)) return;
+  json_t *event = json_loadb(line, bytes, 0, NULL);
+  json_int_t link, moved;
+  const char *name, *end, *message;
+  if (json_unpack(event, "{s:s,s:I,s:s,s:I}", "event", &name, "link", &link, "end", &end, "bytes", &moved) == 0 &&
+      (strcmp(name, "counters") == 0 || strcmp(name, "link_ended") == 0))
+    count(observer, link, strcmp(end, "recv") == 0, moved);
+  if (json_unpack(event, "{s:s,s:s}", "event", &name, "message", &message) == 0 && strcmp(name, "failed") == 0)
+    take_refusal(observer, message);
+  json_decref(event);
+}
+
+// Returns false if the line does not contain the name of an event that matters, so that most lines need not be decoded.
+static bool may_matter(const char *line, size_t bytes) {
+  return memmem(line, bytes, "\"counters\"", 10) != NULL || memmem(line, bytes, "\"link_ended\"", 12) != NULL ||
+         memmem(line, bytes, "\"failed\"", 8) != NULL;
+}
+
+// Other failures are not refusals: a connection may be lost. The words before the reason are for the client.
+static void take_refusal(struct rd_observer *observer, const char *message) {
+  static const char begin[] = RD_SERVED_REFUSAL;
+  char reason[PATH_BYTES];
+  if (observer->is_refused || strncmp(message, begin, sizeof begin - 1) != 0) return;
+  observer->is_refused = true;
+  snprintf(reason, sizeof reason, "%s", message + sizeof begin - 1);
+  rd_text_clean(reason, strlen(reason));
+  observer->handler.refused(observer->handler.context, reason);
 }
 
 static void open_copy(struct rd_observer *observer, const json_t *stages) {
@@ -131,19 +134,14 @@ static void open_copy(struct rd_observer *observer, const json_t *stages) {
   char path[PATH_BYTES] = "";
   for (size_t i = 0; i < json_array_size(stages); i++) {
     const json_t *settings = json_object_get(json_array_get(stages, i), "settings");
-    const char *role = json_string_value(json_object_get(settings, "role"));
-    if (role == NULL) continue;
-    rights |= rights_of(role);
+    enum rd_tree_role role;
+    if (!rd_tree_role_named(json_string_value(json_object_get(settings, "role")), &role)) continue;
+    rights |= rd_tree_roles[role].rights;
     if (path[0] == '\0') path_of(settings, path);
   }
   if (rights == 0) return;
   observer->is_open = true;
-  observer->handler.opened(observer->handler.context, (enum rd_serve_rights)rights, path);
-}
-
-static enum rd_serve_rights rights_of(const char *role) {
-  if (strcmp(role, "copy") == 0 || strcmp(role, "clean") == 0) return RD_RIGHTS_BOTH;
-  return strcmp(role, "compare") == 0 || strcmp(role, "write") == 0 ? RD_RIGHTS_WRITE : RD_RIGHTS_READ;
+  observer->handler.opened(observer->handler.context, (enum rd_rights)rights, path);
 }
 
 static void path_of(const json_t *settings, char path[PATH_BYTES]) {

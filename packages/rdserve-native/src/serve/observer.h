@@ -9,8 +9,10 @@
 
 struct rd_observer_handler {
   // The client's first copy: the rights that it needs, and the path, made safe for a terminal.
-  void (*opened)(void *context, enum rd_serve_rights rights, const char *path);
+  void (*opened)(void *context, enum rd_rights rights, const char *path);
   void (*moved)(void *context, uint64_t received, uint64_t sent); // bytes since the last call
+  // Once: the agent refused what the client asked for. The reason is safe for a terminal.
+  void (*refused)(void *context, const char *reason);
   void *context;
 };
 

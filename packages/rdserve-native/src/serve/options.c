@@ -28,7 +28,7 @@ static const struct rd_option_row rows[] = {
     TEXT("keyfile", "FILE", key_file,
          "read the key of the client `default` from FILE, which\nmust be one line and readable only by you"),
     TEXT("config", "FILE", client_file,
-         "read clients, their keys, directories and rights from\nFILE; reload it on HUP"),
+         "read clients, their keys, directories and rights from\nFILE (JSON); reload it on HUP"),
     FLAG(0, "read-only", reads_only, "allow clients only to copy from here"),
     FLAG(0, "write-only", writes_only, "allow clients only to copy to here"),
     RD_OPTION_VALUE("max-clients", "N", parse_clients, "a number from 1 to 4096",
@@ -44,11 +44,6 @@ static const struct rd_option_table table = {.own = rows};
 
 static bool check(struct rd_serve_options *options, struct rd_error *error);
 static bool usage(struct rd_error *error, const char *reason);
-
-const char *rd_serve_rights_name(enum rd_serve_rights rights) {
-  static const char *const names[] = {"none", "read", "write", "both"};
-  return names[rights & RD_RIGHTS_BOTH];
-}
 
 bool rd_serve_is_asked_for(int argc, char **argv) {
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)

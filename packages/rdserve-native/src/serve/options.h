@@ -4,15 +4,13 @@
 #define RD_SERVE_OPTIONS_H
 
 #include "base/error.h"
+#include "base/tree_role.h"
 
 #include <stdint.h>
 #include <stdio.h>
 
 #define RD_SERVE_PORT 10470u
 #define RD_SERVE_CLIENTS 32u
-
-enum rd_serve_rights { RD_RIGHTS_READ = 1, RD_RIGHTS_WRITE = 2, RD_RIGHTS_BOTH = 3 };
-const char *rd_serve_rights_name(enum rd_serve_rights rights); // "read", "write", "both"
 
 // The pointers point into argv.
 struct rd_serve_options {
@@ -23,7 +21,7 @@ struct rd_serve_options {
   uint16_t low_port, high_port; // for the ends of hops; 0: any
   unsigned most_clients;
   bool reads_only, writes_only;
-  enum rd_serve_rights rights;
+  enum rd_rights rights;
   int64_t drain_ms; // 0: no limit
   bool json, help;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/relay.h"
 
+#include "base/byte_queue.h"
 #include "base/io.h"
-#include "base/memory.h"
 #include "sandbox/sandbox.h"
 #include "serve/observer.h"
 
@@ -21,17 +21,11 @@
 #define BUFFER_BYTES (64u << 10)
 #define LAST_BYTES_MS 5000 // time limit for the bytes that the agent sent before its end
 
-// Bytes in transit in one direction.
-struct buffer {
-  char *bytes;
-  size_t begin, end;
-};
-
 struct relaying {
   const struct rd_relay *relay;
   struct rd_tls_service *tls;
   struct rd_observer *observer;
-  struct buffer up, down;        // to the agent, to the client
+  struct rd_byte_queue up, down; // to the agent, to the client
   short read_wants, write_wants; // events of the client's socket
   bool client_ended, client_lost, agent_ended, told_agent;
   int64_t last_ms;
@@ -48,9 +42,10 @@ static void read_client(struct relaying *relaying);
 static void write_agent(struct relaying *relaying);
 static void read_agent(struct relaying *relaying);
 static void write_client(struct relaying *relaying);
-static bool is_empty(const struct buffer *buffer);
-static void taken(struct buffer *buffer, size_t count);
-static void on_opened(void *context, enum rd_serve_rights rights, const char *path);
+static bool is_empty(const struct rd_byte_queue *queue);
+static void drop(struct rd_byte_queue *queue);
+static void on_opened(void *context, enum rd_rights rights, const char *path);
+static void on_refused(void *context, const char *reason);
 static void on_moved(void *context, uint64_t received, uint64_t sent);
 
 _Noreturn void rd_relay_run(const struct rd_relay *relay) {
@@ -60,7 +55,7 @@ _Noreturn void rd_relay_run(const struct rd_relay *relay) {
   keep_alive(relay->socket_fd);
   relaying.tls = rd_tls_service_create(relay->socket_fd, relay->clients->keys, relay->clients->count, &error);
   if (relaying.tls == NULL) _exit(EXIT_FAILURE);
-  rd_sandbox_enter(&(struct rd_syscall_profile){0});
+  rd_sandbox_enter(&(struct rd_syscall_profile){0}, &(struct rd_landlock_ports){0});
   rd_sandbox_close(NULL, -1);
   const struct rd_tls_client *client = authenticate(&relaying);
   if (client == NULL || !ask_server(&relaying, client->name)) _exit(EXIT_FAILURE);
@@ -119,10 +114,8 @@ static void send_message(const struct rd_relay *relay, const struct rd_relay_mes
 }
 
 static void pass_lines(struct relaying *relaying) {
-  relaying->up.bytes = rd_memory_new(BUFFER_BYTES, 1);
-  relaying->down.bytes = rd_memory_new(BUFFER_BYTES, 1);
-  relaying->observer =
-      rd_observer_create(&(struct rd_observer_handler){.opened = on_opened, .moved = on_moved, .context = relaying});
+  relaying->observer = rd_observer_create(&(struct rd_observer_handler){
+      .opened = on_opened, .moved = on_moved, .refused = on_refused, .context = relaying});
   do {
     relaying->read_wants = relaying->write_wants = 0;
     read_client(relaying);
@@ -133,8 +126,8 @@ static void pass_lines(struct relaying *relaying) {
   } while (wait_for_more(relaying));
   if (!relaying->client_lost) rd_tls_service_end(relaying->tls);
   rd_observer_destroy(relaying->observer);
-  free(relaying->up.bytes);
-  free(relaying->down.bytes);
+  rd_byte_queue_clear(&relaying->up);
+  rd_byte_queue_clear(&relaying->down);
 }
 
 // Returns false if the client did not take the agent's last bytes in time.
@@ -154,26 +147,27 @@ static bool wait_for_more(const struct relaying *relaying) {
 }
 
 static void read_client(struct relaying *relaying) {
-  struct buffer *up = &relaying->up;
+  struct rd_byte_queue *up = &relaying->up;
   if (!is_empty(up) || relaying->client_ended) return;
   size_t got;
-  enum rd_outcome outcome = rd_tls_service_read(relaying->tls, up->bytes, BUFFER_BYTES, &got);
+  char *room = (char *)rd_byte_queue_reserve(up, BUFFER_BYTES);
+  enum rd_outcome outcome = rd_tls_service_read(relaying->tls, room, BUFFER_BYTES, &got);
   if (outcome == RD_OUTCOME_AGAIN) {
     relaying->read_wants = rd_tls_service_wants(relaying->tls);
     return;
   }
-  *up = (struct buffer){.bytes = up->bytes, .end = got};
+  rd_byte_queue_fill(up, got);
   relaying->client_ended = outcome != RD_OUTCOME_DONE || got == 0;
   relaying->client_lost = relaying->client_lost || outcome != RD_OUTCOME_DONE;
-  rd_observer_request(relaying->observer, up->bytes, got);
+  rd_observer_request(relaying->observer, room, got);
 }
 
 static void write_agent(struct relaying *relaying) {
-  struct buffer *up = &relaying->up;
+  struct rd_byte_queue *up = &relaying->up;
   if (!is_empty(up)) {
-    ssize_t count = send(relaying->relay->agent_fd, up->bytes + up->begin, up->end - up->begin, MSG_NOSIGNAL);
-    if (count > 0) taken(up, (size_t)count);
-    if (count < 0 && errno != EAGAIN && errno != EINTR) taken(up, up->end - up->begin); // the agent's end is read below
+    ssize_t count = send(relaying->relay->agent_fd, rd_byte_queue_first(up), rd_byte_queue_count(up), MSG_NOSIGNAL);
+    if (count > 0) rd_byte_queue_take(up, (size_t)count);
+    if (count < 0 && errno != EAGAIN && errno != EINTR) drop(up); // the agent's end is read below
   }
   if (!is_empty(up) || !relaying->client_ended || relaying->told_agent) return;
   shutdown(relaying->relay->agent_fd, SHUT_WR); // this ends all processes of the session
@@ -181,42 +175,50 @@ static void write_agent(struct relaying *relaying) {
 }
 
 static void read_agent(struct relaying *relaying) {
-  struct buffer *down = &relaying->down;
+  struct rd_byte_queue *down = &relaying->down;
   if (!is_empty(down) || relaying->agent_ended) return;
-  ssize_t got = recv(relaying->relay->agent_fd, down->bytes, BUFFER_BYTES, 0);
+  char *room = (char *)rd_byte_queue_reserve(down, BUFFER_BYTES);
+  ssize_t got = recv(relaying->relay->agent_fd, room, BUFFER_BYTES, 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  *down = (struct buffer){.bytes = down->bytes, .end = got > 0 ? (size_t)got : 0};
-  rd_observer_event(relaying->observer, down->bytes, down->end);
+  if (got > 0) rd_byte_queue_fill(down, (size_t)got);
+  if (got > 0) rd_observer_event(relaying->observer, room, (size_t)got);
   relaying->agent_ended = got <= 0;
   if (relaying->agent_ended) relaying->last_ms = rd_now_ms() + LAST_BYTES_MS;
 }
 
 static void write_client(struct relaying *relaying) {
-  struct buffer *down = &relaying->down;
+  struct rd_byte_queue *down = &relaying->down;
   if (is_empty(down)) return;
   size_t written = 0;
   enum rd_outcome outcome = RD_OUTCOME_FAILED;
   if (!relaying->client_lost)
-    outcome = rd_tls_service_write(relaying->tls, down->bytes + down->begin, down->end - down->begin, &written);
+    outcome = rd_tls_service_write(relaying->tls, rd_byte_queue_first(down), rd_byte_queue_count(down), &written);
   if (outcome == RD_OUTCOME_AGAIN) relaying->write_wants = rd_tls_service_wants(relaying->tls);
-  if (outcome == RD_OUTCOME_DONE) taken(down, written);
+  if (outcome == RD_OUTCOME_DONE) rd_byte_queue_take(down, written);
   if (outcome != RD_OUTCOME_FAILED) return;
   relaying->client_lost = relaying->client_ended = true;
-  taken(down, down->end - down->begin);
+  drop(down);
 }
 
-static bool is_empty(const struct buffer *buffer) {
-  return buffer->begin == buffer->end;
+static bool is_empty(const struct rd_byte_queue *queue) {
+  return rd_byte_queue_count(queue) == 0;
 }
 
-static void taken(struct buffer *buffer, size_t count) {
-  buffer->begin += count;
+static void drop(struct rd_byte_queue *queue) {
+  rd_byte_queue_take(queue, rd_byte_queue_count(queue));
 }
 
-static void on_opened(void *context, enum rd_serve_rights rights, const char *path) {
+static void on_opened(void *context, enum rd_rights rights, const char *path) {
   const struct relaying *relaying = context;
   struct rd_relay_message message = {.type = RD_RELAY_OPENED, .number = rights};
   snprintf(message.text, sizeof message.text, "%s", path);
+  send_message(relaying->relay, &message);
+}
+
+static void on_refused(void *context, const char *reason) {
+  const struct relaying *relaying = context;
+  struct rd_relay_message message = {.type = RD_RELAY_DENIED};
+  snprintf(message.text, sizeof message.text, "%s", reason);
   send_message(relaying->relay, &message);
 }
 

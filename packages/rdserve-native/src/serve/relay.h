@@ -15,6 +15,7 @@ struct rd_relay_message {
     RD_RELAY_REFUSED,  // to the relay: `text` is the reason, for the client
     RD_RELAY_STRANGER, // to the server: `text` is why the handshake failed
     RD_RELAY_OPENED,   // to the server: the client's first copy; `text` is the path, `number` the rights
+    RD_RELAY_DENIED,   // to the server: `text` is why the agent refused what the client asked for
     RD_RELAY_MOVED,    // to the server: `number` bytes received, `sent` bytes sent since the last message
   } type;
   uint64_t number, sent;

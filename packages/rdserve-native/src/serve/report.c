@@ -17,7 +17,8 @@ static const struct {
   size_t steps;
 } windows[WINDOWS] = {{"10 s", 1}, {"1 min", 6}, {"5 min", 30}};
 
-static const char *doing(enum rd_serve_rights direction);
+static const char *clients_word(size_t count);
+static const char *doing(enum rd_rights direction);
 static const char *result_of(const struct rd_client_session *connection);
 static void add_average(const struct rd_averages *averages, size_t window, char *line, size_t bytes);
 static void write_json(json_t *object);
@@ -26,15 +27,16 @@ void rd_serve_log_serving(const struct rd_serve_log *report, const struct rd_ser
                           size_t clients) {
   if (report->json)
     write_json(json_pack("{s:s,s:i,s:i,s:s}", "event", "serving", "port", (int)port, "clients", (int)clients, "rights",
-                         rd_serve_rights_name(options->rights)));
+                         rd_rights_name(options->rights)));
   else
-    fprintf(stderr, "rdrecv: serving %s on port %u (keys of %zu clients)\n", options->directory, port, clients);
+    fprintf(stderr, "rdrecv: serving %s on port %u (keys of %zu %s)\n", options->directory, port, clients,
+            clients_word(clients));
 }
 
 void rd_serve_log_begin(const struct rd_serve_log *report, const struct rd_client_session *connection) {
   if (report->json)
     write_json(json_pack("{s:s,s:s,s:s,s:s,s:s}", "event", "begin", "client", connection->name, "peer",
-                         connection->peer, "direction", rd_serve_rights_name(connection->direction), "path",
+                         connection->peer, "direction", rd_rights_name(connection->direction), "path",
                          connection->path));
   else
     fprintf(stderr, "rdrecv: %s from %s: began to %s %s\n", connection->name, connection->peer,
@@ -47,7 +49,7 @@ void rd_serve_log_end(const struct rd_serve_log *report, const struct rd_client_
   double seconds = (double)(rd_now_ms() - connection->began_ms) / 1000;
   if (report->json) {
     write_json(json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:f,s:s,s:s?}", "event", "end", "client", connection->name,
-                         "peer", connection->peer, "direction", rd_serve_rights_name(connection->direction), "path",
+                         "peer", connection->peer, "direction", rd_rights_name(connection->direction), "path",
                          connection->path, "received", (json_int_t)connection->received, "sent",
                          (json_int_t)connection->sent, "seconds", seconds, "status", result, "reason", refusal));
     return;
@@ -55,7 +57,10 @@ void rd_serve_log_end(const struct rd_serve_log *report, const struct rd_client_
   char received[RD_SIZE_TEXT_BYTES], sent[RD_SIZE_TEXT_BYTES];
   rd_size_text((double)connection->received, received, sizeof received);
   rd_size_text((double)connection->sent, sent, sizeof sent);
-  if (refusal != NULL)
+  if (refusal != NULL && connection->is_open)
+    fprintf(stderr, "rdrecv: %s from %s: refused to %s %s: %s\n", connection->name, connection->peer,
+            doing(connection->direction), connection->path, refusal);
+  else if (refusal != NULL)
     fprintf(stderr, "rdrecv: %s from %s: refused: %s\n", connection->name, connection->peer, refusal);
   else if (connection->is_open)
     fprintf(stderr, "rdrecv: %s from %s: ended to %s %s: %s, received %s, sent %s in %.1f s\n", connection->name,
@@ -97,15 +102,15 @@ void rd_serve_log_reloaded(const struct rd_serve_log *report, size_t clients) {
   if (report->json)
     write_json(json_pack("{s:s,s:i}", "event", "reloaded", "clients", (int)clients));
   else
-    fprintf(stderr, "rdrecv: reloaded the keys of %zu clients\n", clients);
+    fprintf(stderr, "rdrecv: reloaded the keys of %zu %s\n", clients, clients_word(clients));
 }
 
 void rd_serve_log_draining(const struct rd_serve_log *report, size_t sessions) {
   if (report->json)
     write_json(json_pack("{s:s,s:i}", "event", "draining", "sessions", (int)sessions));
   else
-    fprintf(stderr, "rdrecv: accepting no more clients; %zu sessions are finishing (send TERM again to end them)\n",
-            sessions);
+    fprintf(stderr, "rdrecv: accepting no more clients; %zu %s finishing (send TERM again to end them)\n", sessions,
+            sessions == 1 ? "session is" : "sessions are");
 }
 
 void rd_serve_log_failure(const struct rd_serve_log *report, const char *message) {
@@ -115,7 +120,11 @@ void rd_serve_log_failure(const struct rd_serve_log *report, const char *message
     fprintf(stderr, "rdrecv: %s\n", message);
 }
 
-static const char *doing(enum rd_serve_rights direction) {
+static const char *clients_word(size_t count) {
+  return count == 1 ? "client" : "clients";
+}
+
+static const char *doing(enum rd_rights direction) {
   static const char *const words[] = {"open", "read", "write", "change"};
   return words[direction & RD_RIGHTS_BOTH];
 }

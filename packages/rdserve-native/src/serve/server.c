@@ -186,9 +186,12 @@ static void take_message(struct server *server, struct rd_client_session *connec
   case RD_RELAY_OPENED:
     if (connection->is_open || !connection->is_session) break;
     connection->is_open = true;
-    connection->direction = (enum rd_serve_rights)(message->number & RD_RIGHTS_BOTH);
+    connection->direction = (enum rd_rights)(message->number & RD_RIGHTS_BOTH);
     memcpy(connection->path, message->text, sizeof connection->path);
     rd_serve_log_begin(&server->report, connection);
+    break;
+  case RD_RELAY_DENIED:
+    if (connection->is_session) memcpy(connection->refusal, message->text, sizeof connection->refusal);
     break;
   case RD_RELAY_MOVED:
     if (!connection->is_session) break;
@@ -290,7 +293,7 @@ static void remove_ended(struct server *server) {
       place = &one->next;
       continue;
     }
-    if (one->is_session) rd_serve_log_end(&server->report, one, NULL);
+    if (one->is_session) rd_serve_log_end(&server->report, one, one->refusal[0] != '\0' ? one->refusal : NULL);
     *place = one->next;
     rd_client_session_destroy(one);
   }

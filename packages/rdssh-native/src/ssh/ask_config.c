@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ssh/ask_config.h"
 
+#include "base/cleanup.h"
 #include "base/io.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +16,7 @@
 
 // Longer questions are left to rdpipe.
 #define WORDS_MAX 200
+#define READ_BYTES 16384u
 
 struct question {
   const char *words[WORDS_MAX + 1];
@@ -23,29 +26,56 @@ struct question {
   bool fits;
 };
 
+static pid_t ask(struct question *question, const char *ssh, const char *config_file, const char *const *options,
+                 const char *host, int *answer_fd);
 static bool is_binary(const char *path);
 static void add(struct question *question, const char *word);
-static bool start(const char *ssh, const struct question *question, int *answer_fd);
+static pid_t start(const char *ssh, const struct question *question, int *answer_fd);
 static _Noreturn void answer(const char *ssh, const struct question *question, int out_fd);
 
 void rd_ask_ssh_config(const char *ssh, const char *config_file, const char *const *options, const char *host) {
-  struct question question = {.fits = true};
+  struct question question;
   int answer_fd = -1;
-  add(&question, "ssh");
-  question.length = 0;
-  add(&question, "-G");
-  if (config_file != NULL) add(&question, "-F");
-  if (config_file != NULL) add(&question, config_file);
-  for (; *options != NULL; options++) {
-    add(&question, "-o");
-    add(&question, *options);
-  }
-  add(&question, "--");
-  add(&question, host);
-  if (!question.fits || !is_binary(ssh) || !start(ssh, &question, &answer_fd)) return;
+  if (ask(&question, ssh, config_file, options, host, &answer_fd) < 0) return;
   char value[sizeof question.lines + 16];
   snprintf(value, sizeof value, "%d%.*s", answer_fd, (int)question.length, question.lines);
   if (setenv(RD_SSH_CONFIG_VARIABLE, value, 1) < 0) close(answer_fd);
+}
+
+char *rd_read_ssh_config(const char *ssh, const char *config_file, const char *const *options, const char *host) {
+  struct question question;
+  RD_AUTO_CLOSE int answer_fd = -1;
+  pid_t child = ask(&question, ssh, config_file, options, host, &answer_fd);
+  if (child < 0) return NULL;
+  char *text = NULL;
+  size_t bytes = 0;
+  ssize_t got = 1;
+  while (got > 0) {
+    text = rd_memory_resize(text, bytes + READ_BYTES, 1);
+    got = rd_read_some(answer_fd, text + bytes, READ_BYTES);
+    if (got > 0) bytes += (size_t)got;
+  }
+  waitpid(child, NULL, 0);
+  if (got == 0 && bytes > 0 && text[bytes - 1] == '\0') return text;
+  free(text);
+  return NULL;
+}
+
+static pid_t ask(struct question *question, const char *ssh, const char *config_file, const char *const *options,
+                 const char *host, int *answer_fd) {
+  *question = (struct question){.fits = true};
+  add(question, "ssh");
+  question->length = 0;
+  add(question, "-G");
+  if (config_file != NULL) add(question, "-F");
+  if (config_file != NULL) add(question, config_file);
+  for (; *options != NULL; options++) {
+    add(question, "-o");
+    add(question, *options);
+  }
+  add(question, "--");
+  add(question, host);
+  return question->fits && is_binary(ssh) ? start(ssh, question, answer_fd) : -1;
 }
 
 static bool is_binary(const char *path) {
@@ -67,18 +97,21 @@ static void add(struct question *question, const char *word) {
   question->length += bytes;
 }
 
-static bool start(const char *ssh, const struct question *question, int *answer_fd) {
+// Returns -1 on failure.
+static pid_t start(const char *ssh, const struct question *question, int *answer_fd) {
   int ends[2];
-  if (pipe(ends) < 0) return false;
+  if (pipe(ends) < 0) return -1;
   pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
     answer(ssh, question, ends[1]);
   }
   close(ends[1]);
-  *answer_fd = ends[0];
-  if (child < 0) close(ends[0]);
-  return child > 0;
+  if (child < 0)
+    close(ends[0]);
+  else
+    *answer_fd = ends[0];
+  return child;
 }
 
 // Keeps no other descriptor open: a reader of this program's output waits for the last writer.

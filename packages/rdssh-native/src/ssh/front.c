@@ -7,6 +7,7 @@
 #include "ssh/ask_config.h"
 #include "ssh/command_line.h"
 #include "ssh/find_ssh.h"
+#include "ssh/forward_settings.h"
 #include "ssh/terminal_input.h"
 
 #include <signal.h>
@@ -28,10 +29,14 @@ static bool become(int argc, char **argv, struct rd_error *error);
 static bool become_child(char **command, struct rd_error *error);
 static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, int argc, char **argv,
                        struct rd_error *error);
-static bool become_ours(const struct rd_ssh_command_line *line, const char *rdpipe, const char *ssh,
-                        struct rd_error *error);
+static bool become_ours(const struct rd_ssh_command_line *line, const struct rd_ssh_forward_settings *settings,
+                        const char *rdpipe, const char *ssh, struct rd_error *error);
+static void read_forward_settings(const struct rd_ssh_command_line *line, const char *ssh,
+                                  struct rd_ssh_forward_settings *settings);
 static void ask_config(const struct rd_ssh_command_line *line, const char *ssh);
-static void add_forwards(struct words *words, const struct rd_ssh_command_line *line);
+static char **options_of(const struct rd_ssh_command_line *line);
+static void add_forwards(struct words *words, const struct rd_ssh_command_line *line,
+                         const struct rd_ssh_forward_settings *settings);
 static void add_command(struct words *words, const struct rd_ssh_command_line *line);
 static bool prepare_environment(struct rd_error *error);
 static void add_settings(struct words *words, const struct rd_ssh_command_line *line, const char *ssh);
@@ -59,8 +64,11 @@ static bool become(int argc, char **argv, struct rd_error *error) {
   rd_ssh_command_line_parse(&line, argc - 1, argv + 1, isatty(STDIN_FILENO));
   char found[4096];
   const char *ssh = line.ssh_program != NULL ? line.ssh_program : rd_find_ssh(rdpipe, found, sizeof found);
-  bool became = line.use == RD_SSH_ITSELF ? become_ssh(&line, ssh, argc - 2, argv + 2, error)
-                                          : become_ours(&line, rdpipe, ssh, error);
+  struct rd_ssh_forward_settings settings;
+  read_forward_settings(&line, ssh, &settings);
+  bool became = line.use == RD_SSH_ITSELF || settings.for_ssh ? become_ssh(&line, ssh, argc - 2, argv + 2, error)
+                                                              : become_ours(&line, &settings, rdpipe, ssh, error);
+  rd_ssh_forward_settings_destroy(&settings);
   rd_ssh_command_line_destroy(&line);
   return became;
 }
@@ -88,12 +96,12 @@ static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, 
 }
 
 // Becomes rdpipe, or rdforward, which starts rdpipe.
-static bool become_ours(const struct rd_ssh_command_line *line, const char *rdpipe, const char *ssh,
-                        struct rd_error *error) {
+static bool become_ours(const struct rd_ssh_command_line *line, const struct rd_ssh_forward_settings *settings,
+                        const char *rdpipe, const char *ssh, struct rd_error *error) {
   struct words words = {0};
   bool reads_terminal = line->use == RD_SSH_COMMAND && !line->no_input && isatty(STDIN_FILENO);
   if (reads_terminal && !rd_terminal_input_start(error)) return false;
-  if (line->use == RD_SSH_FORWARDS) add_forwards(&words, line);
+  if (line->use == RD_SSH_FORWARDS) add_forwards(&words, line, settings);
   if (line->use == RD_SSH_COMMAND && ssh != NULL) ask_config(line, ssh);
   add(&words, line->use == RD_SSH_FORWARDS ? rdpipe : "rdssh");
   add_settings(&words, line, ssh);
@@ -101,20 +109,41 @@ static bool become_ours(const struct rd_ssh_command_line *line, const char *rdpi
   return prepare_environment(error) && execute(&words, line->use == RD_SSH_FORWARDS ? OWN_PROGRAM : rdpipe, error);
 }
 
+// Without an answer ssh's defaults apply, except that every forward must listen.
+static void read_forward_settings(const struct rd_ssh_command_line *line, const char *ssh,
+                                  struct rd_ssh_forward_settings *settings) {
+  *settings = (struct rd_ssh_forward_settings){.all_or_none = true};
+  if (line->use != RD_SSH_FORWARDS || ssh == NULL) return;
+  char **options = options_of(line);
+  char *answer = rd_read_ssh_config(ssh, line->config_file, (const char *const *)options, line->host);
+  if (answer != NULL) rd_ssh_forward_settings_parse(settings, answer);
+  free(answer);
+  free(options);
+}
+
 static void ask_config(const struct rd_ssh_command_line *line, const char *ssh) {
+  char **options = options_of(line);
+  rd_ask_ssh_config(ssh, line->config_file, (const char *const *)options, line->host);
+  free(options);
+}
+
+static char **options_of(const struct rd_ssh_command_line *line) {
   struct words options = {0};
   for (size_t i = 0; i < line->options.count; i++) add(&options, line->options.items[i]);
   add(&options, NULL);
-  rd_ask_ssh_config(ssh, line->config_file, (const char *const *)options.items, line->host);
-  free(options.items);
+  return options.items;
 }
 
-static void add_forwards(struct words *words, const struct rd_ssh_command_line *line) {
+static void add_forwards(struct words *words, const struct rd_ssh_command_line *line,
+                         const struct rd_ssh_forward_settings *settings) {
   add(words, "rdhop");
   add(words, RD_FORWARD_NAME);
-  if (line->gateway_ports) add(words, "--gateway-ports");
+  if (line->gateway_ports || settings->gateway_ports) add(words, "--gateway-ports");
+  if (settings->replace_sockets) add(words, "--replace-sockets");
+  if (!settings->all_or_none) add(words, "--keep-going");
   if (line->background) add(words, "--background");
   for (size_t i = 0; i < line->forwards.count; i++) add(words, line->forwards.items[i]);
+  for (size_t i = 0; i < settings->forwards.count; i++) add(words, settings->forwards.items[i]);
   add(words, "--");
 }
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #define SUM_CHARACTERS ((size_t)SHA256_DIGEST_LENGTH * 2)
+#define STATIC_PREFIX "../" // seen from a dynamic agent, whose hops over TCP are static programs
 #define READ_BYTES (64u * 1024)
 
 static const char *const programs[] = {"rdhop", "rdtree"};
@@ -32,7 +33,8 @@ bool rd_program_sums_hold(const char *directory, const char *sums) {
   const char *prefix = has_dynamic ? "dynamic/" : "";
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
     if (!is_right(directory_fd, sums, prefix, programs[i])) return false;
-  return true;
+  bool starts_others = has_dynamic || sum_of(sums, STATIC_PREFIX "rdhop") != NULL;
+  return !starts_others || is_right(directory_fd, sums, has_dynamic ? "" : STATIC_PREFIX, "rdhop");
 }
 
 static bool is_right(int directory_fd, const char *sums, const char *prefix, const char *program) {

@@ -20,7 +20,7 @@ static void read_answer(int fd, char *answer, size_t answer_bytes);
 static void judge(int status, const char *answer, struct rd_error *why);
 
 bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_error *why) {
-  char answer[256];
+  char answer[sizeof why->message];
   int ends[2], status;
   if (pipe2(ends, O_CLOEXEC)) {
     rd_error_set_errno(why, RD_CODE_INTERNAL, "cannot create a pipe");

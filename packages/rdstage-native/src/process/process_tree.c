@@ -8,7 +8,7 @@
 #include <signal.h>
 
 #define ROUNDS_MAX 10
-#define GRACE_MS 2000
+#define GRACE_MS 3000
 #define SWEEP_EVERY_MS 20
 
 static bool list_tree(const struct rd_process_tree_sweep *sweep, struct rd_process_list *list, struct rd_error *error);

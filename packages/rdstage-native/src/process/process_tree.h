@@ -19,7 +19,7 @@ struct rd_process_tree_sweep {
   bool is_group; // end the processes of rd_process_list_group(), otherwise those of rd_process_list_below()
   pid_t excluded[RD_TREE_EXCLUDED_MAX];
   size_t excluded_count;
-  pid_t cleaners[RD_TREE_CLEANERS_MAX]; // processes that remove their temporary files on TERM
+  pid_t cleaners[RD_TREE_CLEANERS_MAX]; // processes that finish or remove their files on TERM
   size_t cleaner_count;
   int64_t began_ms;
   pid_t asked[64]; // other users' processes and cleaners that were sent TERM
@@ -31,7 +31,7 @@ struct rd_process_tree_sweep {
 bool rd_process_tree_sweep_is_over(const struct rd_process_tree_sweep *sweep, ssize_t left);
 
 // Makes one pass: SIGSTOP to all, then SIGKILL to all. Cleaners and other users' processes (rd_process_is_foreign())
-// get TERM, and KILL 2 s after the first pass. Returns the number of processes found, or -1 if /proc cannot be read.
+// get TERM, and KILL 3 s after the first pass. Returns the number of processes found, or -1 if /proc cannot be read.
 ssize_t rd_process_tree_sweep(struct rd_process_tree_sweep *sweep, struct rd_error *error);
 
 // Sends SIGSTOP to every process that rd_process_tree_sweep() would end, until no new process appears.

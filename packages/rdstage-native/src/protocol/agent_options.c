@@ -75,7 +75,7 @@ bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *opti
       if (!take_descriptor(optarg, &options->served.directory_fd, error)) return false;
       break;
     case OPTION_RIGHTS:
-      if (!rd_served_take_rights(&options->served, optarg)) return usage(error, "--rights takes read, write or both");
+      if (!rd_rights_named(optarg, &options->served.rights)) return usage(error, "--rights takes read, write or both");
       break;
     case OPTION_PORTS:
       if (!rd_served_take_ports(&options->served, optarg)) return usage(error, "--ports takes two ports, A-B");
@@ -116,7 +116,7 @@ static bool check(int argc, char **argv, struct rd_agent_options *options, struc
 static bool check_served(const struct rd_agent_options *options, struct rd_error *error) {
   const struct rd_served *served = &options->served;
   bool is_served = rd_served_is(served);
-  if (is_served != (served->reads || served->writes) || (!is_served && served->low_port > 0))
+  if (is_served != (served->rights != RD_RIGHTS_NONE) || (!is_served && served->low_port > 0))
     return usage(error, "--served and --rights go together, and --ports with them");
   if (is_served && (options->user_stdin >= 0 || options->user_stdout >= 0))
     return usage(error, "a served session has no user");

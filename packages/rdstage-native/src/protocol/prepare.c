@@ -4,6 +4,7 @@
 #include "base/hex.h"
 #include "base/json_lines.h"
 #include "base/memory.h"
+#include "base/option_table.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +14,6 @@
 #define OPEN_MAX_BYTES (RD_JSON_LINE_MAX_BYTES / 2)
 #define TIME_MAX_MS (30LL * 24 * 3600 * 1000)
 
-static void destroy_open(json_t *open);
 static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool decode_stages(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
@@ -59,7 +59,7 @@ void rd_prepare_destroy(struct rd_prepare_spec *prepare) {
     free(prepare->stages[i].ins);
     json_decref(prepare->stages[i].settings);
   }
-  for (size_t i = 0; i < prepare->link_count; i++) destroy_open(prepare->links[i].open);
+  for (size_t i = 0; i < prepare->link_count; i++) rd_json_destroy(prepare->links[i].open);
   free(prepare->stages);
   free(prepare->links);
   free(prepare);
@@ -95,15 +95,6 @@ bool rd_prepare_joins(const struct rd_stage_spec *stage, int64_t link, enum rd_h
   for (size_t i = 0; i < stage->in_count; i++)
     if (stage->ins[i] == link) return true;
   return stage->in_count == 0 && stage->in == link;
-}
-
-// Wipes every text in the object, because one is the hop's key.
-static void destroy_open(json_t *open) {
-  const char *name;
-  json_t *value;
-  json_object_foreach(open, name, value) if (json_is_string(value))
-      explicit_bzero((char *)(uintptr_t)json_string_value(value), json_string_length(value));
-  json_decref(open);
 }
 
 static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struct rd_error *error) {
@@ -261,8 +252,7 @@ static bool decode_links(json_t *array, struct rd_prepare_spec *prepare, struct 
 }
 
 static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
-  static const char *const names[] = {[RD_LINK_NULL] = "null", [RD_LINK_STDIN] = "stdin", [RD_LINK_STDOUT] = "stdout",
-                                      [RD_LINK_PIPE] = "pipe", [RD_LINK_HOP] = "hop",     [RD_LINK_LOCAL] = "local"};
+  static const char *const kinds[] = {"null", "stdin", "stdout", "pipe", "hop", "local", NULL}; // enum rd_link_kind
   json_int_t number;
   const char *kind;
   json_error_t why;
@@ -270,22 +260,22 @@ static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_err
   if (number < 0 || number > UINT32_MAX) return invalid(error, "a link's number is out of range");
   link->number = number;
   link->relay = -1;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (strcmp(kind, names[i]) != 0) continue;
-    link->kind = (enum rd_link_kind)i;
-    if (link->kind == RD_LINK_HOP) return decode_hop(object, link, error);
-    return link->kind != RD_LINK_LOCAL || decode_local(object, link, error);
-  }
-  return invalid(error, "unknown kind of link");
+  int found = rd_option_word(kind, kinds);
+  if (found < 0) return invalid(error, "unknown kind of link");
+  link->kind = (enum rd_link_kind)found;
+  if (link->kind == RD_LINK_HOP) return decode_hop(object, link, error);
+  return link->kind != RD_LINK_LOCAL || decode_local(object, link, error);
 }
 
 static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
   const char *end, *source = "null", *sink = "null";
   json_t *open;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:s,s?s,s?s,s:o}", "end", &end, "source", &source, "sink", &sink, "open",
-                     &open))
+  int rdma = false;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s?s,s?s,s?b,s:o}", "end", &end, "source", &source, "sink", &sink, "rdma",
+                     &rdma, "open", &open))
     return invalid(error, why.text);
+  link->rdma = rdma;
   link->side = strcmp(end, "send") == 0 ? RD_SIDE_SEND : RD_SIDE_RECV;
   if (link->side == RD_SIDE_RECV && strcmp(end, "recv") != 0) return invalid(error, "end is neither send nor recv");
   return decode_open(open, link, error) && decode_party(source, &link->source, error) &&

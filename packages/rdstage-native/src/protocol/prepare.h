@@ -48,6 +48,7 @@ struct rd_link_spec {
   enum rd_link_kind kind;
   enum rd_hop_side side; // of a hop
   enum rd_link_party source, sink;
+  bool rdma;     // of a hop: RDMA may be used
   int64_t relay; // if the source is RD_PARTY_RELAY: the link that receives, on this host, the stream to pass on
   json_t *open;  // of a hop or a local link: its settings, an object that only the hop programs decode
 };

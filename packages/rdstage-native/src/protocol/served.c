@@ -12,14 +12,6 @@
 #define LINKS_MAX 16u
 #define BUFFER_MAX_BYTES (64 << 20)
 
-static const struct {
-  const char *role;
-  bool reads, writes;
-} roles[] = {
-    {"scan", true, false},  {"read", true, false}, {"compare", false, true},
-    {"write", false, true}, {"copy", true, true},  {"clean", true, true},
-};
-
 static bool allows_stage(const struct rd_served *served, const struct rd_stage_spec *stage, struct rd_error *error);
 static void bound_hop(const struct rd_served *served, json_t *open);
 static bool read_port(const char *text, const char *end, uint16_t *port);
@@ -27,13 +19,6 @@ static bool refuse(struct rd_error *error, const char *reason);
 
 bool rd_served_is(const struct rd_served *served) {
   return served->directory_fd > 0;
-}
-
-bool rd_served_take_rights(struct rd_served *served, const char *text) {
-  bool both = strcmp(text, "both") == 0;
-  served->reads = both || strcmp(text, "read") == 0;
-  served->writes = both || strcmp(text, "write") == 0;
-  return served->reads || served->writes;
 }
 
 bool rd_served_take_ports(struct rd_served *served, const char *text) {
@@ -67,13 +52,14 @@ bool rd_served_allows_connection(const struct rd_served *served, const json_t *r
 
 static bool allows_stage(const struct rd_served *served, const struct rd_stage_spec *stage, struct rd_error *error) {
   if (stage->kind != RD_STAGE_TREE) return refuse(error, "only copies are served: no commands, and no files as stages");
-  const char *role = json_string_value(json_object_get(stage->settings, "role"));
-  for (size_t i = 0; role != NULL && i < sizeof roles / sizeof *roles; i++) {
-    if (strcmp(role, roles[i].role) != 0) continue;
-    if (roles[i].reads && !served->reads) return refuse(error, "this key may not read here");
-    return !roles[i].writes || served->writes || refuse(error, "this key may not write here");
-  }
-  return refuse(error, "unknown kind of copy");
+  enum rd_tree_role role;
+  bool is_known = rd_tree_role_named(json_string_value(json_object_get(stage->settings, "role")), &role);
+  // Only rdsend starts the role `send`.
+  enum rd_rights needed = is_known && role != RD_TREE_SEND ? rd_tree_roles[role].rights : RD_RIGHTS_NONE;
+  if (needed == RD_RIGHTS_NONE) return refuse(error, "unknown kind of copy");
+  unsigned lacks = needed & ~(unsigned)served->rights;
+  if (lacks & RD_RIGHTS_READ) return refuse(error, "this key may not read here");
+  return lacks == 0 || refuse(error, "this key may not write here");
 }
 
 // rdsend and rdrecv refuse a value of another type.
@@ -93,6 +79,6 @@ static bool read_port(const char *text, const char *end, uint16_t *port) {
 }
 
 static bool refuse(struct rd_error *error, const char *reason) {
-  rd_error_set(error, RD_CODE_USAGE, "the server refuses this: %s", reason);
+  rd_error_set(error, RD_CODE_USAGE, RD_SERVED_REFUSAL "%s", reason);
   return false;
 }

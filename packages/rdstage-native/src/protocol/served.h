@@ -3,18 +3,17 @@
 #ifndef RD_STAGE_SERVED_H
 #define RD_STAGE_SERVED_H
 
+#include "base/tree_role.h"
 #include "protocol/prepare.h"
 
 struct rd_served {
   int directory_fd; // 0: not such a session, and everything is allowed
-  bool reads, writes;
+  enum rd_rights rights;
   uint16_t low_port, high_port; // on which ends of hops may listen; 0: any
 };
 
 // Returns true in a session of `rdrecv --serve`.
 bool rd_served_is(const struct rd_served *served);
-// Parses "read", "write" or "both".
-bool rd_served_take_rights(struct rd_served *served, const char *text);
 // Parses "A-B".
 bool rd_served_take_ports(struct rd_served *served, const char *text);
 

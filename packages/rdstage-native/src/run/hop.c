@@ -170,6 +170,7 @@ static void on_path(void *context, const char *path, const struct rd_error *why)
 
 static bool start(struct rd_hop *hop, struct rd_error *error) {
   struct rd_hop_program_setup setup = {.side = hop->side,
+                                       .rdma = hop->link->rdma,
                                        .data_fd = hop->data_fd,
                                        .adopt_fd = hop->adopt_fd,
                                        .relay = hop->relay,

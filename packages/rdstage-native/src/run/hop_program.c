@@ -87,17 +87,20 @@ void rd_hop_program_ended(struct rd_hop_program *program) {
 void rd_hop_program_drain(struct rd_hop_program *program) {
   struct rd_error why;
   json_t *event;
-  int got = 0;
-  while (program->watch != NULL && (got = rd_json_lines_next(program->lines, &event, &why)) > 0)
+  enum rd_outcome got = RD_OUTCOME_AGAIN;
+  while (program->watch != NULL && (got = rd_json_lines_next(program->lines, &event, &why)) == RD_OUTCOME_DONE)
     hand_over(program, event);
-  if (got < 0) stop_reading(program, why.code != RD_CODE_ABORTED);
+  if (got == RD_OUTCOME_FAILED) stop_reading(program, why.code != RD_CODE_ABORTED);
   watch_again(program);
 }
 
 static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *setup, int agent_fd,
                      struct rd_error *error) {
   char path[PATH_MAX], number[8];
-  if (!rd_program_paths_find("rdhop", path, sizeof path, error)) return -1;
+  // The static program has the OpenSSL that rdpipe came with, which may encrypt faster than that of the host.
+  bool found = setup->rdma ? rd_program_paths_find("rdhop", path, sizeof path, error)
+                           : rd_program_paths_find_static("rdhop", path, sizeof path, error);
+  if (!found) return -1;
   snprintf(number, sizeof number, "%d", AGENT_FD);
   // An emulator of another CPU may replace the first word by the file's path.
   char file[] = "rdhop", name[8], option[] = "--agent-fd";

@@ -18,6 +18,7 @@ struct rd_relay_fds {
 
 struct rd_hop_program_setup {
   enum rd_hop_side side;     // selects the program
+  bool rdma;                 // needs the libraries of RDMA
   int data_fd;               // its input or output; borrowed
   int adopt_fd;              // a connected socket, passed on as RD_HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
   struct rd_relay_fds relay; // on a host in a chain; borrowed

@@ -23,6 +23,9 @@ struct rd_decider {
   struct rd_name_set *replaced; // files with several names at the target, of which one gets other content
 };
 
+static unsigned difference(struct rd_decider *decider, const struct rd_record *record,
+                           const struct rd_attributes *attributes, int fd, const char *name,
+                           const struct statx *status);
 static unsigned content_difference(const struct rd_decider *decider, const struct rd_record *record, int fd,
                                    const char *name);
 static bool has_digest_of(const struct rd_entry *entry, int fd, const char *name);
@@ -56,12 +59,25 @@ unsigned rd_decide_entry(struct rd_decider *decider, const struct rd_record *rec
                          const struct rd_attributes *attributes, int fd, const char *name) {
   struct statx status;
   if (fd < 0 || !rd_status_of_name(fd, name, &status)) return RD_REASON_NEW;
-  unsigned reasons = rd_difference_of(decider->settings, decider->owners, record, &status);
-  if (reasons & RD_REASON_TYPE) return reasons;
-  reasons |= content_difference(decider, record, fd, name);
-  reasons |= attribute_difference(decider, attributes, fd, name);
-  if (status.stx_nlink > 1 && rd_want_of(decider, record, reasons) == RD_WANT_ALL) note_replaced(decider, &status);
+  if (rd_is_newer(decider->settings, record, &status)) return 0;
+  unsigned reasons = difference(decider, record, attributes, fd, name, &status);
+  if ((reasons & RD_REASON_TYPE) || reasons == 0 || status.stx_nlink == 1) return reasons;
+  // The other name may be in a directory of --link-dest, which an earlier run linked it to.
+  if (decider->settings->link_dest_count > 0) reasons |= RD_REASON_SHARED;
+  if (rd_want_of(decider, record, reasons) == RD_WANT_ALL) note_replaced(decider, &status);
   return reasons;
+}
+
+bool rd_decide_newer(const struct rd_decider *decider, const struct rd_record *record, int fd, const char *name) {
+  struct statx status;
+  return decider->settings->update && fd >= 0 && rd_status_of_name(fd, name, &status) &&
+         rd_is_newer(decider->settings, record, &status);
+}
+
+bool rd_decide_same(struct rd_decider *decider, const struct rd_record *record, const struct rd_attributes *attributes,
+                    int fd, const char *name, struct statx *status) {
+  return fd >= 0 && rd_status_of_name(fd, name, status) &&
+         difference(decider, record, attributes, fd, name, status) == 0;
 }
 
 unsigned rd_decide_directory(struct rd_decider *decider, const struct rd_record *record,
@@ -75,6 +91,7 @@ unsigned rd_decide_link(struct rd_decider *decider, const struct rd_record *reco
   struct statx status, other;
   uint64_t identity[2];
   if (fd < 0 || !rd_status_of_name(fd, name, &status)) return RD_REASON_NEW;
+  if (rd_is_newer(decider->settings, record, &status)) return 0;
   if (!status_below(top_fd, record->entry.target, &other)) return RD_REASON_TARGET;
   if (status.stx_ino != other.stx_ino || rd_device_of(&status) != rd_device_of(&other)) return RD_REASON_TARGET;
   // The file that both names are of is about to be replaced under the other one.
@@ -88,6 +105,14 @@ enum rd_want rd_want_of(const struct rd_decider *decider, const struct rd_record
   if (reasons & RD_REASONS_OF_CONTENT) return RD_WANT_ALL;
   bool is_changed = record->type == RD_RECORD_FILE && (reasons & RD_REASON_TIME) && !is_verified(decider, record);
   return is_changed ? RD_WANT_ALL : RD_WANT_METADATA;
+}
+
+static unsigned difference(struct rd_decider *decider, const struct rd_record *record,
+                           const struct rd_attributes *attributes, int fd, const char *name,
+                           const struct statx *status) {
+  unsigned reasons = rd_difference_of(decider->settings, decider->owners, record, status);
+  if (reasons & RD_REASON_TYPE) return reasons;
+  return reasons | content_difference(decider, record, fd, name) | attribute_difference(decider, attributes, fd, name);
 }
 
 // The differences that the status does not show. A digest is computed only if it decides.

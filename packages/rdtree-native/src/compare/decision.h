@@ -14,9 +14,15 @@ void rd_decider_destroy(struct rd_decider *decider); // NULL-safe
 
 // The reasons (enum rd_reason) for which an entry of that `name` in the target's directory `fd` (-1: missing) is not
 // the same as `record`, a FILE, SYMLINK or SPECIAL, with these attributes; 0: it is. An entry that cannot be read
-// there counts as different.
+// there counts as different, and a file there that the settings keep because it is newer as the same.
 unsigned rd_decide_entry(struct rd_decider *decider, const struct rd_record *record,
                          const struct rd_attributes *attributes, int fd, const char *name);
+// True: the entry `name` of the directory `fd` (-1: missing) is the same as `record`, in all that is copied. `status`
+// is that entry's.
+bool rd_decide_same(struct rd_decider *decider, const struct rd_record *record, const struct rd_attributes *attributes,
+                    int fd, const char *name, struct statx *status);
+// True if -u skips the entry, because the target has a newer file, which may have other contents.
+bool rd_decide_newer(const struct rd_decider *decider, const struct rd_record *record, int fd, const char *name);
 // Of an ENTER: `status` is that of the open directory `fd`.
 unsigned rd_decide_directory(struct rd_decider *decider, const struct rd_record *record,
                              const struct rd_attributes *attributes, int fd, const struct statx *status);

@@ -21,7 +21,7 @@ static bool plan_decided(struct rd_plan *plan, const struct rd_target_tree *tree
 struct rd_decision_output *rd_decision_output_create(int fd, const struct rd_tree_settings *settings) {
   struct rd_decision_output *output = rd_memory_new(1, sizeof *output);
   output->is_share = settings->width > 0;
-  output->tally = rd_tally_create();
+  output->tally = rd_tally_create(settings->key);
   if (settings->plan == RD_PLAN_NONE)
     output->writer = rd_stream_writer_create(fd, output->is_share ? RD_STREAM_SHARE : RD_STREAM_DECISIONS);
   else
@@ -69,11 +69,10 @@ bool rd_decision_output_remove(struct rd_decision_output *output, const struct r
   return rd_plan_remove(output->plan, path, is_directory, error);
 }
 
-void rd_decision_output_report(const struct rd_decision_output *output) {
+void rd_decision_output_report(const struct rd_decision_output *output, uint64_t dropped, uint64_t skipped) {
   unsigned char digest[RD_DIGEST_TREE_BYTES];
-  if (output->plan != NULL) return;
   rd_tally_digest(output->tally, digest);
-  rd_events_decisions(digest, 0);
+  rd_events_decisions(digest, dropped, skipped);
 }
 
 bool rd_decision_output_end(struct rd_decision_output *output, const struct rd_record *record, uint64_t same,
@@ -93,5 +92,5 @@ static bool plan_decided(struct rd_plan *plan, const struct rd_target_tree *tree
   if (decided->reasons == 0) return true;
   bool is_entered = record->type == RD_RECORD_ENTER;
   RD_AUTO_FREE char *path = rd_target_tree_path(tree, is_entered ? (struct rd_bytes){0} : record->entry.name);
-  return rd_plan_entry(plan, record, path, decided->reasons, record->entry.want != RD_WANT_METADATA, error);
+  return rd_plan_entry(plan, record, path, decided->linked, decided->reasons, error);
 }

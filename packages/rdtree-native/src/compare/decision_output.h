@@ -14,6 +14,7 @@ struct rd_decided {
   const struct rd_record *record; // with what is wanted of it
   const struct rd_attributes *attributes;
   const struct rd_blocks *blocks; // of RD_WANT_RESUME; else NULL
+  const char *linked;             // RD_WANT_LINK in a plan: the path of the other name, for people; else NULL
   unsigned reasons;               // enum rd_reason
 };
 
@@ -32,8 +33,8 @@ bool rd_decision_output_decided(struct rd_decision_output *output, const struct 
                                 const struct rd_decided *decided, struct rd_error *error);
 bool rd_decision_output_remove(struct rd_decision_output *output, const struct rd_target_tree *tree,
                                struct rd_bytes name, bool is_directory, struct rd_error *error);
-// A `decisions` event of all that was sent; none of a plan.
-void rd_decision_output_report(const struct rd_decision_output *output);
+// A `decisions` event of all that was sent, of a plan nothing; `dropped`, `skipped`: as for rd_events_decisions().
+void rd_decision_output_report(const struct rd_decision_output *output, uint64_t dropped, uint64_t skipped);
 // `record`: the END; `same`: entries that were.
 bool rd_decision_output_end(struct rd_decision_output *output, const struct rd_record *record, uint64_t same,
                             struct rd_error *error);

@@ -10,8 +10,8 @@ static unsigned owner_difference(const struct rd_owner_map *owners, const struct
 static bool is_same_time(const struct rd_metadata *source, struct statx_timestamp target);
 
 const char *rd_reason_name(unsigned index) {
-  static const char *const names[RD_REASON_COUNT] = {"new",    "type", "size",  "time",  "digest", "target",
-                                                     "device", "mode", "owner", "group", "acl",    "xattr"};
+  static const char *const names[RD_REASON_COUNT] = {"new",  "type",  "size",  "time", "digest", "target", "device",
+                                                     "mode", "owner", "group", "acl",  "xattr",  "shared"};
   return names[index];
 }
 
@@ -25,6 +25,13 @@ unsigned rd_difference_of(const struct rd_tree_settings *settings, const struct 
   bool has_device = source->type == RD_RECORD_SPECIAL; // a LINK has none
   if (is_device && has_device && entry->device != rd_special_of(target)) reasons |= RD_REASON_DEVICE;
   return reasons;
+}
+
+bool rd_is_newer(const struct rd_tree_settings *settings, const struct rd_record *source, const struct statx *target) {
+  const struct rd_metadata *metadata = &source->entry.metadata;
+  if (!settings->update || !S_ISREG(metadata->mode) || !S_ISREG(target->stx_mode)) return false;
+  if (target->stx_mtime.tv_sec != metadata->mtime_s) return target->stx_mtime.tv_sec > metadata->mtime_s;
+  return target->stx_mtime.tv_nsec > metadata->mtime_ns;
 }
 
 static unsigned metadata_difference(const struct rd_tree_settings *settings, const struct rd_owner_map *owners,

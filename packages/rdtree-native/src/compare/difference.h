@@ -23,15 +23,20 @@ enum rd_reason {
   RD_REASON_GROUP = 1 << 9,
   RD_REASON_ACL = 1 << 10,
   RD_REASON_XATTR = 1 << 11,
+  RD_REASON_SHARED = 1 << 12, // it differs, and also has a name that must not change with it
 };
-#define RD_REASON_COUNT 12
+#define RD_REASON_COUNT 13
 #define RD_REASONS_OF_CONTENT                                                                                          \
-  (RD_REASON_NEW | RD_REASON_TYPE | RD_REASON_SIZE | RD_REASON_DIGEST | RD_REASON_TARGET | RD_REASON_DEVICE)
+  (RD_REASON_NEW | RD_REASON_TYPE | RD_REASON_SIZE | RD_REASON_DIGEST | RD_REASON_TARGET | RD_REASON_DEVICE |          \
+   RD_REASON_SHARED)
 const char *rd_reason_name(unsigned index); // of bit 1 << index
 
 // Type, size, device; with `archive` mode and owners too, as far as this process can set them; the time of files, and
 // with `archive` that of all. Not what needs another system call.
 unsigned rd_difference_of(const struct rd_tree_settings *settings, const struct rd_owner_map *owners,
                           const struct rd_record *source, const struct statx *target);
+
+// Returns true if the settings keep the target's entry because both are files, and its is newer.
+bool rd_is_newer(const struct rd_tree_settings *settings, const struct rd_record *source, const struct statx *target);
 
 #endif

@@ -65,13 +65,14 @@ void rd_plan_destroy(struct rd_plan *plan) {
   free(plan);
 }
 
-bool rd_plan_entry(struct rd_plan *plan, const struct rd_record *record, const char *path, unsigned reasons,
-                   bool is_content, struct rd_error *error) {
+bool rd_plan_entry(struct rd_plan *plan, const struct rd_record *record, const char *path, const char *linked,
+                   unsigned reasons, struct rd_error *error) {
+  bool is_content = record->entry.want != RD_WANT_METADATA;
   RD_AUTO_FREE char *shown = path_of(path, record->type == RD_RECORD_ENTER);
   struct line line = {.action = action_of(record, reasons, is_content), .path = shown, .reasons = reasons};
-  line.has_bytes = record->type == RD_RECORD_FILE && is_content;
+  line.has_bytes = record->type == RD_RECORD_FILE && is_content && linked == NULL;
   if (line.has_bytes) line.bytes = record->entry.size;
-  if (is_content) line.target = record->entry.target;
+  if (is_content) line.target = linked == NULL ? record->entry.target : rd_bytes_of(linked);
   count(plan, record, is_content);
   return put(plan, &line, error);
 }
@@ -100,6 +101,10 @@ static void count(struct rd_plan *plan, const struct rd_record *record, bool is_
     plan->metadata++;
     return;
   }
+  if (record->entry.want == RD_WANT_LINK) {
+    plan->links++;
+    return;
+  }
   plan->directories += record->type == RD_RECORD_ENTER;
   plan->links += record->type == RD_RECORD_SYMLINK || record->type == RD_RECORD_LINK;
   plan->specials += record->type == RD_RECORD_SPECIAL;
@@ -108,7 +113,7 @@ static void count(struct rd_plan *plan, const struct rd_record *record, bool is_
 }
 
 static const char *action_of(const struct rd_record *record, unsigned reasons, bool is_content) {
-  if (record->type == RD_RECORD_LINK) return rd_tree_action_name(RD_ACTION_LINK);
+  if (record->type == RD_RECORD_LINK || record->entry.want == RD_WANT_LINK) return rd_tree_action_name(RD_ACTION_LINK);
   if (!is_content) return rd_tree_action_name(RD_ACTION_METADATA);
   return rd_tree_action_name(reasons & RD_REASON_NEW ? RD_ACTION_NEW : RD_ACTION_CHANGED);
 }

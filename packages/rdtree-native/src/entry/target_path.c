@@ -43,6 +43,11 @@ void rd_target_close(struct rd_target *target) {
   target->name = NULL;
 }
 
+char *rd_target_directory_path(const struct rd_target *target) {
+  size_t count = target->name == NULL ? strlen(target->path) : (size_t)(target->name - target->path);
+  return count == 0 ? rd_memory_copy(".", 1) : rd_memory_copy(target->path, count);
+}
+
 // Returns the length of a path without the slashes at its end; "/" keeps its slash.
 static size_t without_slashes(const char *path, size_t count) {
   while (count > 1 && path[count - 1] == '/') count--;

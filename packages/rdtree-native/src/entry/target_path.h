@@ -22,5 +22,7 @@ enum rd_target_mode rd_target_place(const char *path, bool is_only_file);
 bool rd_target_open(struct rd_target *target, const char *path, enum rd_target_mode place, bool make_parents,
                     struct rd_error *error);
 void rd_target_close(struct rd_target *target); // NULL-safe
+// The path of the directory that entries of depth 0 go into, there or not. The caller frees it.
+char *rd_target_directory_path(const struct rd_target *target);
 
 #endif

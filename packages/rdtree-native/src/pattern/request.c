@@ -6,6 +6,7 @@
 #include "entry/source_path.h"
 #include "entry/target_path.h"
 #include "entry/xattrs.h"
+#include "pattern/listed.h"
 #include "pattern/pattern.h"
 
 #include <fcntl.h>
@@ -18,7 +19,8 @@
 struct rd_request {
   const struct rd_tree_settings *settings;
   struct rd_patterns *patterns;
-  const char **names; // of the sources that have one, sorted
+  struct rd_listed *listed; // NULL: no list, or an unknown one
+  const char **names;       // of the sources that have one, sorted
   size_t name_count;
   bool has_contents;   // one of the sources is the contents of a directory
   char *home_name;     // of the source `~`, as its entry has it; NULL: there was none
@@ -28,6 +30,8 @@ struct rd_request {
   unsigned depth;
   bool has_place, is_as, may_be_as; // `may_be_as`: a single file would become what the target names
   bool has_entries, has_entered_contents;
+  bool *is_offered; // of each source: one of its entries came
+  size_t offered;   // number of those sources
 };
 
 static void note_sources(struct rd_request *request);
@@ -36,6 +40,8 @@ static const char *fault_of(struct rd_request *request, const struct rd_record *
 static const char *fault_of_place(struct rd_request *request, enum rd_target_mode place);
 static const char *fault_of_entry(struct rd_request *request, const struct rd_record *record);
 static const char *fault_at_top(const struct rd_request *request, const struct rd_record *record);
+static const char *fault_of_end(const struct rd_request *request, const struct rd_record *record);
+static bool is_listed(struct rd_request *request, struct rd_bytes name, bool is_directory);
 static bool is_source(const struct rd_request *request, const struct rd_record *record);
 static bool is_home(const struct rd_request *request, const struct rd_record *record);
 static bool may_be_linked(const struct rd_request *request, struct rd_bytes path);
@@ -44,6 +50,7 @@ static bool is_kept_out(const struct rd_request *request, struct rd_bytes path);
 static const char *fault_of_removal(struct rd_request *request, struct rd_bytes name, int directory_fd);
 static bool is_excluded(struct rd_request *request, struct rd_bytes name, bool is_directory);
 static void follow(struct rd_request *request, const struct rd_record *record);
+static void note_offer(struct rd_request *request, uint32_t source);
 static void note_home(struct rd_request *request, const struct rd_entry *entry);
 static void enter(struct rd_request *request, struct rd_bytes name);
 static void leave(struct rd_request *request);
@@ -53,6 +60,7 @@ static bool refuse(struct rd_request *request, const struct rd_record *record, c
                    struct rd_error *error);
 static const char *noun_of(enum rd_record_type type);
 static struct rd_bytes shown(struct rd_request *request, const struct rd_record *record);
+static struct rd_bytes hidden_source(const struct rd_request *request);
 
 struct rd_request *rd_request_create(const struct rd_tree_settings *settings, struct rd_error *error) {
   struct rd_patterns *patterns = rd_patterns_create(settings, error);
@@ -60,6 +68,7 @@ struct rd_request *rd_request_create(const struct rd_tree_settings *settings, st
   struct rd_request *request = rd_memory_new(1, sizeof *request);
   request->settings = settings;
   request->patterns = patterns;
+  request->listed = rd_listed_create(settings);
   note_sources(request);
   return request;
 }
@@ -67,7 +76,9 @@ struct rd_request *rd_request_create(const struct rd_tree_settings *settings, st
 void rd_request_destroy(struct rd_request *request) {
   if (request == NULL) return;
   rd_patterns_destroy(request->patterns);
+  rd_listed_destroy(request->listed);
   free(request->names);
+  free(request->is_offered);
   free(request->home_name);
   free(request->path);
   free(request);
@@ -84,6 +95,7 @@ bool rd_request_check(struct rd_request *request, const struct rd_record *record
 static void note_sources(struct rd_request *request) {
   const struct rd_tree_settings *settings = request->settings;
   request->names = rd_memory_new(settings->source_count + 1, sizeof *request->names);
+  request->is_offered = rd_memory_new(settings->source_count + 1, sizeof *request->is_offered);
   for (size_t i = 0; i < settings->source_count; i++) {
     const char *name = rd_source_path_name(settings->sources[i]);
     if (name == NULL) continue;
@@ -112,6 +124,8 @@ static const char *fault_of(struct rd_request *request, const struct rd_record *
     return settings->target == NULL ? NULL : fault_of_place(request, record->place);
   case RD_RECORD_REMOVE:
     return settings->target == NULL ? NULL : fault_of_removal(request, record->entry.name, directory_fd);
+  case RD_RECORD_END:
+    return settings->role == RD_TREE_COMPARE ? fault_of_end(request, record) : NULL;
   default:
     return rd_record_is_entry(record->type) ? fault_of_entry(request, record) : NULL;
   }
@@ -129,12 +143,18 @@ static const char *fault_of_entry(struct rd_request *request, const struct rd_re
   bool is_directory = record->type == RD_RECORD_ENTER;
   if (is_directory && !settings->recursive) return "without -r";
   if (is_directory && request->depth == RD_DEPTH_MAX) return "too deep";
-  if ((record->type == RD_RECORD_SPECIAL || record->type == RD_RECORD_LINK) && !settings->archive) return "without -a";
+  bool needs_archive = record->type == RD_RECORD_LINK ||
+                       (record->type == RD_RECORD_SPECIAL && settings->role != RD_TREE_COMPARE); // which skips it
+  if (needs_archive && !settings->archive) return "without -a";
+  bool is_linked = record->entry.want == RD_WANT_LINK && settings->target != NULL;
+  if (is_linked && record->entry.link_dest >= settings->link_dest_count) return "without --link-dest";
   const char *fault = NULL;
   if (request->depth == 0)
     fault = fault_at_top(request, record);
   else if (is_excluded(request, record->entry.name, is_directory))
     fault = "excluded";
+  else if (!is_listed(request, record->entry.name, is_directory))
+    fault = "not in the list";
   if (fault != NULL || record->type != RD_RECORD_LINK) return fault;
   return may_be_linked(request, record->entry.target) ? NULL : "a link to what was not asked for";
 }
@@ -149,6 +169,20 @@ static const char *fault_at_top(const struct rd_request *request, const struct r
   if (settings->source_count > 0 && needs_place && !request->has_place) return "the target is not yet known";
   bool is_only_file = settings->source_count == 1 && !is_directory;
   return is_only_file && request->may_be_as && !request->is_as ? "the target is not a directory" : NULL;
+}
+
+// `name` in the present directory. The only source is the contents of a directory, so that the path from the target is
+// that of the list.
+static bool is_listed(struct rd_request *request, struct rd_bytes name, bool is_directory) {
+  if (request->listed == NULL) return true;
+  size_t bytes = append(request, name);
+  return rd_listed_covers(request->listed, (struct rd_bytes){request->path, bytes}, is_directory);
+}
+
+// Of scan: a source that neither has an entry nor counts as a failure was hidden.
+static const char *fault_of_end(const struct rd_request *request, const struct rd_record *record) {
+  size_t missing = request->settings->source_count - request->offered;
+  return missing > record->end.failures ? "no reason was given" : NULL;
 }
 
 static bool is_source(const struct rd_request *request, const struct rd_record *record) {
@@ -170,6 +204,7 @@ static bool is_home(const struct rd_request *request, const struct rd_record *re
 // A path from the target, whose file came before or is there already.
 static bool may_be_linked(const struct rd_request *request, struct rd_bytes path) {
   if (request->settings->source_count == 0) return true;
+  if (request->listed != NULL && !rd_listed_covers(request->listed, path, false)) return false;
   if (request->has_contents && !is_kept_out(request, path)) return true;
   const unsigned char *slash = memchr(path.at, '/', path.count);
   struct rd_bytes first = {path.at, slash == NULL ? path.count : (size_t)(slash - path.at)}, rest = {0};
@@ -225,8 +260,15 @@ static void follow(struct rd_request *request, const struct rd_record *record) {
   }
   if (!rd_record_is_entry(record->type)) return;
   request->has_entries = true;
+  if (request->depth == 0) note_offer(request, record->entry.source);
   if (request->depth == 0) note_home(request, &record->entry);
   if (record->type == RD_RECORD_ENTER) enter(request, record->entry.name);
+}
+
+static void note_offer(struct rd_request *request, uint32_t source) {
+  if (source >= request->settings->source_count || request->is_offered[source]) return;
+  request->is_offered[source] = true;
+  request->offered++;
 }
 
 static void note_home(struct rd_request *request, const struct rd_entry *entry) {
@@ -273,8 +315,9 @@ static bool refuse(struct rd_request *request, const struct rd_record *record, c
                    struct rd_error *error) {
   struct rd_bytes text = shown(request, record);
   size_t cut = text.count > SHOWN_BYTES ? text.count - SHOWN_BYTES : 0;
-  rd_error_set(error, RD_CODE_NOT_REQUESTED, "%s%s that was not asked for: \"%s%.*s\" (%s)",
-               request->settings->alone ? "received " : "", noun_of(record->type), cut > 0 ? "…" : "",
+  const char *relation = record->type == RD_RECORD_END ? "was asked for" : "was not asked for";
+  rd_error_set(error, RD_CODE_NOT_REQUESTED, "%s%s that %s: \"%s%.*s\" (%s)",
+               request->settings->alone ? "received " : "", noun_of(record->type), relation, cut > 0 ? "…" : "",
                (int)(text.count - cut), text.count == 0 ? "" : (const char *)text.at + cut, fault);
   return false;
 }
@@ -287,6 +330,8 @@ static const char *noun_of(enum rd_record_type type) {
     return "an attribute";
   case RD_RECORD_PLACE:
     return "a target";
+  case RD_RECORD_END:
+    return "nothing of a source";
   case RD_RECORD_REMOVE:
     return "a removal";
   case RD_RECORD_ENTER:
@@ -306,6 +351,15 @@ static struct rd_bytes shown(struct rd_request *request, const struct rd_record 
   if (record->type == RD_RECORD_OWNER) return record->owner.name;
   if (record->type == RD_RECORD_XATTR) return record->xattr.name;
   if (record->type == RD_RECORD_PLACE) return rd_bytes_of(request->settings->target);
+  if (record->type == RD_RECORD_END) return hidden_source(request);
   size_t bytes = append(request, record->entry.name);
   return (struct rd_bytes){request->path, bytes};
+}
+
+// The first one.
+static struct rd_bytes hidden_source(const struct rd_request *request) {
+  size_t source = 0;
+  while (request->is_offered[source]) source++;
+  const char *text = request->settings->sources[source], *name = rd_source_path_name(text);
+  return rd_bytes_of(name == NULL || *name == '\0' ? text : name);
 }

@@ -48,7 +48,7 @@ static bool take(struct reading *reading, const struct rd_record *record, struct
     rd_ahead_keep_blocks(reading->ahead, record);
     return true;
   }
-  if (record->type == RD_RECORD_FILE && record->entry.want != RD_WANT_METADATA)
+  if (record->type == RD_RECORD_FILE && (record->entry.want == RD_WANT_ALL || record->entry.want == RD_WANT_RESUME))
     return rd_ahead_add(reading->ahead, record, rd_named_directories(reading->named), error);
   return rd_ahead_pass(reading->ahead, record, error);
 }

@@ -24,6 +24,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t progress_at_ms;
 static atomic_uint_fast64_t failures;
 
+static void emit_totals(const struct rd_tree_totals *totals, const char *path, bool is_done);
 static json_t *hex_of(const char *path);
 static void emit(json_t *object);
 
@@ -43,14 +44,16 @@ void rd_events_progress(const struct rd_tree_totals *totals, const char *path, b
   if (is_due) progress_at_ms = now_ms;
   pthread_mutex_unlock(&lock);
   if (!is_due) return;
-  emit(json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:b}", "event", "progress", "entries",
-                 (json_int_t)totals->entries, "files", (json_int_t)totals->files, "bytes", (json_int_t)totals->bytes,
-                 "same", (json_int_t)totals->same, "same_files", (json_int_t)totals->same_files, "same_bytes",
-                 (json_int_t)totals->same_bytes, "sent_bytes", (json_int_t)totals->sent_bytes, "removed",
-                 (json_int_t)totals->removed, "failed", (json_int_t)totals->failed, "links", (json_int_t)totals->links,
-                 "directories", (json_int_t)totals->directories, "resumed_bytes", (json_int_t)totals->resumed_bytes,
-                 "owners_refused", (json_int_t)totals->owners_refused, "path",
-                 path == NULL ? json_null() : hex_of(path), "done", is_last));
+  emit_totals(totals, path, is_last);
+}
+
+void rd_events_totals(const struct rd_tree_totals *totals) {
+  if (!rd_lines_are_wanted()) emit_totals(totals, NULL, false);
+}
+
+void rd_events_kept(const char *path, uint64_t bytes) {
+  if (!rd_lines_are_wanted())
+    emit(json_pack("{s:s,s:o,s:I}", "event", "kept", "path", hex_of(path), "bytes", (json_int_t)bytes));
 }
 
 void rd_events_failed(const char *path, int number, const char *text) {
@@ -101,11 +104,12 @@ void rd_events_slowest(bool is_directories, const struct rd_slow_path *paths, si
   emit(json_pack("{s:s,s:s,s:o}", "event", "slowest", "of", is_directories ? "directories" : "files", "paths", list));
 }
 
-void rd_events_decisions(const unsigned char digest[RD_DIGEST_TREE_BYTES], uint64_t dropped) {
+void rd_events_decisions(const unsigned char digest[RD_DIGEST_TREE_BYTES], uint64_t dropped, uint64_t skipped) {
   char text[2 * RD_DIGEST_TREE_BYTES + 1];
   rd_hex_encode(digest, RD_DIGEST_TREE_BYTES, text, sizeof text);
   if (!rd_lines_are_wanted())
-    emit(json_pack("{s:s,s:s,s:I}", "event", "decisions", "digest", text, "dropped", (json_int_t)dropped));
+    emit(json_pack("{s:s,s:s,s:I,s:I}", "event", "decisions", "digest", text, "dropped", (json_int_t)dropped, "skipped",
+                   (json_int_t)skipped));
 }
 
 void rd_events_fatal(const struct rd_error *error) {
@@ -113,6 +117,17 @@ void rd_events_fatal(const struct rd_error *error) {
     rd_lines_fatal(error);
   else
     emit(json_pack("{s:s,s:s,s:s}", "event", "fatal", "code", rd_code_name(error->code), "message", error->message));
+}
+
+static void emit_totals(const struct rd_tree_totals *totals, const char *path, bool is_done) {
+  emit(json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:b}", "event", "progress", "entries",
+                 (json_int_t)totals->entries, "files", (json_int_t)totals->files, "bytes", (json_int_t)totals->bytes,
+                 "same", (json_int_t)totals->same, "same_files", (json_int_t)totals->same_files, "same_bytes",
+                 (json_int_t)totals->same_bytes, "sent_bytes", (json_int_t)totals->sent_bytes, "removed",
+                 (json_int_t)totals->removed, "failed", (json_int_t)totals->failed, "links", (json_int_t)totals->links,
+                 "directories", (json_int_t)totals->directories, "resumed_bytes", (json_int_t)totals->resumed_bytes,
+                 "owners_refused", (json_int_t)totals->owners_refused, "path",
+                 path == NULL ? json_null() : hex_of(path), "done", is_done));
 }
 
 // A path may contain any bytes, and be as long as the tree is deep.

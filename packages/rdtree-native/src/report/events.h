@@ -13,9 +13,9 @@ struct rd_tree_totals {
   uint64_t same;                   // compare: entries that the target already has unchanged
   uint64_t same_files, same_bytes; // compare: files whose contents the target already has, whatever their metadata
   uint64_t sent_bytes;             // write: bytes of contents received
-  uint64_t removed, failed, links, directories;
-  uint64_t resumed_bytes;  // write: bytes of partial files that were not sent again
-  uint64_t owners_refused; // write: entries whose owner could not be set
+  uint64_t removed, failed, links, directories; // compare: `removed` are names to be removed
+  uint64_t resumed_bytes;                       // write: bytes of partial files that were not sent again
+  uint64_t owners_refused;                      // write: entries whose owner could not be set
 };
 
 enum rd_tree_action {
@@ -30,6 +30,10 @@ const char *rd_tree_action_name(enum rd_tree_action action); // "new", "changed"
 // `progress`: the totals so far and the current path (NULL: none), at most every 250 ms. `is_last`: always emitted,
 // with `done` true.
 void rd_events_progress(const struct rd_tree_totals *totals, const char *path, bool is_last);
+// `progress` of a program that ends before its work is done.
+void rd_events_totals(const struct rd_tree_totals *totals);
+// `kept`: the first bytes of a file that the next run does not need again.
+void rd_events_kept(const char *path, uint64_t bytes);
 // `failed`: one path, with a text for the user and the errno of a system call (0: none), whose description is appended
 // to the text. Counts in rd_events_failures(), but not in any totals.
 void rd_events_failed(const char *path, int number, const char *text);
@@ -43,9 +47,9 @@ struct rd_slow_path {
   uint64_t bytes, ns;
 };
 void rd_events_slowest(bool is_directories, const struct rd_slow_path *paths, size_t count);
-// `decisions`: the digest of a tally, and the files that the source could not give; of compare and write, whose digests
-// differ if a program between them left something out.
-void rd_events_decisions(const unsigned char digest[RD_DIGEST_TREE_BYTES], uint64_t dropped);
+// `decisions`: of compare and write, whose digests of a tally differ if a program between them left something out.
+// `dropped`: paths that the source's host says it could not give; `skipped`: special files without -a.
+void rd_events_decisions(const unsigned char digest[RD_DIGEST_TREE_BYTES], uint64_t dropped, uint64_t skipped);
 // The number of paths that failed so far, in all threads.
 uint64_t rd_events_failures(void);
 // `fatal`: the reason why this program ends.

@@ -50,10 +50,9 @@ bool rd_send_plain(struct rd_scan *scan, const char *name, const struct statx *s
   }
   if (S_ISLNK(status->stx_mode)) return send_symlink(scan, name, &record, error);
   if (!scan->settings->archive) {
-    // Not a failure, but the record also protects the target's entry of that name from removal.
+    // Compare skips the record, which accounts for a source, and protects the target's entry from removal.
     scan->specials_skipped++;
-    record.type = RD_RECORD_FAILED;
-    return rd_stream_put(scan->writer, &record, error);
+    return scan->settings->role == RD_TREE_SEND || rd_stream_put(scan->writer, &record, error);
   }
   bool is_readable;
   record.entry.device = rd_special_of(status);

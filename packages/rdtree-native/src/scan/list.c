@@ -2,6 +2,8 @@
 #include "scan/list.h"
 
 #include "base/cleanup.h"
+#include "base/io.h"
+#include "entry/list_path.h"
 #include "entry/metadata.h"
 #include "scan/walk.h"
 
@@ -12,10 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
+// The list: the text of the settings, then what comes from `fd`.
+struct text {
+  const struct rd_tree_settings *settings;
+  size_t taken; // of the settings' text
+  int fd;
+};
+
+static ssize_t read_text(void *context, char *to, size_t room);
 static bool send_all(struct rd_scan *scan, FILE *file, struct rd_error *error);
 static bool send_path(struct rd_scan *scan, char *path, size_t count, struct rd_error *error);
-static bool is_below(const char *path);
-static bool simplify(char *path);
 static bool leave_others(struct rd_scan *scan, const char *path, struct rd_error *error);
 static char *rest_of(struct rd_scan *scan, char *path);
 static bool enter_parents(struct rd_scan *scan, char *path, char **last, struct rd_error *error);
@@ -26,16 +34,25 @@ static bool send_directory(struct rd_scan *scan, const char *name, const struct 
 static bool find(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent, struct rd_error *error);
 
 bool rd_list_send(struct rd_scan *scan, int fd, struct rd_error *error) {
-  RD_AUTO_CLOSE int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  FILE *file = own < 0 ? NULL : fdopen(own, "r");
+  struct text text = {.settings = scan->settings, .fd = fd};
+  FILE *file = fopencookie(&text, "r", (cookie_io_functions_t){.read = read_text});
   if (file == NULL) {
     rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read the list of paths");
     return false;
   }
-  (void)rd_take_fd(&own);
   bool is_sent = send_all(scan, file, error) && leave_others(scan, "", error);
   fclose(file);
   return is_sent;
+}
+
+static ssize_t read_text(void *context, char *to, size_t room) {
+  struct text *text = context;
+  size_t left = text->settings->list_bytes - text->taken;
+  if (left == 0) return rd_read_some(text->fd, to, room);
+  if (room > left) room = left;
+  memcpy(to, text->settings->list_text + text->taken, room);
+  text->taken += room;
+  return (ssize_t)room;
 }
 
 static bool send_all(struct rd_scan *scan, FILE *file, struct rd_error *error) {
@@ -54,43 +71,15 @@ static bool send_all(struct rd_scan *scan, FILE *file, struct rd_error *error) {
 }
 
 static bool send_path(struct rd_scan *scan, char *path, size_t count, struct rd_error *error) {
-  if (strlen(path) != count || !is_below(path)) {
+  char *last;
+  bool is_directory;
+  if (!rd_list_path_simplify(path, count, &is_directory)) {
     // Reported relative to the root of the source.
     return leave_others(scan, "", error) &&
            rd_send_failed(scan, path, 0, "not copied: it is not a path below the source", error);
   }
-  char *last;
-  bool is_directory = simplify(path);
   if (!leave_others(scan, path, error) || !enter_parents(scan, rest_of(scan, path), &last, error)) return false;
   return last == NULL || send_last(scan, last, is_directory, error);
-}
-
-static bool is_below(const char *path) {
-  if (*path == '/') return false;
-  for (const char *name = path; *name != '\0'; name += strspn(name, "/")) {
-    size_t count = strcspn(name, "/");
-    if (count > RD_NAME_MAX_BYTES || (count == 2 && memcmp(name, "..", 2) == 0)) return false;
-    name += count;
-  }
-  return true;
-}
-
-// Removes empty names and ".". Returns true if the path is written as that of a directory.
-static bool simplify(char *path) {
-  char *to = path;
-  bool is_directory = false;
-  for (const char *name = path; *name != '\0';) {
-    size_t count = strcspn(name, "/");
-    bool is_name = count > 1 || (count == 1 && *name != '.');
-    if (is_name && to != path) *to++ = '/';
-    if (is_name) memmove(to, name, count);
-    to += is_name ? count : 0;
-    name += count;
-    is_directory = !is_name || *name == '/';
-    name += *name == '/';
-  }
-  *to = '\0';
-  return is_directory;
 }
 
 // Leaves the directories that do not contain `path`, but not the source itself; for "" all directories below the

@@ -5,8 +5,8 @@
 
 #include "scan/entry_records.h"
 
-// Reads the list from `fd` as it arrives, and sends each path with the directories above it. The source must have been
-// entered. Returns false if the list cannot be read or the copy cannot continue.
+// Reads the list from the settings and `fd`, as it arrives, and sends each path with the directories above it. The
+// source must have been entered. Returns false if the list cannot be read or the copy cannot continue.
 bool rd_list_send(struct rd_scan *scan, int fd, struct rd_error *error);
 
 #endif

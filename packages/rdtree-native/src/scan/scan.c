@@ -7,6 +7,7 @@
 #include "scan/walk.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,8 +95,8 @@ static bool send_end(struct rd_scan *scan, struct rd_error *error) {
                           .end = {scan->totals.entries, scan->totals.bytes, scan->totals.failed}};
   if (!rd_stream_put(scan->writer, &end, error) || !rd_stream_flush(scan->writer, error)) return false;
   if (scan->specials_skipped > 0)
-    rd_events_warning("%llu special files were skipped (to copy them, use -a)",
-                      (unsigned long long)scan->specials_skipped);
+    rd_events_warning("%" PRIu64 " special file%s skipped (to copy %s, use -a)", scan->specials_skipped,
+                      scan->specials_skipped == 1 ? " was" : "s were", scan->specials_skipped == 1 ? "it" : "them");
   if (scan->settings->role == RD_TREE_SCAN) rd_events_progress(&scan->totals, NULL, true);
   return true;
 }

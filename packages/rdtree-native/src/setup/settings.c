@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/settings.h"
 
+#include "base/cleanup.h"
 #include "base/hex.h"
 #include "base/memory.h"
+#include "base/option_table.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -11,18 +13,22 @@
 
 #define SOURCES_MAX (1u << 20) // a request has at most 16 MiB
 #define PATTERNS_MAX 65536u
-#define JOBS_MAX 64
 #define WIDTH_MAX 10000 // as many hosts as a list has
 #define THREADS_MAX 8   // that are not asked for
 
 static bool decode_object(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
 static bool decode_part(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
-static bool decode_role(const char *name, struct rd_tree_settings *settings, struct rd_error *error);
-static bool decode_flags(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
+static const char *decode_options(const json_t *object, struct rd_tree_settings *settings);
+static bool get_number(const json_t *value, json_int_t least, json_int_t most, uint64_t *out);
+static bool get_flag(const json_t *value, bool *out);
+static bool get_word(const json_t *value, const char *const *words, int *out);
+static bool decode_list(const json_t *hex, struct rd_tree_settings *settings, struct rd_error *error);
+static bool decode_key(const json_t *hex, struct rd_tree_settings *settings, struct rd_error *error);
 static bool decode_sources(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error);
+static bool decode_link_dests(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error);
 static bool decode_patterns(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error);
 static bool decode_run(const char *run, struct rd_tree_settings *settings, struct rd_error *error);
-static bool index_of(const char *name, const char *const *names, size_t count, int *index);
+static char *bytes_of(const json_t *hex, size_t *bytes);
 static char *text_of(const json_t *hex);
 static char *path_of(const json_t *hex);
 static bool has_paths(const struct rd_tree_settings *settings, struct rd_error *error);
@@ -44,16 +50,19 @@ struct rd_tree_settings *rd_tree_settings_decode(const char *text, size_t bytes,
 void rd_tree_settings_destroy(struct rd_tree_settings *settings) {
   if (settings == NULL) return;
   for (size_t i = 0; i < settings->source_count; i++) free(settings->sources[i]);
+  for (size_t i = 0; i < settings->link_dest_count; i++) free(settings->link_dests[i]);
   for (size_t i = 0; i < settings->pattern_count; i++) free(settings->patterns[i].text);
   free(settings->sources);
+  free(settings->link_dests);
   free(settings->patterns);
   free(settings->target);
+  free(settings->list_text);
   free(settings->host);
   free(settings);
 }
 
 unsigned rd_tree_threads(const struct rd_tree_settings *settings, bool mostly_wait) {
-  if (settings->jobs > 0) return settings->jobs;
+  if (settings->jobs > 0) return (unsigned)settings->jobs;
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   if (mostly_wait || processors > THREADS_MAX) return THREADS_MAX;
   return processors < 1 ? 1 : (unsigned)processors;
@@ -61,21 +70,61 @@ unsigned rd_tree_threads(const struct rd_tree_settings *settings, bool mostly_wa
 
 static bool decode_object(json_t *object, struct rd_tree_settings *settings, struct rd_error *error) {
   const char *role, *run;
-  json_t *sources = NULL, *patterns = NULL;
-  const json_t *target = NULL;
-  json_int_t jobs = 0, remove_most = 0;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?o,s?o,s?o,s?I,s?I}", "role", &role, "run", &run, "sources", &sources,
-                     "patterns", &patterns, "target", &target, "jobs", &jobs, "remove_most", &remove_most))
-    return invalid(error, why.text);
-  if (jobs < 0 || jobs > JOBS_MAX) return invalid(error, "jobs is out of range");
-  settings->jobs = (unsigned)jobs;
-  if (remove_most < 0) return invalid(error, "remove_most is out of range");
-  if (json_object_get(object, "remove_most") != NULL) settings->remove_most = (uint64_t)remove_most;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:s}", "role", &role, "run", &run)) return invalid(error, why.text);
+  const json_t *target = json_object_get(object, "target");
   if (target != NULL && (settings->target = path_of(target)) == NULL) return invalid(error, "target is not a path");
-  return decode_part(object, settings, error) && decode_role(role, settings, error) &&
-         decode_run(run, settings, error) && decode_flags(object, settings, error) &&
-         decode_sources(sources, settings, error) && decode_patterns(patterns, settings, error);
+  if (!rd_tree_role_named(role, &settings->role)) return invalid(error, "unknown role");
+  const char *wrong = decode_options(object, settings);
+  if (wrong != NULL) return invalid(error, wrong);
+  return decode_part(object, settings, error) && decode_run(run, settings, error) &&
+         decode_list(json_object_get(object, "list_text"), settings, error) &&
+         decode_key(json_object_get(object, "key"), settings, error) &&
+         decode_sources(json_object_get(object, "sources"), settings, error) &&
+         decode_patterns(json_object_get(object, "patterns"), settings, error) &&
+         decode_link_dests(json_object_get(object, "link_dests"), settings, error);
+}
+
+// Returns the name of the field that is wrong, or NULL.
+static const char *decode_options(const json_t *object, struct rd_tree_settings *settings) {
+#define NUMBER(name, row)                                                                                              \
+  if (!get_number(json_object_get(object, #name), RD_##row##_MIN, RD_##row##_MAX, &settings->name)) return #name;
+#define FLAG(name, row)                                                                                                \
+  if (!get_flag(json_object_get(object, #name), &settings->name)) return #name;
+  RD_TREE_OPTIONS(NUMBER, FLAG)
+  FLAG(paths, )
+  FLAG(alone, )
+  int list, plan, report;
+  if (!get_word(json_object_get(object, "list"), (const char *const[]){"none", "lines", "nul", NULL}, &list))
+    return "list";
+  if (!get_word(json_object_get(object, "plan"), (const char *const[]){"none", "text", "json", NULL}, &plan))
+    return "plan";
+  if (!get_word(json_object_get(object, "report"), (const char *const[]){"events", "quiet", "text", "verbose", NULL},
+                &report))
+    return "report";
+  settings->list = (enum rd_tree_list)list;
+  settings->plan = (enum rd_tree_plan)plan;
+  settings->report = (enum rd_tree_output)report;
+  return NULL;
+}
+
+// Leaves *out unchanged if absent.
+static bool get_number(const json_t *value, json_int_t least, json_int_t most, uint64_t *out) {
+  if (value == NULL) return true;
+  json_int_t number = json_integer_value(value);
+  *out = (uint64_t)number;
+  return json_is_integer(value) && number >= least && number <= most;
+}
+
+static bool get_flag(const json_t *value, bool *out) {
+  *out = json_is_true(value);
+  return value == NULL || json_is_boolean(value);
+}
+
+// The first word if absent.
+static bool get_word(const json_t *value, const char *const *words, int *out) {
+  *out = value == NULL ? 0 : rd_option_word(json_string_value(value), words);
+  return *out >= 0;
 }
 
 // Of a copy to several targets.
@@ -93,46 +142,18 @@ static bool decode_part(json_t *object, struct rd_tree_settings *settings, struc
   return true;
 }
 
-static bool decode_role(const char *name, struct rd_tree_settings *settings, struct rd_error *error) {
-  static const char *const names[] = {"scan", "compare", "read", "write", "copy", "clean", "send", "unite"};
-  int role;
-  if (!index_of(name, names, sizeof names / sizeof *names, &role)) return invalid(error, "unknown role");
-  settings->role = (enum rd_tree_role)role;
-  return true;
+static bool decode_list(const json_t *hex, struct rd_tree_settings *settings, struct rd_error *error) {
+  if (hex == NULL) return true;
+  settings->list_text = bytes_of(hex, &settings->list_bytes);
+  return settings->list_text != NULL || invalid(error, "list_text is not hexadecimal");
 }
 
-static bool decode_flags(json_t *object, struct rd_tree_settings *settings, struct rd_error *error) {
-  static const char *const lists[] = {"none", "lines", "nul"}, *const plans[] = {"none", "text", "json"};
-  static const char *const reports[] = {"events", "quiet", "text", "verbose"};
-  const struct {
-    const char *name;
-    bool *value;
-  } flags[] = {
-      {"recursive", &settings->recursive}, {"archive", &settings->archive},
-      {"acls", &settings->acls},           {"xattrs", &settings->xattrs},
-      {"remove", &settings->remove},       {"one_file_system", &settings->one_file_system},
-      {"checksum", &settings->checksum},   {"make_parents", &settings->make_parents},
-      {"partial", &settings->partial},     {"in_place", &settings->in_place},
-      {"verify", &settings->verify},       {"clean", &settings->clean},
-      {"paths", &settings->paths},         {"alone", &settings->alone},
-  };
-  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-    const json_t *value = json_object_get(object, flags[i].name);
-    if (value != NULL && !json_is_boolean(value)) return invalid(error, flags[i].name);
-    *flags[i].value = json_is_true(value);
-  }
-  const json_t *list = json_object_get(object, "list"), *plan = json_object_get(object, "plan");
-  const json_t *report = json_object_get(object, "report");
-  int index = 0;
-  if (list != NULL && !index_of(json_string_value(list), lists, 3, &index)) return invalid(error, "unknown list");
-  settings->list = (enum rd_tree_list)index;
-  index = 0;
-  if (plan != NULL && !index_of(json_string_value(plan), plans, 3, &index)) return invalid(error, "unknown plan");
-  settings->plan = (enum rd_tree_plan)index;
-  index = 0;
-  if (report != NULL && !index_of(json_string_value(report), reports, 4, &index))
-    return invalid(error, "unknown report");
-  settings->report = (enum rd_tree_output)index;
+static bool decode_key(const json_t *hex, struct rd_tree_settings *settings, struct rd_error *error) {
+  size_t bytes = 0;
+  if (hex == NULL) return true;
+  RD_AUTO_FREE char *key = bytes_of(hex, &bytes);
+  if (bytes != sizeof settings->key) return invalid(error, "key is out of range");
+  memcpy(settings->key, key, bytes);
   return true;
 }
 
@@ -144,6 +165,19 @@ static bool decode_sources(const json_t *array, struct rd_tree_settings *setting
     char *text = path_of(json_array_get(array, i));
     if (text == NULL) return invalid(error, "a source is not a path");
     settings->sources[settings->source_count++] = text;
+  }
+  return true;
+}
+
+static bool decode_link_dests(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error) {
+  if (array == NULL) return true;
+  if (!json_is_array(array) || json_array_size(array) > RD_SETTINGS_LINK_DESTS_MAX)
+    return invalid(error, "link_dests is not a list");
+  settings->link_dests = rd_memory_new(json_array_size(array), sizeof *settings->link_dests);
+  for (size_t i = 0; i < json_array_size(array); i++) {
+    char *text = path_of(json_array_get(array, i));
+    if (text == NULL) return invalid(error, "a directory of link_dests is not a path");
+    settings->link_dests[settings->link_dest_count++] = text;
   }
   return true;
 }
@@ -173,23 +207,22 @@ static bool decode_run(const char *run, struct rd_tree_settings *settings, struc
   return true;
 }
 
-static bool index_of(const char *name, const char *const *names, size_t count, int *index) {
-  for (size_t i = 0; name != NULL && i < count; i++) {
-    if (strcmp(name, names[i]) != 0) continue;
-    *index = (int)i;
-    return true;
-  }
-  return false;
+// Returns NULL if it is not hexadecimal text. A NUL follows the bytes.
+static char *bytes_of(const json_t *hex, size_t *bytes) {
+  const char *digits = json_string_value(hex);
+  if (digits == NULL) return NULL;
+  size_t count = strlen(digits);
+  char *text = rd_memory_new(count / 2 + 1, 1);
+  if (rd_hex_decode(digits, count, (unsigned char *)text, count / 2, bytes)) return text;
+  free(text);
+  return NULL;
 }
 
 // NULL: it is no hexadecimal text, or has a NUL.
 static char *text_of(const json_t *hex) {
-  const char *digits = json_string_value(hex);
-  if (digits == NULL) return NULL;
-  size_t count = strlen(digits), bytes;
-  char *text = rd_memory_new(count / 2 + 1, 1);
-  if (rd_hex_decode(digits, count, (unsigned char *)text, count / 2, &bytes) && memchr(text, '\0', bytes) == NULL)
-    return text;
+  size_t bytes;
+  char *text = bytes_of(hex, &bytes);
+  if (text == NULL || memchr(text, '\0', bytes) == NULL) return text;
   free(text);
   return NULL;
 }
@@ -203,12 +236,10 @@ static char *path_of(const json_t *hex) {
 }
 
 static bool has_paths(const struct rd_tree_settings *settings, struct rd_error *error) {
-  enum rd_tree_role role = settings->role;
-  bool needs_target = role == RD_TREE_COMPARE || role == RD_TREE_WRITE || role == RD_TREE_COPY;
-  bool needs_source = role != RD_TREE_COMPARE && role != RD_TREE_WRITE && role != RD_TREE_UNITE;
-  if (role == RD_TREE_UNITE && settings->width == 0) return invalid(error, "there are no targets");
-  if (needs_target && settings->target == NULL) return invalid(error, "there is no target");
-  if (needs_source && settings->source_count == 0) return invalid(error, "there is no source");
+  const struct rd_tree_role_row *row = &rd_tree_roles[settings->role];
+  if (settings->role == RD_TREE_UNITE && settings->width == 0) return invalid(error, "there are no targets");
+  if (row->has_target && settings->target == NULL) return invalid(error, "there is no target");
+  if (row->sources == RD_SOURCES_PATHS && settings->source_count == 0) return invalid(error, "there is no source");
   return settings->list == RD_LIST_NONE || settings->source_count == 1 ||
          invalid(error, "a list needs exactly one source");
 }

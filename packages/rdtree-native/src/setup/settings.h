@@ -5,22 +5,15 @@
 #define RD_TREE_SETTINGS_H
 
 #include "base/error.h"
+#include "base/siphash.h"
+#include "base/tree_role.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum rd_tree_role {
-  RD_TREE_SCAN,    // reads directories and metadata of the source
-  RD_TREE_COMPARE, // keeps what the target lacks, and adds what is to be removed there
-  RD_TREE_READ,    // adds the contents of files
-  RD_TREE_WRITE,   // writes to the target
-  RD_TREE_COPY,    // read and write in one program, where source and target are on one host
-  RD_TREE_CLEAN,   // removes files of the source that are permanent at the target
-  RD_TREE_SEND,    // scan and read in one program, without a comparison: of rdsend
-  RD_TREE_UNITE,   // makes one stream of the decisions of several targets
-};
+#define RD_SETTINGS_LINK_DESTS_MAX 20u // as many as rsync accepts
 
-enum rd_tree_list { RD_LIST_NONE, RD_LIST_LINES, RD_LIST_NUL }; // paths on standard input: how they end
+enum rd_tree_list { RD_LIST_NONE, RD_LIST_LINES, RD_LIST_NUL }; // how the paths of a list end
 enum rd_tree_plan { RD_PLAN_NONE, RD_PLAN_TEXT, RD_PLAN_JSON }; // compare: a plan in place of records
 
 // The form of standard error. Lines are of rdsend and rdrecv alone: those of paths that failed; RD_REPORT_TEXT also
@@ -32,35 +25,32 @@ struct rd_tree_pattern {
   char *text; // gitignore's syntax
 };
 
+#define RD_TREE_NUMBER_MEMBER(name, row) uint64_t name;
+#define RD_TREE_FLAG_MEMBER(name, row) bool name;
+
 struct rd_tree_settings {
   enum rd_tree_role role;
   char **sources; // paths of the source's host, as the user named them; compare, write: from the last slash
   size_t source_count;
   char *target;           // compare, write, copy: a path of the target's host
-  enum rd_tree_list list; // scan: only the paths on standard input, below the only source
+  char **link_dests;      // likewise: --link-dest, relative to the target directory or absolute
+  size_t link_dest_count; // at most RD_SETTINGS_LINK_DESTS_MAX
+  enum rd_tree_list list; // only the paths of a list, below the only source
+  char *list_text;        // the list; scan: what of it comes before standard input. NULL: none, or it is too long
+  size_t list_bytes;
   struct rd_tree_pattern *patterns;
   size_t pattern_count;
-  bool recursive;       // -r
-  bool archive;         // -a: exact modes, owners, hard links, special files
-  bool acls, xattrs;    // -A, -X
-  bool one_file_system; // -x
-  bool checksum;        // compare by digest
-  bool remove;          // --delete
-  uint64_t remove_most; // --max-delete; UINT64_MAX: no limit
-  bool make_parents;    // --mkpath
-  bool partial;         // keep and continue what an interrupted copy left
-  bool in_place;        // --inplace
-  bool verify;          // read back what was written
-  bool clean;           // --remove-source-files: write sends RESULTS on its standard output
-  bool paths;           // an event for every path
-  bool alone;           // of rdsend or rdrecv: failed paths are status 23, for nothing else counts them
+  // Options of the copy; `remove_most`: UINT64_MAX: no limit; `jobs`: threads; 0: see rd_tree_threads().
+  RD_TREE_OPTIONS(RD_TREE_NUMBER_MEMBER, RD_TREE_FLAG_MEMBER)
+  bool paths; // an event for every path
+  bool alone; // of rdsend or rdrecv: failed paths are status 23, for nothing else counts them
   enum rd_tree_plan plan;
   enum rd_tree_output report;
-  unsigned jobs;  // threads; 0: see rd_tree_threads()
   unsigned width; // targets of the copy, which name their temporary files RUN-RANK; 0: one, without WANTS and SKIP
   unsigned rank;  // write: its own
   char *host;     // compare: the target in a plan of JSON; NULL: there is one
   char run[64];   // names temporary files: hexadecimal digits and '-'
+  unsigned char key[RD_SIPHASH_KEY_BYTES]; // compare, write: of the digests of their tallies; zeros: not given
 };
 
 // NULL (RD_CODE_INTERNAL), naming the field: `text` is no such object. Free with rd_tree_settings_destroy().

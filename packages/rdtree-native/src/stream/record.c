@@ -20,12 +20,61 @@ struct cursor {
   bool is_short;
 };
 
-static void encode_payload(const struct rd_record *record, struct cursor *to);
-static void encode_entry(const struct rd_record *record, struct cursor *to);
-static bool decode_payload(struct rd_record *record, struct cursor *from);
-static bool decode_entry(struct rd_record *record, struct cursor *from);
-static bool decode_blocks(struct rd_blocks *blocks, struct cursor *from);
-static bool decode_file_end(struct rd_file_end *end, struct cursor *from);
+enum field_kind {
+  NO_FIELD,
+  U32, // also enums
+  U64,
+  FLAG,
+  METADATA,
+  DIGEST,
+  FILE_DIGEST, // of an entry: a flag, and the digest if there is one
+  WANT,        // of an entry, with the number of its directory of --link-dest
+  SIZED,       // bytes after their count
+  REST,        // bytes up to the end
+};
+
+struct field {
+  enum field_kind kind;
+  size_t at; // in struct rd_record
+};
+
+#define FIELD(kind, member)                                                                                            \
+  { kind, offsetof(struct rd_record, member) }
+#define ENTRY                                                                                                          \
+  FIELD(SIZED, entry.name), FIELD(METADATA, entry.metadata), FIELD(U32, entry.source), FIELD(WANT, entry.want)
+
+// The fields of each type, in their order in the stream.
+static const struct field fields[][8] = {
+    [RD_RECORD_HEAD] = {FIELD(U32, head.version), FIELD(U32, head.phase)},
+    [RD_RECORD_OWNER] = {FIELD(FLAG, owner.is_group), FIELD(U32, owner.id), FIELD(REST, owner.name)},
+    [RD_RECORD_PLACE] = {FIELD(U32, place)},
+    [RD_RECORD_ENTER] = {ENTRY, FIELD(REST, entry.target)}, // which is empty
+    [RD_RECORD_LEAVE] = {FIELD(FLAG, leave.is_whole)},
+    [RD_RECORD_FILE] = {ENTRY, FIELD(U64, entry.size), FIELD(FILE_DIGEST, entry.digest)},
+    [RD_RECORD_SYMLINK] = {ENTRY, FIELD(REST, entry.target)},
+    [RD_RECORD_SPECIAL] = {ENTRY, FIELD(U64, entry.device)},
+    [RD_RECORD_LINK] = {ENTRY, FIELD(U64, entry.size), FIELD(REST, entry.target)},
+    [RD_RECORD_XATTR] = {FIELD(SIZED, xattr.name), FIELD(REST, xattr.value)},
+    [RD_RECORD_BLOCKS] = {FIELD(U64, blocks.block_bytes), FIELD(U64, blocks.bytes), FIELD(REST, blocks.digests)},
+    [RD_RECORD_DATA] = {FIELD(U64, data.offset), FIELD(REST, data.bytes)},
+    [RD_RECORD_FILE_END] = {FIELD(U32, file_end.state), FIELD(U64, file_end.size), FIELD(DIGEST, file_end.digest),
+                            FIELD(METADATA, file_end.metadata)},
+    [RD_RECORD_REMOVE] = {FIELD(REST, entry.name)},
+    [RD_RECORD_FAILED] = {FIELD(REST, entry.name)},
+    [RD_RECORD_DONE] = {FIELD(U32, done.source), FIELD(METADATA, done.metadata), FIELD(U64, done.size),
+                        FIELD(REST, done.path)},
+    [RD_RECORD_END] = {FIELD(U64, end.entries), FIELD(U64, end.bytes), FIELD(U64, end.failures)},
+    [RD_RECORD_SKIP] = {FIELD(U64, skip)},
+    [RD_RECORD_WANTS] = {FIELD(REST, wants)},
+};
+
+static void encode_field(const struct rd_record *record, const struct field *field, struct cursor *to);
+static bool decode_field(struct rd_record *record, const struct field *field, struct cursor *from);
+static bool decode_flag(bool *flag, struct cursor *from);
+static void decode_want(struct rd_record *record, struct cursor *from);
+static bool is_valid(const struct rd_record *record);
+static bool is_valid_entry(const struct rd_record *record);
+static bool are_blocks(const struct rd_blocks *blocks);
 static bool are_wants(struct rd_bytes wants);
 static bool is_metadata(const struct rd_metadata *metadata);
 static bool fits_type(enum rd_record_type type, uint32_t mode);
@@ -43,31 +92,17 @@ static struct rd_metadata get_metadata(struct cursor *from);
 static bool damaged(struct rd_error *error, const char *reason);
 
 size_t rd_record_bound(const struct rd_record *record) {
-  size_t fixed = RD_RECORD_HEAD_BYTES + 128;
-  switch (record->type) {
-  case RD_RECORD_OWNER:
-    return fixed + record->owner.name.count;
-  case RD_RECORD_XATTR:
-    return fixed + record->xattr.name.count + record->xattr.value.count;
-  case RD_RECORD_BLOCKS:
-    return fixed + record->blocks.digests.count;
-  case RD_RECORD_DATA:
-    return fixed + record->data.bytes.count;
-  case RD_RECORD_DONE:
-    return fixed + record->done.path.count;
-  case RD_RECORD_WANTS:
-    return fixed + record->wants.count;
-  case RD_RECORD_REMOVE:
-  case RD_RECORD_FAILED:
-    return fixed + record->entry.name.count;
-  default:
-    return fixed + (rd_record_is_entry(record->type) ? record->entry.name.count + record->entry.target.count : 0);
-  }
+  size_t bound = RD_RECORD_HEAD_BYTES + 128;
+  for (const struct field *field = fields[record->type]; field->kind != NO_FIELD; field++)
+    if (field->kind == SIZED || field->kind == REST)
+      bound += ((const struct rd_bytes *)(const void *)((const char *)record + field->at))->count;
+  return bound;
 }
 
 size_t rd_record_encode(const struct rd_record *record, unsigned char *out) {
   struct cursor to = {.out = out + RD_RECORD_HEAD_BYTES};
-  encode_payload(record, &to);
+  for (const struct field *field = fields[record->type]; field->kind != NO_FIELD; field++)
+    encode_field(record, field, &to);
   size_t bytes = (size_t)(to.out - out);
   rd_put_u32(out, (uint32_t)(bytes - RD_RECORD_HEAD_BYTES));
   rd_put_u32(out + 4, (uint32_t)record->type);
@@ -88,8 +123,11 @@ bool rd_record_decode(const unsigned char *encoded, size_t bytes, struct rd_reco
   if (type < RD_RECORD_HEAD || type > RD_RECORD_WANTS) return damaged(error, "a record of an unknown type");
   *record = (struct rd_record){.type = (enum rd_record_type)type};
   struct cursor from = {.in = encoded + RD_RECORD_HEAD_BYTES, .left = payload};
-  bool is_right = decode_payload(record, &from);
-  return (is_right && !from.is_short && from.left == 0) || damaged(error, "a record has an invalid field");
+  bool is_right = true;
+  for (const struct field *field = fields[type]; field->kind != NO_FIELD && is_right; field++)
+    is_right = decode_field(record, field, &from);
+  return (is_right && is_valid(record) && !from.is_short && from.left == 0) ||
+         damaged(error, "a record has an invalid field");
 }
 
 bool rd_name_is_valid(struct rd_bytes name) {
@@ -122,217 +160,156 @@ bool rd_record_is_entry(enum rd_record_type type) {
   return type == RD_RECORD_ENTER || (type >= RD_RECORD_FILE && type <= RD_RECORD_LINK);
 }
 
-static void encode_payload(const struct rd_record *record, struct cursor *to) {
-  switch (record->type) {
-  case RD_RECORD_HEAD:
-    put(to, record->head.version, 4);
-    put(to, record->head.phase, 4);
-    break;
-  case RD_RECORD_OWNER:
-    put(to, record->owner.is_group, 4);
-    put(to, record->owner.id, 4);
-    put_bytes(to, record->owner.name);
-    break;
-  case RD_RECORD_PLACE:
-    put(to, record->place, 4);
-    break;
-  case RD_RECORD_ENTER:
-  case RD_RECORD_FILE:
-  case RD_RECORD_SYMLINK:
-  case RD_RECORD_SPECIAL:
-  case RD_RECORD_LINK:
-    encode_entry(record, to);
-    break;
-  case RD_RECORD_LEAVE:
-    put(to, record->leave.is_whole, 4);
-    break;
-  case RD_RECORD_XATTR:
-    put_sized(to, record->xattr.name);
-    put_bytes(to, record->xattr.value);
-    break;
-  case RD_RECORD_BLOCKS:
-    put(to, record->blocks.block_bytes, 8);
-    put(to, record->blocks.bytes, 8);
-    put_bytes(to, record->blocks.digests);
-    break;
-  case RD_RECORD_DATA:
-    put(to, record->data.offset, 8);
-    put_bytes(to, record->data.bytes);
-    break;
-  case RD_RECORD_FILE_END:
-    put(to, record->file_end.state, 4);
-    put(to, record->file_end.size, 8);
-    put_bytes(to, (struct rd_bytes){record->file_end.digest, RD_DIGEST_TREE_BYTES});
-    put_metadata(to, &record->file_end.metadata);
-    break;
-  case RD_RECORD_REMOVE:
-  case RD_RECORD_FAILED:
-    put_bytes(to, record->entry.name);
-    break;
-  case RD_RECORD_DONE:
-    put(to, record->done.source, 4);
-    put_metadata(to, &record->done.metadata);
-    put(to, record->done.size, 8);
-    put_bytes(to, record->done.path);
-    break;
-  case RD_RECORD_END:
-    put(to, record->end.entries, 8);
-    put(to, record->end.bytes, 8);
-    put(to, record->end.failures, 8);
-    break;
-  case RD_RECORD_SKIP:
-    put(to, record->skip, 8);
-    break;
-  case RD_RECORD_WANTS:
-    put_bytes(to, record->wants);
-    break;
-  }
-}
-
-static void encode_entry(const struct rd_record *record, struct cursor *to) {
+static void encode_field(const struct rd_record *record, const struct field *field, struct cursor *to) {
   const struct rd_entry *entry = &record->entry;
-  put_sized(to, entry->name);
-  put_metadata(to, &entry->metadata);
-  put(to, entry->source, 4);
-  put(to, entry->want, 4);
-  switch (record->type) {
-  case RD_RECORD_FILE:
-    put(to, entry->size, 8);
+  const void *at = (const char *)record + field->at;
+  switch (field->kind) {
+  case NO_FIELD:
+    break;
+  case U32:
+    put(to, *(const uint32_t *)at, 4);
+    break;
+  case U64:
+    put(to, *(const uint64_t *)at, 8);
+    break;
+  case FLAG:
+    put(to, *(const bool *)at, 4);
+    break;
+  case METADATA:
+    put_metadata(to, at);
+    break;
+  case FILE_DIGEST:
     put(to, entry->has_digest, 4);
-    if (entry->has_digest) put_bytes(to, (struct rd_bytes){entry->digest, RD_DIGEST_TREE_BYTES});
+    if (!entry->has_digest) break;
+    // fall through
+  case DIGEST:
+    put_bytes(to, (struct rd_bytes){at, RD_DIGEST_TREE_BYTES});
     break;
-  case RD_RECORD_SPECIAL:
-    put(to, entry->device, 8);
+  case WANT:
+    put(to, entry->want + (entry->want == RD_WANT_LINK ? entry->link_dest : 0), 4);
     break;
-  case RD_RECORD_LINK:
-    put(to, entry->size, 8);
-    put_bytes(to, entry->target);
+  case SIZED:
+    put_sized(to, *(const struct rd_bytes *)at);
     break;
-  default:
-    put_bytes(to, entry->target); // of a directory: none
+  case REST:
+    put_bytes(to, *(const struct rd_bytes *)at);
     break;
   }
 }
 
-static bool decode_payload(struct rd_record *record, struct cursor *from) {
-  uint64_t value;
+// Returns false if a flag is neither 0 nor 1.
+static bool decode_field(struct rd_record *record, const struct field *field, struct cursor *from) {
+  void *at = (char *)record + field->at;
+  switch (field->kind) {
+  case NO_FIELD:
+    break;
+  case U32:
+    *(uint32_t *)at = (uint32_t)get(from, 4);
+    break;
+  case U64:
+    *(uint64_t *)at = get(from, 8);
+    break;
+  case FLAG:
+    return decode_flag(at, from);
+  case METADATA:
+    *(struct rd_metadata *)at = get_metadata(from);
+    break;
+  case FILE_DIGEST:
+    if (!decode_flag(&record->entry.has_digest, from)) return false;
+    if (record->entry.has_digest) get_digest(from, at);
+    break;
+  case DIGEST:
+    get_digest(from, at);
+    break;
+  case WANT:
+    decode_want(record, from);
+    break;
+  case SIZED:
+    *(struct rd_bytes *)at = get_sized(from);
+    break;
+  case REST:
+    *(struct rd_bytes *)at = get_rest(from);
+    break;
+  }
+  return true;
+}
+
+static bool decode_flag(bool *flag, struct cursor *from) {
+  uint64_t value = get(from, 4);
+  *flag = value != 0;
+  return value <= 1;
+}
+
+static void decode_want(struct rd_record *record, struct cursor *from) {
+  uint32_t want = (uint32_t)get(from, 4);
+  bool is_link = want >= RD_WANT_LINK && record->type != RD_RECORD_ENTER && record->type != RD_RECORD_LINK;
+  record->entry.want = is_link ? RD_WANT_LINK : (enum rd_want)want;
+  record->entry.link_dest = is_link ? want - RD_WANT_LINK : 0;
+}
+
+static bool is_valid(const struct rd_record *record) {
   switch (record->type) {
   case RD_RECORD_HEAD:
-    record->head.version = (uint32_t)get(from, 4);
-    record->head.phase = (enum rd_stream_phase)get(from, 4);
     return record->head.phase >= RD_STREAM_ENTRIES && record->head.phase <= RD_STREAM_SHARE;
   case RD_RECORD_OWNER:
-    value = get(from, 4);
-    record->owner.is_group = value != 0;
-    record->owner.id = (uint32_t)get(from, 4);
-    record->owner.name = get_rest(from);
-    return value <= 1 && is_owner_name(record->owner.name);
+    return is_owner_name(record->owner.name);
   case RD_RECORD_PLACE:
-    record->place = (enum rd_target_mode)get(from, 4);
     return record->place <= RD_PLACE_AS;
   case RD_RECORD_ENTER:
   case RD_RECORD_FILE:
   case RD_RECORD_SYMLINK:
   case RD_RECORD_SPECIAL:
   case RD_RECORD_LINK:
-    return decode_entry(record, from);
-  case RD_RECORD_LEAVE:
-    value = get(from, 4);
-    record->leave.is_whole = value != 0;
-    return value <= 1;
+    return is_valid_entry(record);
   case RD_RECORD_XATTR:
-    record->xattr.name = get_sized(from);
-    record->xattr.value = get_rest(from);
     return record->xattr.name.count >= 1 && record->xattr.name.count <= RD_NAME_MAX_BYTES &&
            memchr(record->xattr.name.at, '\0', record->xattr.name.count) == NULL &&
            record->xattr.value.count <= XATTR_VALUE_MAX_BYTES;
   case RD_RECORD_BLOCKS:
-    return decode_blocks(&record->blocks, from);
+    return are_blocks(&record->blocks);
   case RD_RECORD_DATA:
-    record->data.offset = get(from, 8);
-    record->data.bytes = get_rest(from);
     return record->data.bytes.count >= 1 && record->data.bytes.count <= RD_RECORD_DATA_MAX_BYTES &&
            record->data.offset <= INT64_MAX - RD_RECORD_DATA_MAX_BYTES;
   case RD_RECORD_FILE_END:
-    return decode_file_end(&record->file_end, from);
+    return record->file_end.state <= RD_FILE_DROPPED && record->file_end.size <= INT64_MAX &&
+           is_metadata(&record->file_end.metadata);
   case RD_RECORD_REMOVE:
   case RD_RECORD_FAILED:
-    record->entry.name = get_rest(from);
     return rd_name_is_valid(record->entry.name);
   case RD_RECORD_DONE:
-    record->done.source = (uint32_t)get(from, 4);
-    record->done.metadata = get_metadata(from);
-    record->done.size = get(from, 8);
-    record->done.path = get_rest(from);
     return (record->done.path.count == 0 || rd_path_is_valid(record->done.path)) && record->done.size <= INT64_MAX &&
            is_metadata(&record->done.metadata);
-  case RD_RECORD_END:
-    record->end.entries = get(from, 8);
-    record->end.bytes = get(from, 8);
-    record->end.failures = get(from, 8);
-    return true;
   case RD_RECORD_SKIP:
-    record->skip = get(from, 8);
     return record->skip >= 1 && record->skip <= INT64_MAX;
   case RD_RECORD_WANTS:
-    record->wants = get_rest(from);
     return are_wants(record->wants);
+  case RD_RECORD_LEAVE:
+  case RD_RECORD_END:
+    break;
   }
-  return false;
+  return true;
 }
 
-static bool decode_entry(struct rd_record *record, struct cursor *from) {
-  struct rd_entry *entry = &record->entry;
-  uint64_t has_digest = 0;
-  entry->name = get_sized(from);
-  entry->metadata = get_metadata(from);
-  entry->source = (uint32_t)get(from, 4);
-  entry->want = (enum rd_want)get(from, 4);
-  switch (record->type) {
-  case RD_RECORD_FILE:
-    entry->size = get(from, 8);
-    has_digest = get(from, 4);
-    entry->has_digest = has_digest != 0;
-    if (entry->has_digest) get_digest(from, entry->digest);
-    break;
-  case RD_RECORD_SPECIAL:
-    entry->device = get(from, 8);
-    break;
-  case RD_RECORD_LINK:
-    entry->size = get(from, 8);
-    entry->target = get_rest(from);
-    if (!rd_path_is_valid(entry->target)) return false;
-    break;
-  case RD_RECORD_SYMLINK:
-    entry->target = get_rest(from);
-    if (entry->target.count < 1 || entry->target.count > SYMLINK_MAX_BYTES) return false;
-    if (memchr(entry->target.at, '\0', entry->target.count) != NULL) return false;
-    break;
-  default:
-    break;
-  }
-  bool has_name = rd_name_is_valid(entry->name) || (record->type == RD_RECORD_ENTER && entry->name.count == 0);
+static bool is_valid_entry(const struct rd_record *record) {
+  const struct rd_entry *entry = &record->entry;
+  bool is_symlink = record->type == RD_RECORD_SYMLINK, is_enter = record->type == RD_RECORD_ENTER;
+  if (is_enter && entry->target.count > 0) return false;
+  if (record->type == RD_RECORD_LINK && !rd_path_is_valid(entry->target)) return false;
+  if (is_symlink && (entry->target.count < 1 || entry->target.count > SYMLINK_MAX_BYTES ||
+                     memchr(entry->target.at, '\0', entry->target.count) != NULL))
+    return false;
+  bool has_name = rd_name_is_valid(entry->name) || (is_enter && entry->name.count == 0);
+  enum rd_want most = is_enter || record->type == RD_RECORD_LINK ? RD_WANT_RESUME : RD_WANT_LINK;
   return has_name && fits_type(record->type, entry->metadata.mode) && is_metadata(&entry->metadata) &&
-         entry->want <= RD_WANT_RESUME && entry->size <= INT64_MAX && has_digest <= 1;
+         entry->want <= most && entry->link_dest < RD_LINK_DESTS_MAX && entry->size <= INT64_MAX;
 }
 
-static bool decode_blocks(struct rd_blocks *blocks, struct cursor *from) {
-  blocks->block_bytes = get(from, 8);
-  blocks->bytes = get(from, 8);
-  blocks->digests = get_rest(from);
+static bool are_blocks(const struct rd_blocks *blocks) {
   if (blocks->block_bytes < BLOCK_MIN_BYTES || blocks->block_bytes > BLOCK_MAX_BYTES || blocks->bytes > INT64_MAX)
     return false;
   uint64_t count = blocks->bytes / blocks->block_bytes;
   return count <= RD_BLOCKS_MAX && blocks->bytes % blocks->block_bytes == 0 &&
          blocks->digests.count == count * RD_DIGEST_TREE_BYTES;
-}
-
-static bool decode_file_end(struct rd_file_end *end, struct cursor *from) {
-  end->state = (enum rd_file_state)get(from, 4);
-  end->size = get(from, 8);
-  get_digest(from, end->digest);
-  end->metadata = get_metadata(from);
-  return end->state <= RD_FILE_DROPPED && end->size <= INT64_MAX && is_metadata(&end->metadata);
 }
 
 static bool are_wants(struct rd_bytes wants) {

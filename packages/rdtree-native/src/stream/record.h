@@ -19,6 +19,7 @@
 #define RD_BLOCKS_MAX 65536u            // digests of one partial file
 #define RD_OWNERS_MAX 65536u            // of users, and of groups, that a source names
 #define RD_XATTRS_MAX_BYTES (16u << 20) // of one entry, by rd_xattr_bytes()
+#define RD_LINK_DESTS_MAX 20u           // directories of --link-dest, as many as rsync accepts
 
 // The contents of a stream, as its HEAD gives them.
 enum rd_stream_phase {
@@ -69,6 +70,7 @@ enum rd_want {
   RD_WANT_METADATA, // the content is there; mode, owner, times, ACLs or attributes differ
   RD_WANT_NOTHING,  // of ENTER: the directory is there and the same
   RD_WANT_RESUME,   // of FILE: all, and BLOCKS came before it
+  RD_WANT_LINK,     // of FILE, SYMLINK and SPECIAL: a hard link to that entry below a directory of --link-dest
 };
 
 struct rd_entry {
@@ -77,9 +79,10 @@ struct rd_entry {
   struct rd_metadata metadata;
   uint32_t source; // at depth 0: number of the source (from 0) that it is, or whose content; else 0
   enum rd_want want;
-  uint64_t size;   // FILE: bytes
-  uint64_t device; // SPECIAL: of a device, as st_rdev
-  bool has_digest; // FILE: of its whole content
+  uint32_t link_dest; // RD_WANT_LINK: the number of the directory, from 0
+  uint64_t size;      // FILE: bytes
+  uint64_t device;    // SPECIAL: of a device, as st_rdev
+  bool has_digest;    // FILE: of its whole content
   unsigned char digest[RD_DIGEST_TREE_BYTES];
   struct rd_bytes target; // SYMLINK: 1 to 4095 bytes; LINK: the other path, from the target directory, of valid names
 };

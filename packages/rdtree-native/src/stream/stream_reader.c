@@ -223,7 +223,8 @@ static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_reco
   }
   if (entry->want == RD_WANT_NOTHING) return false;
   if (record->type != RD_RECORD_FILE) return true;
-  reader->in_file = reader->phase == RD_STREAM_CONTENTS && entry->want != RD_WANT_METADATA;
+  reader->in_file =
+      reader->phase == RD_STREAM_CONTENTS && (entry->want == RD_WANT_ALL || entry->want == RD_WANT_RESUME);
   reader->has_again = false;
   reader->file_offset = 0;
   return true;

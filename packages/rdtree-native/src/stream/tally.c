@@ -2,13 +2,14 @@
 #include "stream/tally.h"
 
 #include "base/bytes.h"
-#include "base/digest.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
 
+_Static_assert(RD_SIPHASH_BYTES == RD_DIGEST_TREE_BYTES, "the digest of an event");
+
 struct rd_tally {
-  struct rd_digest *digest;
+  struct rd_siphash digest;
   uint64_t dropped;
 };
 
@@ -16,17 +17,13 @@ static uint32_t want_of(const struct rd_record *record);
 static void add_bytes(struct rd_tally *tally, struct rd_bytes bytes);
 static void add_number(struct rd_tally *tally, uint32_t number);
 
-struct rd_tally *rd_tally_create(void) {
-  struct rd_error error;
+struct rd_tally *rd_tally_create(const unsigned char key[RD_SIPHASH_KEY_BYTES]) {
   struct rd_tally *tally = rd_memory_new(1, sizeof *tally);
-  tally->digest = rd_digest_create(&error);
-  if (tally->digest == NULL) abort(); // see base/memory.h
+  rd_siphash_begin(&tally->digest, key);
   return tally;
 }
 
 void rd_tally_destroy(struct rd_tally *tally) {
-  if (tally == NULL) return;
-  rd_digest_destroy(tally->digest);
   free(tally);
 }
 
@@ -43,7 +40,7 @@ void rd_tally_add(struct rd_tally *tally, const struct rd_record *record) {
 }
 
 void rd_tally_digest(const struct rd_tally *tally, unsigned char digest[RD_DIGEST_TREE_BYTES]) {
-  rd_digest_value(tally->digest, digest);
+  rd_siphash_value(&tally->digest, digest);
 }
 
 uint64_t rd_tally_dropped(const struct rd_tally *tally) {
@@ -53,16 +50,17 @@ uint64_t rd_tally_dropped(const struct rd_tally *tally) {
 // RD_WANT_RESUME becomes RD_WANT_ALL where other targets have less of the file.
 static uint32_t want_of(const struct rd_record *record) {
   enum rd_want want = record->entry.want;
+  if (want == RD_WANT_LINK) return (uint32_t)want + record->entry.link_dest;
   return want == RD_WANT_RESUME ? RD_WANT_ALL : want;
 }
 
 static void add_bytes(struct rd_tally *tally, struct rd_bytes bytes) {
   add_number(tally, (uint32_t)bytes.count);
-  if (bytes.count > 0) rd_digest_update(tally->digest, bytes.at, bytes.count);
+  if (bytes.count > 0) rd_siphash_update(&tally->digest, bytes.at, bytes.count);
 }
 
 static void add_number(struct rd_tally *tally, uint32_t number) {
   unsigned char encoded[4];
   rd_put_u32(encoded, number);
-  rd_digest_update(tally->digest, encoded, sizeof encoded);
+  rd_siphash_update(&tally->digest, encoded, sizeof encoded);
 }

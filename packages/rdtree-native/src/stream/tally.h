@@ -4,12 +4,13 @@
 #ifndef RD_TREE_TALLY_H
 #define RD_TREE_TALLY_H
 
+#include "base/siphash.h"
 #include "stream/record.h"
 
 struct rd_tally; // opaque
 
-// Never NULL.
-struct rd_tally *rd_tally_create(void);
+// The key is for the digest: who does not know it cannot choose other records of the same digest. Never NULL.
+struct rd_tally *rd_tally_create(const unsigned char key[RD_SIPHASH_KEY_BYTES]);
 void rd_tally_destroy(struct rd_tally *tally); // NULL-safe
 
 // Every record of one target, in order: as compare sends it, or as rd_own_view_take() leaves it. Those that the

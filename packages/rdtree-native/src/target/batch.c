@@ -12,7 +12,7 @@
 
 #define BATCH_FILES 10000u
 #define BATCH_BYTES (UINT64_C(512) << 20)
-#define BATCH_MS 5000
+#define BATCH_MS 2000
 #define SLICE_FILES 256u // files that one job verifies or renames
 
 // The files that one job works on.
@@ -62,6 +62,7 @@ static void run_slices(struct rd_batches *batches, struct rd_target_file *first,
 static void run_slice(struct rd_job *job);
 static void report(struct rd_batches *batches);
 static void report_one(struct rd_batches *batches, const struct rd_target_file *file);
+static bool has_results(const struct rd_batches *batches);
 static void destroy_all(struct rd_target_file *first);
 static void wait_on(pthread_cond_t *condition, pthread_mutex_t *lock, int timeout_ms, bool *is_late);
 static void create_condition(pthread_cond_t *condition);
@@ -207,7 +208,7 @@ static void publish(struct rd_batches *batches, struct list *batch) {
   bool is_permanent = !atomic_load(&write->is_stopped) && make_permanent(batches, batch);
   if (is_permanent && write->settings->verify) run_slices(batches, batch->first, true);
   if (is_permanent && !atomic_load(&write->is_stopped)) run_slices(batches, batch->first, false);
-  bool is_reported = batches->results != NULL || write->settings->paths;
+  bool is_reported = has_results(batches) || write->settings->paths;
   if (is_reported && !atomic_load(&write->is_stopped))
     batches->renamed = batch->first;
   else
@@ -286,7 +287,7 @@ static void report(struct rd_batches *batches) {
     if (!atomic_load(&file->is_failed)) report_one(batches, file);
   destroy_all(batches->renamed);
   batches->renamed = NULL;
-  if (batches->results != NULL && !rd_stream_flush(batches->results, &error)) rd_write_stop(batches->write, &error);
+  if (has_results(batches) && !rd_stream_flush(batches->results, &error)) rd_write_stop(batches->write, &error);
 }
 
 static void report_one(struct rd_batches *batches, const struct rd_target_file *file) {
@@ -295,7 +296,7 @@ static void report_one(struct rd_batches *batches, const struct rd_target_file *
     RD_AUTO_FREE char *path = rd_directory_path(file->directory, file->name);
     rd_events_path(file->action, path, file->size);
   }
-  if (batches->results == NULL || S_ISDIR(file->read.mode)) return;
+  if (!has_results(batches) || S_ISDIR(file->read.mode) || file->stays_at_source) return;
   uint32_t source;
   RD_AUTO_FREE char *below = rd_directory_below_source(file->directory, file->name, &source);
   bool is_source = file->directory->parent == NULL;
@@ -305,6 +306,11 @@ static void report_one(struct rd_batches *batches, const struct rd_target_file *
   done.done.metadata = file->read;
   done.done.size = file->size;
   if (!rd_stream_put(batches->results, &done, &error)) rd_write_stop(batches->write, &error);
+}
+
+// Of a copy that ends too early nothing reads them.
+static bool has_results(const struct rd_batches *batches) {
+  return batches->results != NULL && atomic_load(&batches->write->late_ms) == 0;
 }
 
 static void destroy_all(struct rd_target_file *first) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/context.h"
 
+#include "base/cleanup.h"
+#include "base/io.h"
 #include "target/mount_name.h"
 
 #include <errno.h>
@@ -12,11 +14,13 @@ static bool is_fatal(int number);
 
 void rd_write_begin(struct rd_write *write, const struct rd_tree_settings *settings) {
   *write = (struct rd_write){.settings = settings, .user = geteuid(), .group = getegid(), .umask = umask(0)};
+  for (size_t i = 0; i < RD_LINK_DESTS_MAX; i++) write->link_dests[i] = -1;
   pthread_mutex_init(&write->lock, NULL);
 }
 
 void rd_write_end(struct rd_write *write) {
   umask(write->umask);
+  for (size_t i = 0; i < RD_LINK_DESTS_MAX; i++) rd_cleanup_fd(&write->link_dests[i]);
   pthread_mutex_destroy(&write->lock);
 }
 
@@ -25,6 +29,15 @@ void rd_write_stop(struct rd_write *write, const struct rd_error *error) {
   if (write->error.code == RD_CODE_OK) write->error = *error;
   atomic_store(&write->is_stopped, true);
   pthread_mutex_unlock(&write->lock);
+}
+
+void rd_write_cut(struct rd_write *write, int64_t within_ms) {
+  atomic_store(&write->late_ms, rd_now_ms() + within_ms);
+}
+
+bool rd_write_may_continue(const struct rd_write *write) {
+  int64_t late_ms = atomic_load(&write->late_ms);
+  return !atomic_load(&write->is_stopped) && (late_ms == 0 || rd_now_ms() < late_ms);
 }
 
 void rd_write_failed(struct rd_write *write, int fd, const char *path, int number, const char *text) {
@@ -71,6 +84,10 @@ void rd_write_progress(struct rd_write *write, const char *path, bool is_last) {
   rd_events_progress(&totals, path, is_last);
 }
 
+void rd_write_totals(struct rd_write *write) {
+  rd_events_totals(&write->totals);
+}
+
 void rd_write_warn(struct rd_write *write) {
   uint64_t owners = write->refused[RD_REFUSED_OWNERS], acls = write->refused[RD_REFUSED_ACLS];
   uint64_t attributes = write->refused[RD_REFUSED_ATTRIBUTES];
@@ -85,5 +102,5 @@ void rd_write_warn(struct rd_write *write) {
 
 // Returns true if every other file would fail for the same reason.
 static bool is_fatal(int number) {
-  return number == ENOSPC || number == EDQUOT || number == EROFS || number == EIO;
+  return number == EROFS || number == EIO;
 }

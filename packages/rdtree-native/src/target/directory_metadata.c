@@ -34,8 +34,8 @@ bool rd_directory_metadata_run(struct rd_write *write, struct rd_deferred *list,
   const unsigned char *bytes;
   size_t count;
   if (!rd_deferred_rewind(list, error)) return false;
-  while (!atomic_load(&write->is_stopped) && rd_deferred_next(list, &bytes, &count, error)) set_one(write, top, bytes);
-  return atomic_load(&write->is_stopped) || error->code == RD_CODE_OK;
+  while (rd_deferred_next(list, &bytes, &count, error)) set_one(write, top, bytes);
+  return error->code == RD_CODE_OK;
 }
 
 static void set_one(struct rd_write *write, const struct rd_directory *top, const unsigned char *bytes) {

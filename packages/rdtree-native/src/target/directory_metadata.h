@@ -11,7 +11,7 @@
 // be written.
 bool rd_directory_metadata_add(struct rd_deferred *list, const struct rd_directory *directory,
                                const struct rd_wanted_metadata *wanted, struct rd_error *error);
-// Sets the metadata of all directories. Returns false if the list cannot be read.
+// Sets the metadata of all directories, also after the copy was stopped. Returns false if the list cannot be read.
 bool rd_directory_metadata_run(struct rd_write *write, struct rd_deferred *list, const struct rd_directory *top,
                                struct rd_error *error);
 

@@ -87,7 +87,7 @@ static bool make_link(struct rd_write *write, struct rd_directory *top, struct r
   rd_temporary_name(write, atomic_fetch_add(&write->numbers, 1), temporary);
   if (!link_below(top, other, directory, temporary, &is_same, note->name))
     return rd_target_file_fail(note, errno, text);
-  if (is_same || rd_rename_over(write, directory, temporary, note->name, &text)) return true;
+  if (is_same || rd_rename_over(note->directory, temporary, note->name, &text)) return true;
   int number = errno;
   (void)unlinkat(directory, temporary, 0);
   return rd_target_file_fail(note, number, text);

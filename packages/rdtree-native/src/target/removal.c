@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "pattern/pattern.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,10 +20,13 @@ struct pass {
   char *path;           // of the current entry, for messages: one buffer for all levels, since a tree may be deep
   size_t path_bytes, room;
   unsigned depth;
+  size_t source_at; // in the path: what patterns match begins here
+  uint64_t kept;    // excluded entries, which stay in directories that the source lacks
 };
 
 static bool run_pass(struct pass *pass, struct rd_deferred *list, struct rd_error *error);
 static bool visit(struct pass *pass, int directory, const char *name);
+static bool is_excluded(const struct pass *pass, bool is_directory);
 static bool visit_below(struct pass *pass, int fd, dev_t device);
 static bool visit_entry(struct pass *pass, int directory, const char *name);
 static bool remove_one(struct pass *pass, int directory, const char *name, bool is_directory);
@@ -31,8 +35,14 @@ static void set_path(struct pass *pass, size_t kept, const char *name);
 
 bool rd_removal_add(struct rd_deferred *list, const struct rd_directory *directory, const char *name,
                     struct rd_error *error) {
+  uint32_t source;
   RD_AUTO_FREE char *path = rd_directory_below_top(directory, name);
-  return rd_deferred_add(list, path, strlen(path), error);
+  RD_AUTO_FREE char *below = rd_directory_below_source(directory, name, &source);
+  size_t below_bytes = strlen(below), bytes = sizeof below_bytes + strlen(path);
+  RD_AUTO_FREE unsigned char *text = rd_memory_new(bytes, 1);
+  memcpy(text, &below_bytes, sizeof below_bytes);
+  memcpy(text + sizeof below_bytes, path, bytes - sizeof below_bytes);
+  return rd_deferred_add(list, text, bytes, error);
 }
 
 bool rd_removal_run(struct rd_write *write, struct rd_deferred *list, const struct rd_directory *top,
@@ -50,10 +60,17 @@ bool rd_removal_run(struct rd_write *write, struct rd_deferred *list, const stru
     }
   }
   struct pass removing = {.write = write, .top = top, .most = UINT64_MAX};
-  return run_pass(&removing, list, error);
+  bool is_done = run_pass(&removing, list, error);
+  if (removing.kept > 0)
+    rd_events_warning("kept %" PRIu64 " excluded path%s in directories that the source does not have", removing.kept,
+                      removing.kept == 1 ? "" : "s");
+  return is_done;
 }
 
-bool rd_remove_in_the_way(struct rd_write *write, int directory, const char *name) {
+bool rd_remove_in_the_way(const struct rd_directory *parent, const char *name) {
+  struct rd_write *write = parent->write;
+  int directory = parent->fd;
+  uint32_t source;
   if (unlinkat(directory, name, AT_REMOVEDIR) == 0) return true;
   if ((errno != ENOTEMPTY && errno != EEXIST) || !write->settings->remove) return false;
   pthread_mutex_lock(&write->lock);
@@ -62,6 +79,9 @@ bool rd_remove_in_the_way(struct rd_write *write, int directory, const char *nam
   struct pass counting = {.write = write, .is_counting = true, .most = most};
   if (most != UINT64_MAX) counting.most = most - (removed < most ? removed : most);
   struct pass removing = {.write = write, .most = UINT64_MAX};
+  RD_AUTO_FREE char *path = rd_directory_below_source(parent, name, &source);
+  set_path(&counting, 0, path);
+  set_path(&removing, 0, path);
   bool is_removed =
       visit(&counting, directory, name) && counting.count <= counting.most && visit(&removing, directory, name);
   free(counting.path);
@@ -76,9 +96,12 @@ static bool run_pass(struct pass *pass, struct rd_deferred *list, struct rd_erro
   size_t count;
   if (!rd_deferred_rewind(list, error)) return false;
   while (!atomic_load(&pass->write->is_stopped) && rd_deferred_next(list, &bytes, &count, error)) {
-    RD_AUTO_FREE char *below = rd_memory_copy((const char *)bytes, count);
+    size_t below_bytes;
+    memcpy(&below_bytes, bytes, sizeof below_bytes);
+    RD_AUTO_FREE char *below = rd_memory_copy((const char *)bytes + sizeof below_bytes, count - sizeof below_bytes);
     RD_AUTO_FREE char *path = rd_directory_path(pass->top, below);
     set_path(pass, 0, path);
+    pass->source_at = strlen(path) - below_bytes;
     char *slash = strrchr(below, '/'), *name = slash == NULL ? below : slash + 1;
     if (slash != NULL) *slash = '\0';
     RD_AUTO_CLOSE int directory = rd_open_below(pass->top->fd, slash == NULL ? "" : below);
@@ -96,8 +119,13 @@ static bool run_pass(struct pass *pass, struct rd_deferred *list, struct rd_erro
 // Returns false if part of the entry remains.
 static bool visit(struct pass *pass, int directory, const char *name) {
   struct stat now, parent;
+  uint64_t kept = pass->kept;
   if (fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
     return errno == ENOENT || fail(pass, errno, "cannot remove it");
+  if (is_excluded(pass, S_ISDIR(now.st_mode))) {
+    pass->kept++;
+    return false;
+  }
   pass->count++;
   if (pass->count > pass->most) return false;
   if (!S_ISDIR(now.st_mode)) return pass->is_counting || remove_one(pass, directory, name, false);
@@ -106,8 +134,17 @@ static bool visit(struct pass *pass, int directory, const char *name) {
   if (pass->depth == RD_DEPTH_MAX) return fail(pass, 0, "it is too deep in the tree");
   int fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return fail(pass, errno, "cannot remove it");
-  if (!visit_below(pass, fd, now.st_dev)) return false;
+  if (!visit_below(pass, fd, now.st_dev)) {
+    if (pass->kept > kept && pass->count <= pass->most) pass->count--; // this directory stays
+    return false;
+  }
   return pass->is_counting || remove_one(pass, directory, name, true);
+}
+
+// The first name, at depth 0, was checked with the request.
+static bool is_excluded(const struct pass *pass, bool is_directory) {
+  struct rd_bytes path = {(const unsigned char *)pass->path + pass->source_at, pass->path_bytes - pass->source_at};
+  return pass->depth > 0 && rd_patterns_exclude(pass->write->patterns, path, is_directory);
 }
 
 // Takes ownership of `fd`.

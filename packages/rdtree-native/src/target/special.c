@@ -72,7 +72,7 @@ static void finish_new(struct rd_target_file *file, const char *name) {
   int number = errno;
   if (!is_done)
     (void)rd_target_file_fail(file, number, "cannot set its metadata");
-  else if (!(is_done = rd_rename_over(file->write, file->directory->fd, name, file->name, &text)))
+  else if (!(is_done = rd_rename_over(file->directory, name, file->name, &text)))
     (void)rd_target_file_fail(file, errno, text);
   if (!is_done) (void)unlinkat(file->directory->fd, name, 0);
   complete(file, is_done);

@@ -19,8 +19,7 @@ struct rd_directory *rd_write_target(struct rd_write *write, enum rd_target_mode
   struct rd_target target;
   bool is_new = false;
   if (!rd_target_open(&target, settings->target, place, settings->make_parents, error)) return NULL;
-  size_t above = target.name == NULL ? strlen(target.path) : (size_t)(target.name - target.path);
-  RD_AUTO_FREE char *path = above == 0 ? rd_memory_copy(".", 1) : rd_memory_copy(target.path, above);
+  RD_AUTO_FREE char *path = rd_target_directory_path(&target);
   *name = target.name == NULL ? NULL : rd_memory_copy(target.name, strlen(target.name));
   bool is_there = target.directory_fd >= 0 || make_directories(write, path, &is_new, error);
   rd_target_close(&target);

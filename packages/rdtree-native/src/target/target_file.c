@@ -18,6 +18,7 @@
 #define RANGES_MAX (1u << 20)
 #define WRITE_BACK_BYTES (UINT64_C(8) << 20)
 
+static void give_space_back(struct rd_target_file *file);
 static bool open_unique(struct rd_target_file *file);
 static bool open_partial(struct rd_target_file *file, bool *is_held);
 static bool lock_partial(struct rd_target_file *file, const char *name, bool *is_held);
@@ -48,13 +49,8 @@ struct rd_target_file *rd_target_file_create(struct rd_write *write, struct rd_d
 
 void rd_target_file_destroy(struct rd_target_file *file) {
   if (file == NULL) return;
-  struct rd_write *write = file->write;
-  pthread_mutex_lock(&write->lock);
-  bool may_stay = !file->is_unusable_partial && write->settings->partial && !atomic_load(&write->is_disk_lost) &&
-                  write->error.code != RD_CODE_DATA_DAMAGED;
-  pthread_mutex_unlock(&write->lock);
   bool is_temporary = file->kind == RD_KIND_UNIQUE || file->kind == RD_KIND_PARTIAL;
-  if (is_temporary && !(file->kind == RD_KIND_PARTIAL && may_stay)) {
+  if (is_temporary && !rd_target_file_may_stay(file)) {
     char name[RD_TEMPORARY_BYTES];
     temporary_of(file, name);
     (void)unlinkat(file->directory->fd, name, 0);
@@ -69,6 +65,15 @@ void rd_target_file_destroy(struct rd_target_file *file) {
   free(file->data);
   free(file->resumed_digests);
   free(file);
+}
+
+bool rd_target_file_may_stay(const struct rd_target_file *file) {
+  struct rd_write *write = file->write;
+  pthread_mutex_lock(&write->lock);
+  bool is_usable = !file->is_unusable_partial && write->settings->partial && !atomic_load(&write->is_disk_lost) &&
+                   write->error.code != RD_CODE_DATA_DAMAGED;
+  pthread_mutex_unlock(&write->lock);
+  return is_usable && file->kind == RD_KIND_PARTIAL;
 }
 
 bool rd_target_file_open(struct rd_target_file *file, bool may_resume) {
@@ -185,8 +190,7 @@ bool rd_target_file_publish(struct rd_target_file *file) {
   const char *text = "cannot rename its temporary file";
   if (file->kind == RD_KIND_UNIQUE || file->kind == RD_KIND_PARTIAL) {
     temporary_of(file, name);
-    if (!rd_rename_over(file->write, file->directory->fd, name, file->name, &text))
-      return rd_target_file_fail(file, errno, text);
+    if (!rd_rename_over(file->directory, name, file->name, &text)) return rd_target_file_fail(file, errno, text);
   }
   if (file->kind != RD_KIND_NOTE)
     rd_write_count(file->write, &(struct rd_tree_totals){.entries = 1, .files = 1, .bytes = file->size});
@@ -197,6 +201,7 @@ bool rd_target_file_publish(struct rd_target_file *file) {
 
 bool rd_target_file_fail(struct rd_target_file *file, int number, const char *text) {
   if (atomic_exchange(&file->is_failed, true)) return false;
+  if (number == ENOSPC || number == EDQUOT) give_space_back(file);
   RD_AUTO_FREE char *path = rd_directory_path(file->directory, file->name);
   rd_write_failed(file->write, file->directory->fd, path, number, text);
   return false;
@@ -206,11 +211,12 @@ void rd_temporary_name(const struct rd_write *write, uint64_t number, char name[
   snprintf(name, RD_TEMPORARY_BYTES, ".rdcp-%s-%llu", write->settings->run, (unsigned long long)number);
 }
 
-bool rd_rename_over(struct rd_write *write, int directory, const char *from, const char *to, const char **text) {
-  if (renameat(directory, from, directory, to) == 0) return true;
+bool rd_rename_over(const struct rd_directory *directory, const char *from, const char *to, const char **text) {
+  int fd = directory->fd;
+  if (renameat(fd, from, fd, to) == 0) return true;
   if (errno != EISDIR) return false;
   *text = "a directory is in the way";
-  return rd_remove_in_the_way(write, directory, to) && renameat(directory, from, directory, to) == 0;
+  return rd_remove_in_the_way(directory, to) && renameat(fd, from, fd, to) == 0;
 }
 
 static bool open_unique(struct rd_target_file *file) {
@@ -223,6 +229,13 @@ static bool open_unique(struct rd_target_file *file) {
   if (file->fd < 0) return false;
   file->kind = RD_KIND_UNIQUE;
   return true;
+}
+
+// Smaller files may fit, also before this one is removed.
+static void give_space_back(struct rd_target_file *file) {
+  bool is_temporary = file->kind == RD_KIND_UNIQUE || file->kind == RD_KIND_PARTIAL;
+  file->is_unusable_partial = true;
+  if (is_temporary && file->fd >= 0) (void)!ftruncate(file->fd, 0);
 }
 
 // Returns false with errno, or with errno 0 if the existing file cannot be continued.

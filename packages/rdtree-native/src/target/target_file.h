@@ -54,6 +54,7 @@ struct rd_target_file {
   uint64_t end;              // of its data
   int other_fd;              // another run's partial file, from which the beginning is taken; -1: none
   bool is_unusable_partial;  // must not remain as a partial file
+  bool stays_at_source;      // only size and time say that its content is the same
   atomic_uint pending;       // jobs, plus 1 until the end of the content
   atomic_bool is_failed;     // and the failure was reported
 
@@ -65,6 +66,9 @@ struct rd_target_file *rd_target_file_create(struct rd_write *write, struct rd_d
                                              const struct rd_entry *entry, struct rd_attributes *attributes);
 // Frees the file; removes it from the target unless it was published, or is a partial file that may remain. NULL-safe.
 void rd_target_file_destroy(struct rd_target_file *file);
+
+// Returns true if it is a partial file with which the next run can continue.
+bool rd_target_file_may_stay(const struct rd_target_file *file);
 
 // Opens the file. With `may_resume`, opens its partial file and keeps the content, unless another run has that locked:
 // then `other_fd` refers to it. Returns false on failure, which was reported.
@@ -93,6 +97,6 @@ bool rd_target_file_fail(struct rd_target_file *file, int number, const char *te
 void rd_temporary_name(const struct rd_write *write, uint64_t number, char name[RD_TEMPORARY_BYTES]);
 // Like rename() within a directory, but removes a directory that is in the way, if allowed. Returns false with errno;
 // sets *text if a directory was in the way.
-bool rd_rename_over(struct rd_write *write, int directory, const char *from, const char *to, const char **text);
+bool rd_rename_over(const struct rd_directory *directory, const char *from, const char *to, const char **text);
 
 #endif

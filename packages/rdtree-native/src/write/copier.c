@@ -88,7 +88,7 @@ static void run_copy(struct rd_job *job) {
   struct rd_write *write = file->write;
   struct statx before, after;
   bool is_done = false, may_resume = write->settings->partial && file->size >= RD_PARTIAL_FILE_MIN_BYTES;
-  if (!atomic_load(&write->is_stopped) && open_source(copy, &before) && rd_target_file_open(file, may_resume)) {
+  if (rd_write_may_continue(write) && open_source(copy, &before) && rd_target_file_open(file, may_resume)) {
     for (int tries = 0; tries < 2 && !is_done && !atomic_load(&file->is_failed); tries++) {
       if (!copy_once(copy, &before, tries == 0)) break;
       if (!rd_status_of_fd(copy->from, &after)) {
@@ -98,7 +98,7 @@ static void run_copy(struct rd_job *job) {
       is_done = !rd_status_differs(&before, &after);
       before = after;
     }
-    if (!is_done && !atomic_load(&file->is_failed) && !atomic_load(&write->is_stopped))
+    if (!is_done && !atomic_load(&file->is_failed) && rd_write_may_continue(write))
       (void)fail(copy, 0, "it changed while it was copied, twice");
   }
   if (is_done) {
@@ -109,6 +109,7 @@ static void run_copy(struct rd_job *job) {
     file->read = now;
     rd_write_count(write, &(struct rd_tree_totals){.sent_bytes = file->size});
   }
+  file->is_unusable_partial = !is_done; // no run continues it
   atomic_store(&file->is_failed, !is_done);
   rd_target_file_complete(file);
   rd_cleanup_fd(&copy->from);
@@ -170,14 +171,14 @@ static bool copy_data(struct copy *copy, uint64_t size) {
 static bool copy_range(struct copy *copy, uint64_t from, uint64_t end) {
   struct rd_target_file *file = copy->file;
   if (copy->digest != NULL && from < end) rd_target_file_add_range(file, from, end - from);
-  while (from < end && !atomic_load(&file->write->is_stopped)) {
+  while (from < end && rd_write_may_continue(file->write)) {
     ssize_t count = copy_some(copy, from, end - from);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return false;
     if (count == 0) break; // it has become shorter: that is seen afterwards
     from += (uint64_t)count;
   }
-  return !atomic_load(&file->write->is_stopped);
+  return from == end || rd_write_may_continue(file->write);
 }
 
 // -1, and reported: it cannot be read or written; with EINTR: to be called again.

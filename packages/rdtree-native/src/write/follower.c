@@ -4,16 +4,19 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/memory.h"
+#include "entry/link_dest.h"
 #include "entry/owner_map.h"
 #include "entry/xattrs.h"
 #include "target/batch.h"
 #include "target/directory_metadata.h"
+#include "target/kept_entry.h"
 #include "target/links.h"
 #include "target/removal.h"
 #include "target/special.h"
 #include "target/target.h"
 #include "write/copier.h"
 #include "write/incoming.h"
+#include "write/stop_signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,12 +73,9 @@ struct rd_follower *rd_follower_create(struct rd_write *write, struct rd_later *
 
 void rd_follower_destroy(struct rd_follower *follower) {
   if (follower == NULL) return;
+  struct rd_error ignored;
   if (follower->file != NULL) rd_incoming_abandon(follower->file);
-  while (follower->depth > 0) {
-    struct frame *frame = &follower->frames[--follower->depth];
-    rd_directory_release(frame->directory);
-    rd_attributes_clear(&frame->attributes);
-  }
+  while (follower->depth > 0) (void)leave(follower, &ignored);
   rd_attributes_clear(&follower->attributes);
   rd_copier_destroy(follower->copier);
   free(follower->digests);
@@ -142,7 +142,8 @@ void rd_follower_progress(struct rd_follower *follower) {
 
 static bool take_entry(struct rd_follower *follower, const struct rd_record *record, struct rd_error *error) {
   if (!open_target(follower, error)) return false;
-  while (!rd_batches_wait(follower->write->batches, false, WAIT_MS)) rd_follower_progress(follower);
+  while (!rd_batches_wait(follower->write->batches, false, WAIT_MS) && !rd_stop_signals_have_come())
+    rd_follower_progress(follower);
   struct rd_entry entry = map_owner(follower, &record->entry);
   if (record->type == RD_RECORD_ENTER && follower->copier != NULL) rd_copier_enter(follower->copier, &entry);
   if (record->type == RD_RECORD_ENTER) return enter(follower, &entry, error);
@@ -164,6 +165,7 @@ static bool open_target(struct rd_follower *follower, struct rd_error *error) {
   if (later->top != NULL) return true;
   later->top = rd_write_target(follower->write, follower->place, &follower->as_name, error);
   if (later->top == NULL) return false;
+  if (!rd_link_dests_open(follower->write->settings, follower->place, follower->write->link_dests, error)) return false;
   rd_batches_add_file_system(follower->write->batches, later->top);
   // A directory that holds one file of a copy may be any one, of another user too.
   if (follower->place == RD_PLACE_INTO) later->journal = rd_journal_open(follower->write, later->top->fd);
@@ -204,11 +206,13 @@ static void open_frame(struct rd_follower *follower, struct rd_directory *parent
     rd_write_failed(write, parent->fd, path, number, "cannot create or open the directory: nothing in it was copied");
     return;
   }
-  if (is_itself && fstat(fd, &now) == 0) mode_before = now.st_mode & 07777;
+  bool has_status = !is_new && fstat(fd, &now) == 0;
+  if (is_itself && has_status) mode_before = now.st_mode & 07777;
+  bool is_opened = has_status && (now.st_mode & 07777) != mode_before; // gets its mode back
   frame->directory = rd_directory_create(write, parent, name, fd, is_new);
   frame->directory->is_source = follower->depth == 0;
   frame->directory->source = entry->source;
-  frame->directory->is_changed = is_new;
+  frame->directory->is_changed = is_new || is_opened;
   frame->wanted.plain_mode = is_new ? rd_plain_mode(write, &entry->metadata) : mode_before;
   frame->wanted.may_have_more = entry->want != RD_WANT_NOTHING && (!is_new || parent->has_default_acl);
   rd_batches_add_file_system(write->batches, frame->directory);
@@ -243,8 +247,12 @@ static void begin_entry(struct rd_follower *follower, const struct rd_record *re
   if (!is_metadata && !prepare_directory(follower, directory, name)) return;
   struct rd_target_file *file = rd_target_file_create(follower->write, directory, name, entry, &follower->attributes);
   file->read = record->entry.metadata;
+  bool is_compared = follower->write->settings->checksum && entry->has_digest;
+  file->stays_at_source = is_metadata && record->type == RD_RECORD_FILE && !is_compared;
   if (is_metadata)
     rd_special_set_metadata(file);
+  else if (entry->want == RD_WANT_LINK)
+    rd_kept_entry_link(file, follower->write->link_dests[entry->link_dest]);
   else if (record->type == RD_RECORD_SYMLINK)
     rd_special_make_symlink(file, entry->target);
   else if (record->type == RD_RECORD_SPECIAL)

@@ -18,7 +18,8 @@ struct rd_follower; // opaque
 
 // Never NULL. `later` is the caller's, who destroys what it has.
 struct rd_follower *rd_follower_create(struct rd_write *write, struct rd_later *later);
-void rd_follower_destroy(struct rd_follower *follower); // NULL-safe
+// Leaves the directories that are still open, and abandons the open file. NULL-safe.
+void rd_follower_destroy(struct rd_follower *follower);
 
 // Every record but END. False: the copy cannot continue.
 bool rd_follower_take(struct rd_follower *follower, const struct rd_record *record, struct rd_error *error);

@@ -33,6 +33,7 @@ struct block {
 static const char has_changed[] = "its partial file from an interrupted copy has changed (run the copy again)";
 
 static bool begin_stream(struct rd_target_file *file);
+static void wait_for_jobs(const struct rd_target_file *file);
 static bool is_long_enough(int fd, uint64_t bytes);
 static void keep_digests(struct rd_target_file *file, const struct rd_blocks *blocks);
 static void find_published(struct rd_target_file *file);
@@ -89,7 +90,7 @@ void rd_incoming_restart(struct rd_target_file *file) {
     return;
   }
   struct rd_error error;
-  while (atomic_load(&file->pending) > 1) (void)rd_jobs_wait(file->write->jobs, WAIT_MS);
+  wait_for_jobs(file);
   rd_digest_destroy(file->running);
   file->running = rd_digest_create(&error);
   if (file->running == NULL) abort(); // see base/memory.h
@@ -122,6 +123,13 @@ void rd_incoming_drop(struct rd_target_file *file) {
 }
 
 void rd_incoming_abandon(struct rd_target_file *file) {
+  wait_for_jobs(file);
+  uint64_t kept = file->end / RD_PARTIAL_FILE_MIN_BYTES * RD_PARTIAL_FILE_MIN_BYTES;
+  if (kept > 0 && rd_target_file_may_stay(file)) {
+    RD_AUTO_FREE char *path = rd_directory_path(file->directory, file->name);
+    rd_events_kept(path, kept);
+  }
+  atomic_store(&file->is_failed, true);
   release(file);
 }
 
@@ -132,6 +140,10 @@ static bool begin_stream(struct rd_target_file *file) {
   file->running = rd_digest_create(&error);
   if (file->running == NULL) abort(); // see base/memory.h
   return rd_target_file_open(file, may_resume);
+}
+
+static void wait_for_jobs(const struct rd_target_file *file) {
+  while (atomic_load(&file->pending) > 1) (void)rd_jobs_wait(file->write->jobs, WAIT_MS);
 }
 
 static bool is_long_enough(int fd, uint64_t bytes) {
@@ -193,7 +205,9 @@ static void gather(struct rd_target_file *file, uint64_t offset, struct rd_bytes
 static void write_small(struct rd_job *job) {
   struct rd_target_file *file = (struct rd_target_file *)job;
   unsigned char value[RD_DIGEST_BYTES];
-  if (!atomic_load(&file->write->is_stopped)) {
+  if (!rd_write_may_continue(file->write))
+    atomic_store(&file->is_failed, true);
+  else {
     rd_digest_of(file->data, file->data_bytes, value);
     if (memcmp(value, file->digest, sizeof value) != 0)
       digest_differs(file);

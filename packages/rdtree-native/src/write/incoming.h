@@ -16,7 +16,7 @@ void rd_incoming_restart(struct rd_target_file *file);
 void rd_incoming_end(struct rd_target_file *file, const struct rd_file_end *end);
 // It cannot be had: takes the file, and removes it.
 void rd_incoming_drop(struct rd_target_file *file);
-// The copy was stopped before the file ended: takes it; as a partial file it may stay.
+// The copy ends before the file does: takes it; as a partial file, with all that came, it may stay.
 void rd_incoming_abandon(struct rd_target_file *file);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGTERM and SIGINT end the input: what is temporary is removed as after a lost stream.
+// SIGTERM and SIGINT end the input: the copy ends as after a lost stream.
 #ifndef RD_TREE_WRITE_STOP_SIGNALS_H
 #define RD_TREE_WRITE_STOP_SIGNALS_H
 

@@ -2,9 +2,11 @@
 #include "write/write.h"
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "base/memory.h"
 #include "entry/owner_map.h"
 #include "entry/xattrs.h"
+#include "pattern/pattern.h"
 #include "pattern/request.h"
 #include "stream/own_view.h"
 #include "stream/stream_reader.h"
@@ -18,6 +20,9 @@
 #include "write/stop_signals.h"
 
 #define WAIT_MS 250
+// After the input ended too early. The agent kills this program 3 s after a signal.
+#define WRITE_WITHIN_MS 500
+#define PUBLISH_WITHIN_MS 1500
 #define NO_TREE "received a plain stream, not a directory tree (give rdrecv a FILE that is not a directory)"
 
 // The input, and what each of its records goes through.
@@ -29,12 +34,15 @@ struct following {
 };
 
 static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error);
+static void publish_whole_files(struct rd_write *write);
+static void end_early(struct rd_write *write, struct rd_later *later);
 static bool follow(struct rd_write *write, const struct following *following, struct rd_error *error);
 static bool take(const struct following *following, const struct rd_record *record, struct rd_error *error);
 static void report_decisions(const struct rd_write *write, const struct rd_tally *tally);
 static bool finish(struct rd_write *write, struct rd_later *later, struct rd_error *error);
 static bool remove_others(struct rd_write *write, struct rd_later *later, struct rd_error *error);
 static bool wait_for_files(struct rd_write *write, struct rd_error *error);
+static bool has_signal(struct rd_error *error);
 static bool is_stopped(struct rd_write *write, struct rd_error *error);
 static bool end_results(struct rd_stream_writer *results, const struct rd_write *write, struct rd_error *error);
 
@@ -48,13 +56,18 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
   write.slowest = rd_slowest_create();
   write.owners = rd_owner_map_create();
   write.xattrs = rd_xattrs_create(settings);
-  write.jobs = rd_jobs_create(rd_tree_threads(settings, false), error);
+  write.patterns = rd_patterns_create(settings, error);
+  write.jobs = write.patterns == NULL ? NULL : rd_jobs_create(rd_tree_threads(settings, false), error);
   bool is_begun = write.jobs != NULL && rd_batches_create(&write, results, error) != NULL;
   bool is_done = is_begun && run(&write, &later, in_fd, error) && end_results(results, &write, error);
-  if (is_begun && !is_done) rd_write_stop(&write, error);
+  if (is_begun && !is_done) {
+    publish_whole_files(&write);
+    rd_write_stop(&write, error);
+  }
   rd_batches_stop(write.batches);
   rd_jobs_destroy(write.jobs);
   rd_batches_destroy(write.batches);
+  if (is_begun && !is_done) end_early(&write, &later);
   rd_journal_remove(later.journal);
   rd_directory_release(later.top);
   if (is_done) {
@@ -71,6 +84,7 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
   rd_stream_writer_destroy(results);
   rd_xattrs_destroy(write.xattrs);
   rd_owner_map_destroy(write.owners);
+  rd_patterns_destroy(write.patterns);
   rd_slowest_destroy(write.slowest);
   rd_write_end(&write);
   return is_done;
@@ -80,18 +94,20 @@ static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struc
   enum rd_stream_phase phase = write->settings->role == RD_TREE_COPY ? RD_STREAM_DECISIONS : RD_STREAM_CONTENTS;
   struct following following = {.reader = rd_stream_reader_create(in_fd, phase, NULL),
                                 .request = rd_request_create(write->settings, error),
-                                .tally = rd_tally_create(),
+                                .tally = rd_tally_create(write->settings->key),
                                 .follower = rd_follower_create(write, later)};
   rd_stream_expect_wants(following.reader, write->settings->width);
   bool is_followed = following.request != NULL && follow(write, &following, error);
   if (!is_followed) {
-    bool is_signal = rd_stop_signals_have_come();
-    if (is_signal) rd_error_set(error, RD_CODE_ABORTED, "ended by a signal");
+    bool is_signal = has_signal(error);
     // rdrecv ends its input only when all of it has come.
     bool has_input = following.request != NULL && !is_signal && error->code != RD_CODE_SOURCE_UNREADABLE;
     if (has_input && write->settings->alone && !rd_stream_has_begun(following.reader))
       rd_error_set(error, RD_CODE_DATA_DAMAGED, NO_TREE);
-    rd_write_stop(write, error);
+    if (is_signal || error->code == RD_CODE_PEER_LOST)
+      rd_write_cut(write, WRITE_WITHIN_MS);
+    else
+      rd_write_stop(write, error);
   }
   rd_follower_destroy(following.follower);
   rd_request_destroy(following.request);
@@ -100,6 +116,25 @@ static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struc
   if (is_done) report_decisions(write, following.tally);
   rd_tally_destroy(following.tally);
   return is_done || (is_stopped(write, error), false);
+}
+
+// Of an input that ended too early: the files that came whole get their names.
+static void publish_whole_files(struct rd_write *write) {
+  if (atomic_load(&write->late_ms) == 0) return;
+  int64_t until_ms = rd_now_ms() + PUBLISH_WITHIN_MS;
+  while (!rd_jobs_wait(write->jobs, WAIT_MS) && rd_now_ms() < until_ms) continue;
+  while (!rd_batches_wait(write->batches, true, WAIT_MS) && rd_now_ms() < until_ms) continue;
+  rd_write_totals(write);
+  if (rd_now_ms() < until_ms) (void)rd_batches_finish(write->batches);
+}
+
+// When no other thread writes: directories get their modes, unless the stream that says so cannot be trusted.
+static void end_early(struct rd_write *write, struct rd_later *later) {
+  struct rd_error ignored;
+  bool is_trusted = write->error.code != RD_CODE_DATA_DAMAGED && write->error.code != RD_CODE_NOT_REQUESTED;
+  if (later->top != NULL && is_trusted)
+    (void)rd_directory_metadata_run(write, later->directories, later->top, &ignored);
+  rd_write_totals(write);
 }
 
 // Until the end of the input: then all programs before this one have ended well. But a signal ends it too.
@@ -131,7 +166,7 @@ static void report_decisions(const struct rd_write *write, const struct rd_tally
   unsigned char digest[RD_DIGEST_TREE_BYTES];
   if (write->settings->alone || write->settings->role == RD_TREE_COPY) return;
   rd_tally_digest(tally, digest);
-  rd_events_decisions(digest, rd_tally_dropped(tally));
+  rd_events_decisions(digest, rd_tally_dropped(tally), 0);
 }
 
 // The order: what a link names is there before it, nothing is removed before all is there, and what changes a
@@ -158,9 +193,19 @@ static bool remove_others(struct rd_write *write, struct rd_later *later, struct
 }
 
 static bool wait_for_files(struct rd_write *write, struct rd_error *error) {
-  while (!rd_jobs_wait(write->jobs, WAIT_MS)) rd_write_progress(write, NULL, false);
-  while (!rd_batches_wait(write->batches, true, WAIT_MS)) rd_write_progress(write, NULL, false);
+  while (!rd_jobs_wait(write->jobs, WAIT_MS) || !rd_batches_wait(write->batches, true, WAIT_MS)) {
+    rd_write_progress(write, NULL, false);
+    if (!has_signal(error)) continue;
+    rd_write_cut(write, WRITE_WITHIN_MS);
+    return false;
+  }
   return !is_stopped(write, error);
+}
+
+static bool has_signal(struct rd_error *error) {
+  if (!rd_stop_signals_have_come()) return false;
+  rd_error_set(error, RD_CODE_ABORTED, "ended by a signal");
+  return true;
 }
 
 static bool is_stopped(struct rd_write *write, struct rd_error *error) {

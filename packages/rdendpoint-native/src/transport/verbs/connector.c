@@ -75,8 +75,11 @@ static bool has_device(const struct rd_verbs_library *verbs, struct rd_error *er
   struct ibv_context **devices = verbs->rdma_get_devices(&count);
   if (devices != NULL) verbs->rdma_free_devices(devices);
   if (devices != NULL && count > 0) return true;
+  char command[RD_VERBS_COMMAND_BYTES];
+  rd_verbs_library_install_command(command);
   rd_error_set(error, RD_CODE_CANNOT_CONNECT,
-               "this machine has no RDMA device that its libraries can use (try: rdma link)");
+               "this machine has no RDMA device that its libraries can use (%s; to list the devices: rdma link)",
+               command);
   return false;
 }
 

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/verbs/library.h"
 
+#include "base/install_command.h"
+
 #include <dlfcn.h>
 #include <string.h>
+
+// With the drivers of all devices, without which the libraries find none.
+static const struct rd_packages RDMA_PACKAGES = {
+    .apt = "rdma-core ibverbs-providers librdmacm1",
+    .dnf = "rdma-core libibverbs librdmacm",
+    .zypper = "rdma-core libibverbs librdmacm1",
+};
 
 static bool open_all(struct rd_verbs_library *verbs, struct rd_error *error);
 static void *open_library(const char *name, struct rd_error *error);
@@ -13,6 +22,10 @@ const struct rd_verbs_library *rd_verbs_library(struct rd_error *error) {
   static bool is_open;
   if (!is_open) is_open = open_all(&verbs, error);
   return is_open ? &verbs : NULL;
+}
+
+void rd_verbs_library_install_command(char command[RD_VERBS_COMMAND_BYTES]) {
+  rd_install_command(command, RD_VERBS_COMMAND_BYTES, RD_OS_RELEASE, &RDMA_PACKAGES);
 }
 
 static bool open_all(struct rd_verbs_library *verbs, struct rd_error *error) {
@@ -31,10 +44,9 @@ static bool open_all(struct rd_verbs_library *verbs, struct rd_error *error) {
 static void *open_library(const char *name, struct rd_error *error) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
-    rd_error_set(error, RD_CODE_CANNOT_CONNECT,
-                 "%s cannot be opened (Debian, Ubuntu: apt install librdmacm1 ibverbs-providers; "
-                 "RHEL, Fedora: dnf install librdmacm libibverbs)",
-                 name);
+    char command[RD_VERBS_COMMAND_BYTES];
+    rd_verbs_library_install_command(command);
+    rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s cannot be opened (%s)", name, command);
   }
   return library;
 }

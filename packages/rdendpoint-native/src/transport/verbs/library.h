@@ -34,4 +34,8 @@ struct rd_verbs_library {
 // installed or is too old.
 const struct rd_verbs_library *rd_verbs_library(struct rd_error *error);
 
+// Writes the command that installs the libraries, with the drivers of all devices, on this machine; for advice.
+#define RD_VERBS_COMMAND_BYTES 192
+void rd_verbs_library_install_command(char command[RD_VERBS_COMMAND_BYTES]);
+
 #endif

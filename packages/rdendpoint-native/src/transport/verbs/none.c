@@ -2,6 +2,17 @@
 // For builds without RDMA: static programs, which cannot open libraries, and VERBS=no.
 #include "transport/verbs/connector.h"
 
+#ifdef RD_STATIC
+#include "base/install_command.h"
+
+// Packages of libssl.so.3; these systems also have glibc 2.34. Older ones have neither.
+static const struct rd_packages TLS_PACKAGES = {
+    .apt = "libssl3, on Debian 12, Ubuntu 22.04 or later",
+    .dnf = "openssl-libs, on RHEL 9, Fedora 36 or later",
+    .zypper = "libopenssl3, on openSUSE Leap 15.6 or later",
+};
+#endif
+
 static void refuse(struct rd_error *error);
 
 bool rd_verbs_usable(struct rd_error *error) {
@@ -24,8 +35,10 @@ struct rd_connector *rd_verbs_dial(const struct rd_address *address, bool poll, 
 
 static void refuse(struct rd_error *error) {
 #ifdef RD_STATIC
+  char command[192];
+  rd_install_command(command, sizeof command, RD_OS_RELEASE, &TLS_PACKAGES);
   rd_error_set(error, RD_CODE_CANNOT_CONNECT,
-               "RDMA needs the dynamic build of this program (which needs libssl.so.3 and glibc 2.34 or later)");
+               "RDMA needs the dynamic build of this program, which needs glibc 2.34 and libssl.so.3 (%s)", command);
 #else
   rd_error_set(error, RD_CODE_CANNOT_CONNECT,
                "this program was built without RDMA (VERBS=no, or no headers of libibverbs)");

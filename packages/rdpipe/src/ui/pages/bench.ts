@@ -1,14 +1,15 @@
 /** The page about a benchmark. Pure. */
 import type { Benchmark } from '../../model/benchmark.ts';
+import { rateUnit } from '../../model/units.ts';
 import { VERSION } from '../../model/version.ts';
-import { cpuHeads, figuresOf, methodCells } from '../bench-table.ts';
+import { benchHeads, figuresOf, methodCells } from '../bench-table.ts';
 import { barChart, xyChart } from './chart.ts';
 import { Html, html, pageText, table } from './html.ts';
 
 /** The page as HTML text. */
 export function benchPage(benchmark: Benchmark, began: Date): string {
   const { from, to, rounds, methods, missing } = benchmark;
-  const head = ['method', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'ping-pong', 'carried by'];
+  const head = ['method', ...benchHeads(benchmark).slice(1)];
   const body = html`<p>${began.toISOString()}; medians of ${rounds} rounds, each with all methods in random order. CPU time is that of all processes of a stream on one host.</p>
 ${table(head, methods.map(methodCells))}
 <ul>${missing.map(({ method, why }) => html`<li>${method}: not measured: ${why}</li>`)}</ul>
@@ -20,14 +21,17 @@ ${methods.length === 0 ? '' : charts(benchmark).map((chart) => new Html(chart))}
 function charts({ from, to, methods }: Benchmark): readonly string[] {
   const groups = methods.map(({ method }) => method);
   const figures = methods.map(figuresOf);
-  const barOf = (spread: ReturnType<typeof figuresOf>['rate']) =>
-    spread === undefined ? undefined : { value: spread.median, low: spread.low, high: spread.high };
+  const { unit, bytesPerSecond: one } = rateUnit(Math.max(0, ...figures.map(({ rate }) => rate?.high ?? 0)));
+  const barOf = (spread: ReturnType<typeof figuresOf>['rate'], divisor = 1) =>
+    spread === undefined
+      ? undefined
+      : { value: spread.median / divisor, low: spread.low / divisor, high: spread.high / divisor };
   return [
     barChart({
       title: 'Rate',
-      y: { title: '', unit: 'B/s' },
+      y: { title: '', unit },
       groups,
-      series: [{ name: 'rate', bars: figures.map(({ rate }) => barOf(rate)) }],
+      series: [{ name: 'rate', bars: figures.map(({ rate }) => barOf(rate, one)) }],
     }),
     barChart({
       title: 'CPU seconds per GiB',
@@ -41,10 +45,10 @@ function charts({ from, to, methods }: Benchmark): readonly string[] {
     xyChart({
       title: 'Rate, round by round',
       x: { title: 'round', unit: '', whole: true },
-      y: { title: '', unit: 'B/s' },
+      y: { title: '', unit },
       lines: methods.map(({ method, samples }) => ({
         name: method,
-        points: samples.map(({ bytesPerSecond }, index) => [index + 1, bytesPerSecond] as const),
+        points: samples.map(({ bytesPerSecond }, index) => [index + 1, bytesPerSecond / one] as const),
       })),
     }),
   ];

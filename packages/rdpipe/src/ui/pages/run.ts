@@ -12,7 +12,7 @@ import { copySection } from './copy.ts';
 import type { History, HopHistory, StageStderrHistory } from './history.ts';
 import { hostsSection } from './hosts.ts';
 import { Html, html, pageText, preformatted, table } from './html.ts';
-import { rateLines, waitLines } from './time-series.ts';
+import { inRateUnit, rateLines, waitLines } from './time-series.ts';
 
 export interface RunPageInput {
   /** The command line, one line per stage. */
@@ -66,8 +66,8 @@ function resultSection(report: Report, began: Date): Html {
 }
 
 /** `stage 1 (h1: echo part), failed (exit 3)`; one word if a stage is not the cause. */
-function causeText({ causeStage, stages }: Report, cause: Cause): string {
-  const stage = stages.find(({ stage: number }) => number === causeStage);
+function causeText({ causeStage, causeRank, stages }: Report, cause: Cause): string {
+  const stage = stages.find(({ stage: number, rank }) => number === causeStage && rank === causeRank);
   if (stage === undefined) return cause;
   const { stage: number, host, command } = stage;
   return `${cause === 'stage' ? '' : `${cause}: `}stage ${number} (${host}: ${command}), ${stageEnd(stage)}`;
@@ -122,13 +122,13 @@ function addresses({ local, peer }: HopReport): readonly string[] {
 function hopCharts(hop: HopReport, { samples, broken }: HopHistory): Html {
   const marks = broken.length === 0 ? {} : { marks: { name: 'connection broke', at: broken } };
   const name = hopName(hop);
-  const rate = { title: '', unit: 'B/s' };
+  const { unit, lines } = inRateUnit(rateLines(samples, hop.compress > 0));
   const share = { title: 'share of the time', unit: '%', max: 100 };
   const charts = [
     timeChart({
       title: `${name}: rate`,
-      y: rate,
-      lines: rateLines(samples, hop.compress > 0),
+      y: { title: '', unit },
+      lines,
       steps: true,
       ...marks,
       height: 260,

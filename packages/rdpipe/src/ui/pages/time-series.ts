@@ -1,6 +1,7 @@
 /** A hop's history as lines over time: rate, and percentages of waits. Pure. */
 
 import { hopWaits, type Waits, waitsSince } from '../../model/counters.ts';
+import { rateUnit } from '../../model/units.ts';
 import type { Line, Point } from './chart.ts';
 import type { HopSample } from './history.ts';
 
@@ -9,6 +10,14 @@ export function rateLines(samples: readonly HopSample[], compressed: boolean): r
   const rateOf = (what: 'bytes' | 'wireBytes') => timeSeries(samples, (step, seconds) => step[what] / seconds);
   const stream = { name: 'rate', points: rateOf('bytes') };
   return compressed ? [stream, { name: 'on the wire', points: rateOf('wireBytes') }] : [stream];
+}
+
+/** Lines of bytes per second in the unit that suits them, which the tables next to them have. */
+export function inRateUnit(lines: readonly Line[]): { readonly unit: string; readonly lines: readonly Line[] } {
+  const highest = Math.max(0, ...lines.flatMap(({ points }) => points.map(([, rate]) => rate ?? 0)));
+  const { unit, bytesPerSecond } = rateUnit(highest);
+  const scaled = ([at, rate]: Point): Point => [at, rate === null ? null : rate / bytesPerSecond];
+  return { unit, lines: lines.map(({ name, points }) => ({ name, points: points.map(scaled) })) };
 }
 
 /** Percentages of the time, together at most 100. */

@@ -25,7 +25,7 @@ export async function createBenchView(
     finished(benchmark) {
       display.stop();
       output.write(
-        benchLines(benchmark)
+        benchLines(benchmark, output.columns?.())
           .map((line) => `${line}\n`)
           .join(''),
       );

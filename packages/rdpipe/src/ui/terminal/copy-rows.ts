@@ -1,5 +1,7 @@
 /** The progress of a copy as text: its sums in one row, the current path in another. */
 import { formatBytes, formatRate } from '../../model/units.ts';
+import { cutBeginning, cutEnd } from '../../model/width.ts';
+import { fittingColumns, tableOf } from '../columns.ts';
 import { counted } from '../copy-text.ts';
 import { formatClock, formatCount } from '../format.ts';
 import type { CopyState } from './copy-progress.ts';
@@ -8,7 +10,7 @@ import type { HopProgress } from './progress.ts';
 /** Rows for a terminal, none longer than `columns`. */
 export function copyRows(state: CopyState, columns: number): readonly string[] {
   const row = fitting(cellsOf(state), columns);
-  return state.path === '' ? [row] : [row, `  ${endOf(state.path, columns - 2)}`];
+  return state.path === '' ? [row] : [row, `  ${cutBeginning(state.path, columns - 2)}`];
 }
 
 /** One line, for an output that cannot be redrawn. */
@@ -18,7 +20,7 @@ export function copyLine(state: CopyState): readonly string[] {
 
 interface Cell {
   readonly text: string;
-  /** If the row is too long, cells of the highest rank are dropped first. */
+  /** On a narrow terminal, cells of a low rank are shown first. */
   readonly rank: number;
 }
 
@@ -60,33 +62,9 @@ function waitOf({ reconnecting, waitsFor }: HopProgress): string {
 
 /** The cells that fit, in their order. */
 function fitting(cells: readonly Cell[], columns: number): string {
-  const text = cells.map((cell) => cell.text).join('  ');
-  if (text.length <= columns || cells.length === 1) return text.slice(0, Math.max(0, columns));
-  const highest = Math.max(...cells.map(({ rank }) => rank));
-  return fitting(
-    cells.filter(({ rank }) => rank !== highest),
+  const row = fittingColumns(
+    cells.map(({ text, rank }) => ({ cells: [text], rank })),
     columns,
   );
+  return cutEnd(tableOf(row).join(), columns);
 }
-
-/** The end of a path, which is more informative than its beginning: `…/src/main.c`. */
-function endOf(path: string, limit: number): string {
-  const characters = [...path];
-  let columns = characters.reduce((sum, character) => sum + columnsOf(character), 0);
-  if (columns <= limit) return path;
-  if (limit < 2) return '';
-  const begin = characters.findIndex((character) => {
-    const isShort = columns < limit;
-    columns -= columnsOf(character);
-    return isShort;
-  });
-  return `…${begin < 0 ? '' : characters.slice(begin).join('')}`;
-}
-
-/** Columns on a terminal: two for East Asian characters and emoji. Too high an estimate is harmless, too low is not. */
-function columnsOf(character: string): number {
-  return WIDE.test(character) ? 2 : 1;
-}
-
-const WIDE =
-  /[\u1100-\u115f\u231a-\u23ff\u2600-\u27bf\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;

@@ -2,13 +2,14 @@
 import type { RunEvent } from '../../model/events.ts';
 import type { Report } from '../../model/report.ts';
 import type { TreeEvent } from '../../model/tree.ts';
-import { copySummary, hostSummaries } from '../copy-text.ts';
+import { copySummary, hostSummaries, keptText } from '../copy-text.ts';
 import { formatCount } from '../format.ts';
 import type { Colors } from './colors.ts';
 import type { CopyProgress } from './copy-progress.ts';
 import type { Display } from './display.ts';
 import { messageLine } from './failure.ts';
 import type { CopyView } from './human.ts';
+import { mainLines, summaryLines } from './summary.ts';
 
 export interface CopyViewSettings {
   readonly verbosity: number;
@@ -58,6 +59,13 @@ export function createCopyView(
       if (failed > FAILURES_SHOWN) say(moreFailures(failed - FAILURES_SHOWN), colors.failure);
     },
     closingLines: (report) => closingLines(report, settings),
+    // The hops of a plan carry only names.
+    summaryLines: (report, columns) =>
+      settings.isPlan ? [] : (settings.verbosity > 1 ? summaryLines : mainLines)(report, columns),
+    lastLines({ copy }) {
+      const text = copy?.kept === undefined || settings.quiet ? undefined : keptText(copy);
+      return text === undefined ? [] : [messageLine(text, colors.speaker, 'rdcp')];
+    },
   };
 }
 
@@ -65,9 +73,10 @@ function moreFailures(number: number): string {
   return `… and ${formatCount(number)} more (--json lists all, --report the first)`;
 }
 
-/** The sums: one line on a terminal, nothing if a program reads the output, unless -v requests them. */
+/** The sums: one line on a terminal, nothing if a program reads the output or the copy was interrupted, unless -v. */
 function closingLines(report: Report, { verbosity, quiet, isTerminal, isPlan }: CopyViewSettings): readonly string[] {
-  const isWanted = !isPlan && (verbosity > 0 || (isTerminal && !quiet));
+  const isInterrupted = report.copy?.kept !== undefined;
+  const isWanted = !isPlan && (verbosity > 0 || (isTerminal && !quiet && !isInterrupted));
   if (!isWanted || report.copy === undefined) return [];
   return [copySummary(report.copy, report), ...(verbosity > 0 ? hostSummaries(report.copy) : [])];
 }

@@ -14,7 +14,7 @@ import { isInForeground, type Terminal } from './terminal.ts';
 
 export type RendererSettings = Pick<
   Settings,
-  'json' | 'quiet' | 'verbosity' | 'dryRun' | 'stderr' | 'progress' | 'sizeBytes'
+  'json' | 'quiet' | 'verbosity' | 'dryRun' | 'stderr' | 'prefix' | 'progress' | 'sizeBytes'
 >;
 
 /**
@@ -39,10 +39,16 @@ export async function createRenderer(settings: RendererSettings, io: RendererIo)
   if (settings.json) return createJsonRenderer(io.terminal.write);
   const now = () => performance.now();
   const progress = createProgress(settings.sizeBytes, now);
-  const { isTerminal, color } = io.terminal;
+  const { isTerminal, color, columns } = io.terminal;
   const colors = await createColors(color);
   const { program, stageStderr } = io;
-  const shown = { ...settings, isTerminal, ...(program && { program }), ...(stageStderr && { stageStderr }) };
+  const shown = {
+    ...settings,
+    isTerminal,
+    ...(columns && { columns }),
+    ...(program && { program }),
+    ...(stageStderr && { stageStderr }),
+  };
   if (io.copy === undefined) {
     const display = await createDisplay(settings, io, rowsOfHops(progress));
     return createHumanRenderer(shown, display, progress, colors);

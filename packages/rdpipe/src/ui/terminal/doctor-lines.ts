@@ -1,16 +1,26 @@
 /** The text of an examination: a block per host and per pair. */
 import type { Examination, Finding, HostExamination, PairExamination } from '../../model/examination.ts';
 import { printable } from '../../model/text.ts';
+import { padTo, widthOf } from '../../model/width.ts';
+import { wrap } from '../columns.ts';
 import type { Colors } from './colors.ts';
 
-/** The host's name and a line per check, with its fix below. With `quiet` only problems; empty if there are none. */
-export function hostLines({ host, checks }: HostExamination, quiet: boolean, colors: Colors): readonly string[] {
-  return block(host, checks, quiet, colors);
+export interface FindingStyle {
+  /** Show only problems. */
+  readonly quiet: boolean;
+  readonly colors: Colors;
+  /** The width of lines. */
+  readonly columns: number;
+}
+
+/** The host's name and a line per check, with its fix below; empty if there is nothing to show. */
+export function hostLines({ host, checks }: HostExamination, style: FindingStyle): readonly string[] {
+  return block(host, checks, style);
 }
 
 /** Like `hostLines`, for a pair of hosts. */
-export function pairLines({ hosts, checks }: PairExamination, quiet: boolean, colors: Colors): readonly string[] {
-  return block(hosts.join(' and '), checks, quiet, colors);
+export function pairLines({ hosts, checks }: PairExamination, style: FindingStyle): readonly string[] {
+  return block(hosts.join(' and '), checks, style);
 }
 
 /** `no problems found`, `2 checks failed, 1 warning`. */
@@ -23,17 +33,22 @@ export function verdictLine({ hosts, pairs }: Examination): string {
   return [`${counted(failed, 'check')} failed`, ...warnings].join(', ');
 }
 
-function block(title: string, checks: readonly Finding[], quiet: boolean, colors: Colors): readonly string[] {
-  const shown = quiet ? checks.filter(({ result }) => result !== 'ok') : checks;
+function block(title: string, checks: readonly Finding[], style: FindingStyle): readonly string[] {
+  const shown = style.quiet ? checks.filter(({ result }) => result !== 'ok') : checks;
   if (shown.length === 0) return [];
-  const width = Math.max(...shown.map(({ check }) => check.length));
-  return [colors.speaker(printable(title)), ...shown.flatMap((finding) => findingLines(finding, width, colors))];
+  const width = Math.max(...shown.map(({ check }) => widthOf(printable(check))));
+  return [style.colors.speaker(printable(title)), ...shown.flatMap((finding) => findingLines(finding, width, style))];
 }
 
-function findingLines({ check, result, found, fix }: Finding, width: number, colors: Colors): readonly string[] {
+function findingLines(
+  { check, result, found, fix }: Finding,
+  width: number,
+  { colors, columns }: FindingStyle,
+): readonly string[] {
   const verdict = result === 'ok' ? 'ok  ' : colors.failure(result);
-  const first = `  ${verdict}  ${printable(check).padEnd(width)}  ${oneLine(found)}`;
-  return fix === null ? [first] : [first, `${' '.repeat(width + 10)}→ ${oneLine(fix)}`];
+  const indent = Math.min(width + 10, Math.floor(columns / 3));
+  const first = wrap(`  ${verdict}  ${padTo(printable(check), width)}  ${oneLine(found)}`, columns, indent);
+  return fix === null ? first : [...first, ...wrap(`${' '.repeat(indent)}→ ${oneLine(fix)}`, columns, indent + 2)];
 }
 
 function oneLine(text: string): string {

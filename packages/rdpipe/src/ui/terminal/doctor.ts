@@ -1,6 +1,7 @@
 /** Shows an examination: findings on standard output as they arrive, or JSON at the end. */
 import type { Examination, Found } from '../../model/examination.ts';
 import { jsonText } from '../../model/text.ts';
+import { UNLIMITED } from '../columns.ts';
 import { createColors } from './colors.ts';
 import { hostLines, pairLines, verdictLine } from './doctor-lines.ts';
 import { createJsonStatusView, createStatusView, type Output, type StatusSettings, type StatusView } from './status.ts';
@@ -25,7 +26,8 @@ export async function createDoctorView(
   return {
     ...view,
     found(found) {
-      const lines = found.kind === 'host' ? hostLines(found.host, quiet, colors) : pairLines(found.pair, quiet, colors);
+      const style = { quiet, colors, columns: output.columns?.() ?? UNLIMITED };
+      const lines = found.kind === 'host' ? hostLines(found.host, style) : pairLines(found.pair, style);
       display.pause();
       output.write(lines.map((line) => `${line}\n`).join(''));
       display.resume();

@@ -7,6 +7,7 @@ import type { Report } from '../../model/report.ts';
 import type { Settings } from '../../model/settings.ts';
 import { printable } from '../../model/text.ts';
 import { formatBytes } from '../../model/units.ts';
+import { wrap } from '../columns.ts';
 import { dispatch, type EventHandlers, type Renderer } from '../renderer.ts';
 import type { Colors } from './colors.ts';
 import type { Display } from './display.ts';
@@ -14,6 +15,7 @@ import { failureText, messageLine } from './failure.ts';
 import type { Progress } from './progress.ts';
 import { createStageStderr, type StageStderr, stderrMode } from './stage-stderr.ts';
 import { summaryLines } from './summary.ts';
+import type { Terminal } from './terminal.ts';
 
 /** The part of the display for a copy of trees. */
 export interface CopyView {
@@ -23,10 +25,16 @@ export interface CopyView {
   end(): void;
   /** The lines before the closing lines of every run. */
   closingLines(report: Report): readonly string[];
+  /** The lines of -v in place of a pipeline's summary, without newlines. */
+  summaryLines(report: Report, columns?: number): readonly string[];
+  /** The lines after them, with their newlines. */
+  lastLines(report: Report): readonly string[];
 }
 
-type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr'> & {
+type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr' | 'prefix'> & {
   readonly isTerminal: boolean;
+  /** The width of the closing lines; absent: unlimited. */
+  readonly columns?: Terminal['columns'];
   /** The prefix of the program's own lines; absent: rdpipe. */
   readonly program?: 'rdcp' | 'rdssh';
   /** Writes the standard error of stages; absent: the display writes it. */
@@ -46,7 +54,7 @@ export function createHumanRenderer(
     handle: (event) => dispatch(handlers, event),
     failure(error) {
       display.stop();
-      display.text(failureText(error, colors, settings.program));
+      display.text(failureText(error, colors, settings.program, settings.columns?.()));
     },
     close: () => display.stop(),
   };
@@ -75,9 +83,9 @@ function createHandlers(
       waiting.end(host);
       log(`${host}: connected`);
     },
-    deploying({ host, bytes }) {
-      waiting.deploy(host, bytes);
-      log(`${host}: copying the agent, ${formatBytes(bytes)}`);
+    deploying({ host, bytes, copied }) {
+      waiting.deploy(host, copied, bytes);
+      if (copied === 0) log(`${host}: copying the agent, ${formatBytes(bytes)}`);
     },
     prompting: ({ active }) => (active ? display.pause() : display.resume()),
     planned({ plan }) {
@@ -126,15 +134,24 @@ function createHandlers(
       stderr?.end();
       copy?.end();
       display.stop();
-      for (const line of copy?.closingLines(report) ?? []) display.text(`${line}\n`);
-      for (const line of closingLines(report, settings, colors)) display.text(line);
+      const columns = settings.columns?.();
+      for (const line of copy?.closingLines(report) ?? []) display.text(`${wrap(line, columns).join('\n')}\n`);
+      for (const line of closingLines(report, settings, colors, copy)) display.text(line);
+      for (const line of copy?.lastLines(report) ?? []) display.text(line);
     },
   };
 }
 
-function closingLines(report: Report, settings: HumanSettings, colors: Colors): readonly string[] {
+function closingLines(
+  report: Report,
+  settings: HumanSettings,
+  colors: Colors,
+  copy: CopyView | undefined,
+): readonly string[] {
   const { verbosity, quiet, dryRun, program } = settings;
-  const summary = verbosity >= 1 && !dryRun ? summaryLines(report).map((line) => `${line}\n`) : [];
+  const lines = copy?.summaryLines ?? summaryLines;
+  const wanted = verbosity >= 1 && !dryRun ? lines(report, settings.columns?.()) : [];
+  const summary = wanted.map((line) => `${line}\n`);
   if (report.message !== null) return [...summary, messageLine(report.message, colors.failure, program)];
   return dryRun && !quiet ? [messageLine(DRY_RUN, colors.speaker, program)] : summary;
 }
@@ -152,8 +169,8 @@ function createConnectingStatus(display: Display) {
       for (const name of names) hosts.set(name, printable(name));
       show();
     },
-    deploy(host: string, bytes: number) {
-      hosts.set(host, `${printable(host)} (copying the agent, ${formatBytes(bytes)})`);
+    deploy(host: string, copied: number, bytes: number) {
+      hosts.set(host, `${printable(host)} (copying the agent: ${formatBytes(copied)} of ${formatBytes(bytes)})`);
       show();
     },
     end(host: string) {

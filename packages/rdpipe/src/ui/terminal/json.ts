@@ -2,6 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { RunEvent } from '../../model/events.ts';
 import { NO_PLACES, type Places, placesOf } from '../../model/places.ts';
+import type { Plan, PlannedLink } from '../../model/plan.ts';
 import type { Report } from '../../model/report.ts';
 import { jsonText } from '../../model/text.ts';
 import type { Renderer } from '../renderer.ts';
@@ -23,6 +24,7 @@ export function createJsonRenderer(write: (text: string) => void): Renderer {
         for (const rest of stderr.rest()) line(placed(rest, places));
         report(event.report);
       } else if (event.kind === 'stderr') line(placed(stderr.object(event), places));
+      else if (event.kind === 'planned') line({ kind: event.kind, plan: ofPlan(event.plan) });
       else line(placed(event.kind === 'tree' ? ofTree(event) : event, places));
     },
     failure: (error) => report(failureReport(error)),
@@ -41,6 +43,16 @@ function placed(object: object, { stages, links }: Places): object {
 /** One object per path: its keys include those of the program's event, which is not nested. */
 function ofTree({ event, ...place }: Extract<RunEvent, { kind: 'tree' }>): object {
   return { ...place, ...event };
+}
+
+/** The plan: the options of a link are not nested. */
+function ofPlan({ segments, ...plan }: Plan): object {
+  const flat = (link: PlannedLink) => {
+    if (!('open' in link)) return link;
+    const { open, ...rest } = link;
+    return { ...rest, ...open };
+  };
+  return { ...plan, segments: segments.map((segment) => ({ ...segment, links: segment.links.map(flat) })) };
 }
 
 type Stderr = Extract<RunEvent, { kind: 'stderr' }>;

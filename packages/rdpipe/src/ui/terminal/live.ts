@@ -3,7 +3,7 @@
  * Import this module only after `protectPayload`: its library opens process.stdout.
  */
 import ora, { type Ora } from 'ora';
-import { shorten } from '../../model/text.ts';
+import { cutEnd } from '../../model/width.ts';
 import type { Display } from './display.ts';
 
 const INTERVAL_MS = 100;
@@ -81,7 +81,7 @@ function createSpinner(stream: NodeJS.WriteStream): LivePart & { setText(text: s
   const spinner: Ora = ora({ stream, isEnabled: true, discardStdin: false, hideCursor: false });
   return {
     setText: (text) => {
-      spinner.text = shorten(text, Math.max(1, stream.columns - SPINNER_COLUMNS));
+      spinner.text = cutEnd(text, Math.max(1, stream.columns - SPINNER_COLUMNS));
     },
     show: () => {
       spinner.start();

@@ -1,23 +1,33 @@
 /** The progress of hops as text: a row per hop. */
 
-import { shorten } from '../../model/text.ts';
 import { formatBytes, formatRate } from '../../model/units.ts';
-import { formatTable, formatWholeSeconds } from '../format.ts';
+import { cutEnd, widthOf } from '../../model/width.ts';
+import { fittingColumns, tableOf } from '../columns.ts';
+import { formatClock } from '../format.ts';
 import { hopBytes } from '../report-text.ts';
 import type { HopProgress, Progress } from './progress.ts';
 
 /**
- * Aligned rows, none longer than `columns`: host names are shortened first, then the end of the row is cut. If a stage
- * has many hosts, there is a row for all of them, and one for each of the slowest.
+ * Aligned rows, none longer than `columns`: what matters least is left out, and long host names are shortened. If a
+ * stage has many hosts, there is a row for all of them, and one for each of the slowest.
  */
 export function progressRows(hops: readonly HopProgress[], columns: number): readonly string[] {
   const groups = [...new Set(hops.map(({ group }) => group))].map((group) => hops.filter((hop) => hop.group === group));
   const rows = groups.flatMap((group) => (group.length > FEW ? manyCells(group) : group.map(cells)));
-  const numbers = formatTable(rows.map((row) => row.slice(1, -1)));
-  const room = Math.max(NAME_MIN, columns - Math.max(...numbers.map((row) => row.length)) - 2);
-  const fitting = rows.map(([name = '', ...rest]) => [shortName(name, room), ...rest]);
-  return formatTable(fitting).map((row) => [...row].slice(0, columns).join('').trimEnd());
+  const names = rows.map(([name = '']) => name);
+  const nameWidth = Math.min(NAME_WISH, Math.max(0, ...names.map(widthOf)));
+  const figures = RANKS.map((rank, column) => ({ rank, cells: rows.map((row) => row[column + 1] ?? '') }));
+  const shown = fittingColumns(figures, columns - nameWidth - 2);
+  const room = columns - Math.max(0, ...tableOf(shown).map(widthOf)) - 2;
+  const name = { rank: 0, cells: names.map((text) => shortName(text, Math.max(NAME_MIN, room))) };
+  return tableOf([name, ...shown]).map((row) => cutEnd(row, columns));
 }
+
+/** The ranks of bytes, rate, share, ETA and reason: what matters least is left out on a narrow terminal. */
+const RANKS = [0, 2, 1, 3, 4];
+/** A longer name is shortened before a column is left out. */
+const NAME_WISH = 24;
+const NAME_MIN = 9;
 
 /** Up to this many hops have a row each. */
 const FEW = 6;
@@ -50,25 +60,24 @@ function sumCells(hops: readonly HopProgress[], here: readonly HopProgress[]): r
     wireBytes: sum((hop) => hop.wireBytes),
   };
   const rate = formatRate(sum((hop) => hop.bytesPerSecond));
-  const each = last === undefined ? '' : portion(last).replace(/(?=,|$)/, ' each');
+  const share = last === undefined ? '' : shareOf(last);
   const lost = hops.filter(({ isLost }) => isLost).map(({ to }) => to);
   return [
     name,
     hopBytes(bytes),
     rate,
-    each === ' each' ? '' : each,
+    share === '' ? '' : `${share} each`,
+    last === undefined ? '' : etaOf(last),
     lost.length === 0 ? '' : `lost ${lost.join(', ')}`,
   ];
 }
 
-const NAME_MIN = 9;
-
 /** `storage-0…→backup-02…`: a part of both names remains. */
 function shortName(name: string, limit: number): string {
   const [from = '', to] = name.split('→');
-  if (to === undefined || name.length <= limit) return shorten(name, limit);
-  const shortFrom = shorten(from, Math.max(Math.floor((limit - 1) / 2), limit - 1 - to.length));
-  return `${shortFrom}→${shorten(to, limit - 1 - shortFrom.length)}`;
+  if (to === undefined || widthOf(name) <= limit) return cutEnd(name, limit);
+  const shortFrom = cutEnd(from, Math.max(Math.floor((limit - 1) / 2), limit - 1 - widthOf(to)));
+  return `${shortFrom}→${cutEnd(to, limit - 1 - widthOf(shortFrom))}`;
 }
 
 /**
@@ -96,7 +105,7 @@ const WAITING = {
 };
 
 function cells(hop: HopProgress): readonly string[] {
-  return [hop.name, hopBytes(hop), formatRate(hop.bytesPerSecond), portion(hop), doing(hop)];
+  return [hop.name, hopBytes(hop), formatRate(hop.bytesPerSecond), shareOf(hop), etaOf(hop), doing(hop)];
 }
 
 function doing({ reconnecting, waitsFor }: HopProgress): string {
@@ -104,9 +113,12 @@ function doing({ reconnecting, waitsFor }: HopProgress): string {
   return waitsFor === undefined ? '' : WAITING[waitsFor];
 }
 
-/** `42% of 3.0 GiB, 31 s left`; empty for a stream that is larger than expected. */
-function portion({ size, bytes, secondsLeft }: HopProgress): string {
+/** `42% of 3.0 GiB`; empty if the size is unknown, and for a stream that is larger than expected. */
+function shareOf({ size, bytes }: HopProgress): string {
   if (size === undefined || size === 0 || bytes > size) return '';
-  const left = secondsLeft === undefined ? '' : `, ${formatWholeSeconds(secondsLeft)} left`;
-  return `${Math.floor((bytes * 100) / size)}% of ${formatBytes(size)}${left}`;
+  return `${Math.floor((bytes * 100) / size)}% of ${formatBytes(size)}`;
+}
+
+function etaOf(hop: HopProgress): string {
+  return shareOf(hop) === '' || hop.secondsLeft === undefined ? '' : `ETA ${formatClock(hop.secondsLeft)}`;
 }

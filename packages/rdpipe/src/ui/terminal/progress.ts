@@ -127,7 +127,7 @@ function startCounting(plan: Plan, segment: number, expectedBytes: number | unde
     name: nameOf(link, names),
     ...endsOf(link, names),
     expected: (index === 0 || link.chain?.head === hops[0]?.link.number) && segment === 1 ? expectedBytes : undefined,
-    compress: link.kind === 'hop' ? link.compress : 0,
+    compress: link.kind === 'hop' ? link.open.compress : 0,
     bytes: 0,
     wireBytes: 0,
     samples: [],

@@ -15,11 +15,11 @@ export type StderrMode = Exclude<Settings['stderr'], 'auto'> | 'text';
 
 /** A single stage needs no prefix; on a terminal its control characters are replaced. */
 export function stderrMode(
-  { stderr, isTerminal }: Pick<Settings, 'stderr'> & { readonly isTerminal: boolean },
+  { stderr, prefix, isTerminal }: Pick<Settings, 'stderr' | 'prefix'> & { readonly isTerminal: boolean },
   plan: Plan,
 ): StderrMode {
   if (stderr !== 'auto') return stderr;
-  if (stagesOf(plan).length > 1) return 'prefix';
+  if (prefix && stagesOf(plan).length > 1) return 'prefix';
   return isTerminal ? 'text' : 'raw';
 }
 

@@ -12,6 +12,8 @@ import type { Terminal } from './terminal.ts';
 /** The output for findings: standard output. */
 export interface Output {
   readonly color: boolean;
+  /** The width of lines; absent: unlimited. */
+  readonly columns?: () => number;
   write(text: string): void;
 }
 
@@ -40,7 +42,7 @@ export async function createStatusView(
     emit: (event) => dispatch(handlers, event),
     failure(error) {
       display.stop();
-      display.text(failureText(error));
+      display.text(failureText(error, undefined, undefined, terminal.columns?.()));
     },
     close: () => display.stop(),
   };
@@ -70,9 +72,9 @@ async function createDisplay({ quiet }: StatusSettings, { stream, write }: Termi
 /** The events of measuring runs that are shown; findings report all others. */
 function statusHandlers(display: Display, log: (message: string) => void): Partial<EventHandlers> {
   return {
-    deploying({ host, bytes }) {
-      display.status(`copying the agent to ${printable(host)}, ${formatBytes(bytes)}`);
-      log(`${host}: copying the agent, ${formatBytes(bytes)}`);
+    deploying({ host, bytes, copied }) {
+      display.status(`copying the agent to ${printable(host)}: ${formatBytes(copied)} of ${formatBytes(bytes)}`);
+      if (copied === 0) log(`${host}: copying the agent, ${formatBytes(bytes)}`);
     },
     prompting: ({ active }) => (active ? display.pause() : display.resume()),
     suspended: () => display.pause(),

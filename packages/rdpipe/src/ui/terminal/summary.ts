@@ -1,28 +1,40 @@
 /** The summary of -v: rate, hops, stages and the slowest part. Pure. */
 
+import { foldHosts } from '../../model/fold-hosts.ts';
 import type { HopReport, Report, StageReport } from '../../model/report.ts';
 import { printable, shorten } from '../../model/text.ts';
 import { formatBytes, formatRate } from '../../model/units.ts';
-import { formatDuration, formatMicroseconds, formatTable } from '../format.ts';
+import { UNLIMITED, wrap, wrapTable } from '../columns.ts';
+import { formatDuration, formatMicroseconds } from '../format.ts';
 import { hopBytes, hopCarrier, hopName, hopResult, inSeconds, stageEnd } from '../report-text.ts';
 
-/** The lines of the summary, without newlines. */
-export function summaryLines(report: Report): readonly string[] {
+/** The lines of the summary, without newlines, at most `columns` wide. */
+export function summaryLines(report: Report, columns = UNLIMITED): readonly string[] {
+  const notes = report.hops.flatMap((hop) =>
+    [...hop.notes, ...hop.warnings].map((note) => `${hopName(hop)}: ${printable(note)}`),
+  );
+  const prose = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, columns));
   return [
-    bandwidthLine(report),
-    ...formatTable(report.hops.map((hop) => hopCells(hop))),
-    ...report.hops.flatMap((hop) =>
-      [...hop.notes, ...hop.warnings].map((note) => `${hopName(hop)}: ${printable(note)}`),
-    ),
-    ...formatTable(report.stages.map(stageCells)),
-    ...slowestLine(report),
-    ...lostLines(report),
+    ...prose([bandwidthLine(report)]),
+    ...wrapTable(report.hops.map(hopCells), columns),
+    ...prose(notes),
+    ...wrapTable(report.stages.map(stageCells), columns),
+    ...mainLines(report, columns),
   ];
 }
 
-/** A line per host: `Lost n7: unreachable`. */
+/** The lines about the slowest part and about lost hosts, at most `columns` wide. */
+export function mainLines(report: Report, columns = UNLIMITED): readonly string[] {
+  return [...slowestLine(report), ...lostLines(report)].flatMap((line) => wrap(line, columns));
+}
+
+/** A line per reason: `Lost n[7-8]: unreachable`. */
 function lostLines({ lost = [] }: Report): readonly string[] {
-  return lost.map(({ host, message }) => `Lost ${printable(host)}: ${printable(message)}`);
+  const reasons = [...new Set(lost.map(({ message }) => message))];
+  return reasons.map((reason) => {
+    const hosts = lost.flatMap(({ host, message }) => (message === reason ? [printable(host)] : []));
+    return `Lost ${foldHosts(hosts)}: ${printable(reason)}`;
+  });
 }
 
 /** The rate of the hop that carried most bytes, or a copy's contents; without hops, only the time. */

@@ -1,6 +1,7 @@
 /** Standard error as an output: writes, terminal size, foreground. */
 import { readFileSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { UNLIMITED } from '../columns.ts';
 
 export interface Terminal {
   /** Text is shown to a person, and control characters would act on the terminal. */
@@ -8,6 +9,8 @@ export interface Terminal {
   /** The terminal's stream, for the live display; undefined if standard error is not a terminal or cannot redraw. */
   readonly stream: NodeJS.WriteStream | undefined;
   readonly color: boolean;
+  /** The width of lines, which changes with the window; absent: unlimited, because no person reads them. */
+  readonly columns?: () => number;
   /** Never throws: without a reader, text is dropped. */
   write(text: string | Uint8Array): void;
 }
@@ -17,8 +20,17 @@ export function openTerminal(environment: NodeJS.ProcessEnv): Terminal {
   const isTerminal = isatty(2);
   const stream = isTerminal && environment.TERM !== 'dumb' ? withSize(process.stderr) : undefined;
   const color = stream !== undefined && !environment.NO_COLOR;
-  return { isTerminal, stream, color, write: (text) => writeAll(2, Buffer.from(text)) };
+  const columns = () => (isTerminal && process.stderr.columns > 0 ? process.stderr.columns : UNLIMITED);
+  return { isTerminal, stream, color, columns, write: (text) => writeAll(2, Buffer.from(text)) };
 }
+
+/** The width of lines on standard output: as a terminal it is almost always that of standard error. */
+export function outputColumns({ isTerminal, columns }: Pick<Terminal, 'isTerminal' | 'columns'>): number {
+  if (!isatty(1)) return UNLIMITED;
+  return isTerminal && columns !== undefined ? columns() : USUAL_COLUMNS;
+}
+
+const USUAL_COLUMNS = 80;
 
 /** A terminal without a known size, such as a serial line, cannot be redrawn. */
 function withSize(stream: NodeJS.WriteStream): NodeJS.WriteStream | undefined {

@@ -16,7 +16,7 @@ describe('the page of a copy', () => {
       .to.contain('d/&#60;b&#62;')
       .and.to.contain('changed while it was read')
       .and.to.contain('5 more failed');
-    expect(page).to.contain('Slowest files').and.to.contain('d/big').and.to.contain('2.147 GB/s');
+    expect(page).to.contain('Slowest files').and.to.contain('d/big').and.to.contain('2.000 GiB/s');
     expect(page).to.contain('h2: owners &#60;stay&#62;').and.not.to.contain('Slowest directories');
   });
 

@@ -119,6 +119,7 @@ describe('the page about a run', () => {
             notes: [EVIL],
             warnings: [EVIL],
             cipher: EVIL,
+            openssl: [EVIL],
             transport: EVIL,
           }),
         ],

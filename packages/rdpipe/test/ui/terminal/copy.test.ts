@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RunEvent } from '../../../src/model/events.ts';
+import { widthOf } from '../../../src/model/width.ts';
 import { NO_COLORS } from '../../../src/ui/terminal/colors.ts';
 import { createCopyView } from '../../../src/ui/terminal/copy.ts';
 import { createCopyProgress } from '../../../src/ui/terminal/copy-progress.ts';
@@ -69,7 +70,7 @@ describe('the rows of a copy', () => {
   it('show totals, rates, time left and the reason for waiting', () => {
     const { progress } = halfWay({});
     expect(copyRows(progress.state(), 120)).to.deep.equal([
-      '10,000 files  4.0 GiB of 8.0 GiB  50%  2.147 GB/s  5,000 files/s  ETA 0:02  waiting for destination',
+      '10,000 files  4.0 GiB of 8.0 GiB  50%  2.000 GiB/s  5,000 files/s  ETA 0:02  waiting for destination',
       '  /t/dir/a file',
     ]);
     expect(copyLine(progress.state())).to.have.length(1);
@@ -79,19 +80,18 @@ describe('the rows of a copy', () => {
     const { progress } = halfWay({});
     const state = progress.state();
     expect(copyRows(state, 79)[0]).to.equal(
-      '10,000 files  4.0 GiB of 8.0 GiB  50%  2.147 GB/s  5,000 files/s  ETA 0:02',
+      '10,000 files  4.0 GiB of 8.0 GiB  50%  2.000 GiB/s  5,000 files/s  ETA 0:02',
     );
-    expect(copyRows(state, 60)[0]).to.equal('10,000 files  4.0 GiB of 8.0 GiB  50%  2.147 GB/s  ETA 0:02');
+    expect(copyRows(state, 60)[0]).to.equal('10,000 files  4.0 GiB of 8.0 GiB  50%  2.000 GiB/s  ETA 0:02');
     expect(copyRows(state, 14)).to.deep.equal(['10,000 files', '  …/dir/a file']);
-    expect(copyRows(state, 8)[0]).to.equal('10,000 f');
+    expect(copyRows(state, 8)[0]).to.equal('10,000 …');
   });
 
   it('fit any width', () => {
     const { progress } = halfWay({ waitsFor: 'wire' });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 200 }), (columns) => {
-        for (const row of copyRows(progress.state(), columns))
-          expect([...row].length).to.be.at.most(Math.max(columns, 2));
+        for (const row of copyRows(progress.state(), columns)) expect(widthOf(row)).to.be.at.most(Math.max(columns, 2));
       }),
     );
   });
@@ -178,6 +178,41 @@ describe('the lines of a copy', () => {
       /^new dir\/file\nrdcp: warning: h2: owners stay\nCopied 12,345 files.*\n$/,
     );
     expect(show({ isTerminal: true, isPlan: true }, [path])).to.equal('');
+  });
+
+  it('have hops and stages only with -vv', () => {
+    const done = report({ copy: copyReport({ link: 1 }) });
+    const linesWith = (settings: Partial<typeof NORMAL>) => {
+      const { progress } = progressWith();
+      return createCopyView(
+        { ...NORMAL, ...settings },
+        createNoDisplay(() => {}),
+        progress,
+        NO_COLORS,
+      ).summaryLines(done);
+    };
+    expect(linesWith({ verbosity: 1 }).join('\n')).not.to.match(/^(hop|stage|Bandwidth)/m);
+    expect(linesWith({ verbosity: 2 }).join('\n'))
+      .to.match(/^Bandwidth/)
+      .and.to.match(/^stage 1/m);
+    expect(linesWith({ verbosity: 2, isPlan: true })).to.deep.equal([]);
+  });
+
+  it('say what an interrupted copy keeps, instead of its sums', () => {
+    const interrupted = report({ copy: copyReport({ kept: [] }) });
+    const linesWith = (settings: Partial<typeof NORMAL>) => {
+      const { progress } = progressWith();
+      const view = createCopyView(
+        { ...NORMAL, ...settings },
+        createNoDisplay(() => {}),
+        progress,
+        NO_COLORS,
+      );
+      return [...view.closingLines(interrupted), ...view.lastLines(interrupted)];
+    };
+    const kept = 'rdcp: 12,345 files done; run the same command to continue\n';
+    expect(linesWith({ isTerminal: true })).to.deep.equal([kept]);
+    expect(linesWith({ quiet: true })).to.deep.equal([]);
   });
 
   it('are at most fifty failures, and then their number', () => {

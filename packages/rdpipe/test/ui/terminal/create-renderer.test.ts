@@ -16,6 +16,7 @@ const SETTINGS: RendererSettings = {
   verbosity: 0,
   dryRun: false,
   stderr: 'auto',
+  prefix: true,
   progress: 'auto',
   sizeBytes: undefined,
 };

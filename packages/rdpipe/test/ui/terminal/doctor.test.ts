@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { jsonObject } from '../../../../../test/support/json-output.ts';
 import { SessionError } from '../../../src/model/errors.ts';
 import type { Examination, Finding } from '../../../src/model/examination.ts';
+import { UNLIMITED } from '../../../src/ui/columns.ts';
 import { createDoctorView } from '../../../src/ui/terminal/doctor.ts';
 import type { Output } from '../../../src/ui/terminal/status.ts';
 import type { Terminal } from '../../../src/ui/terminal/terminal.ts';
@@ -34,6 +35,23 @@ describe('the output of doctor', () => {
       ].join('\n'),
     );
     expect(error.text).to.equal('');
+  });
+
+  it('is broken between words on a terminal', async () => {
+    const found = 'no answer from 10.0.0.2:40000 within 10 seconds';
+    const checks: readonly Finding[] = [
+      { ...BROKEN, found, fix: 'open TCP ports in the firewalls in both directions' },
+    ];
+    const narrow = { ...EXAMINATION, hosts: [], pairs: [{ hosts: ['h1', 'h2'] as const, checks, measured: [] }] };
+    expect((await show({}, narrow, false, 50)).out.text.split('\n')).to.deep.equal([
+      'h1 and h2',
+      '  fail  tcp h1→h2  no answer from 10.0.0.2:40000',
+      '                within 10 seconds',
+      '                → open TCP ports in the firewalls',
+      '                in both directions',
+      '1 check failed',
+      '',
+    ]);
   });
 
   it('is only the problems with -q', async () =>
@@ -71,7 +89,7 @@ describe('the output of doctor', () => {
     const { out, error } = await show({}, EXAMINATION, true);
     expect(error.text)
       .to.match(/connecting to h1/)
-      .and.to.match(/copying the agent to h1, 2\.0 KiB/);
+      .and.to.match(/copying the agent to h1: 0 B of 2\.0 KiB/);
     expect(out.text).to.match(/^h1\n {2}ok/);
     expect((await show({ quiet: true }, EXAMINATION, true)).error.text).to.equal('');
   });
@@ -81,15 +99,16 @@ async function show(
   changes: { readonly quiet?: boolean; readonly json?: boolean; readonly verbosity?: 0 | 1 },
   end: Examination | Error = EXAMINATION,
   onTerminal = false,
+  columns = UNLIMITED,
 ): Promise<{ readonly out: Page; readonly error: Page }> {
   const out = createPage();
   const error = createPage();
   const stream = onTerminal ? createScreen(error) : undefined;
   const terminal: Terminal = { isTerminal: onTerminal, stream, color: false, write: error.write };
-  const output: Output = { color: false, write: out.write };
+  const output: Output = { color: false, columns: () => columns, write: out.write };
   const view = await createDoctorView({ quiet: false, json: false, verbosity: 0, ...changes }, terminal, output);
   view.doing('connecting to h1');
-  view.emit({ kind: 'deploying', host: 'h1', bytes: 2048 });
+  view.emit({ kind: 'deploying', host: 'h1', bytes: 2048, copied: 0 });
   view.emit({ kind: 'hop_connected', link: 1, transport: 'tcp', cipher: 'none', way: 'by 10.0.0.2' });
   if (end instanceof Error) view.failure(end);
   else {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { SessionError, SignalError, UsageError } from '../../../src/model/errors.ts';
+import { caretLines } from '../../../src/parse/caret.ts';
 import { failureReport, failureText, messageLine } from '../../../src/ui/terminal/failure.ts';
 
 describe('failure', () => {
@@ -15,6 +16,22 @@ describe('failure', () => {
     expect(failureText(error)).to.equal(
       'rdpipe: stage 2 has no host: rev\n  rdpipe h1:a rev\n              ^^^ write host:command\n',
     );
+  });
+
+  it('shows the words around that place on a terminal, and a long hint below', () => {
+    const words = ['h1:zcat logs/*.gz', 'h2:grep -v DEBUG', 'uptime', 'h3:cat', 'h3:> out'];
+    const error = new UsageError('stage 3 has no host: uptime', caretLines(words, 2, 'write host:uptime'));
+    const [, ...wide] = failureText(error, undefined, undefined, 80).trimEnd().split('\n');
+    expect(wide).to.deep.equal([
+      "  rdpipe h1:'zcat logs/*.gz' h2:'grep -v DEBUG' uptime h3:cat h3:'> out'",
+      '                                                ^^^^^^ write host:uptime',
+    ]);
+    const [, ...narrow] = failureText(error, undefined, undefined, 40).trimEnd().split('\n');
+    expect(narrow).to.deep.equal([
+      "… logs/*.gz' h2:'grep -v DEBUG' uptime …",
+      '                                ^^^^^^',
+      '  write host:uptime',
+    ]);
   });
 
   it('colors only the name', () => {

@@ -14,7 +14,7 @@ interface Shown {
   readonly calls: string[];
 }
 
-const QUIET = { verbosity: 0, quiet: true, dryRun: false, stderr: 'auto', isTerminal: false } as const;
+const QUIET = { verbosity: 0, quiet: true, dryRun: false, stderr: 'auto', prefix: true, isTerminal: false } as const;
 const NORMAL = { ...QUIET, quiet: false } as const;
 const LOUD = { ...NORMAL, verbosity: 2 } as const;
 
@@ -47,7 +47,8 @@ const RUN: readonly RunEvent[] = [
   { kind: 'prompting', host: 'h1', active: true },
   { kind: 'prompting', host: 'h1', active: false },
   { kind: 'host_connected', host: 'h1' },
-  { kind: 'deploying', host: 'h2', bytes: 2048 },
+  { kind: 'deploying', host: 'h2', bytes: 2048, copied: 0 },
+  { kind: 'deploying', host: 'h2', bytes: 2048, copied: 1024 },
   { kind: 'host_connected', host: 'h2' },
   { kind: 'log', message: 'something\nwas done' },
   { kind: 'planned', plan },
@@ -75,7 +76,8 @@ describe('human', () => {
       '[pause]',
       '[resume]',
       '[connecting to h2]',
-      '[connecting to h2 (copying the agent, 2.0 KiB)]',
+      '[connecting to h2 (copying the agent: 0 B of 2.0 KiB)]',
+      '[connecting to h2 (copying the agent: 1.0 KiB of 2.0 KiB)]',
       '[opening data connections]',
       '[]',
       '[rows]',

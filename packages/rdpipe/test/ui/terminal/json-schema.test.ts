@@ -16,7 +16,7 @@ import { counters, createPage, planFor, report, tree, treeProgress } from '../he
 const EVENTS: Readonly<Record<RunEventKind, RunEvent>> = {
   connecting: { kind: 'connecting', hosts: ['h1'] },
   host_connected: { kind: 'host_connected', host: 'h1' },
-  deploying: { kind: 'deploying', host: 'h1', bytes: 1 },
+  deploying: { kind: 'deploying', host: 'h1', bytes: 1, copied: 0 },
   prompting: { kind: 'prompting', host: 'h1', active: true },
   planned: { kind: 'planned', plan: planFor(['h1:< in', 'h2:cat', 'h2:> out']) },
   segment_started: { kind: 'segment_started', segment: 1 },

@@ -135,7 +135,7 @@ describe('progress', () => {
     it('fits a terminal of 24 rows: totals, and the slowest three', () => {
       startMany();
       const rows = progressRows(progress.hops(), 100);
-      expect(rows[0]).to.match(/^h1→32 hosts +61\.0 MiB +32\.\d+ MB\/s +20% of 9\.5 MiB each, 8 s left$/);
+      expect(rows[0]).to.match(/^h1→32 hosts +61\.0 MiB +30\.\d+ MiB\/s +20% of 9\.5 MiB each +ETA 0:08$/);
       expect(rows.slice(1).map((row) => row.split(/ {2,}/)[1])).to.deep.equal(['n06→n07', 'h1→n01', 'n01→n02']);
       expect(rows[1]).to.match(/ waiting for output$/);
     });
@@ -194,37 +194,45 @@ describe('rows', () => {
       200,
     );
     expect(rows).to.deep.equal([
-      'h1→h2               1.0 KiB  2.000 MB/s  25% of 4.0 KiB, 1:05 left  waiting for output',
-      'h2→standard output  1.0 KiB  2.000 MB/s                             waiting for network',
+      'h1→h2               1.0 KiB  1.907 MiB/s  25% of 4.0 KiB  ETA 1:05  waiting for output',
+      'h2→standard output  1.0 KiB  1.907 MiB/s                            waiting for network',
     ]);
   });
 
   it('shows the bytes on the wire of a compressed hop', () => {
     expect(progressRows([{ ...hop, ...unknown, compress: 1, wireBytes: 300, waitsFor: 'worker' }], 80)).to.deep.equal([
-      'h1→h2  1.0 KiB, 300 B on the wire  2.000 MB/s    compressing or encrypting',
+      'h1→h2  1.0 KiB, 300 B on the wire  1.907 MiB/s  compressing or encrypting',
     ]);
   });
 
   it('shows that a hop is reconnecting, whatever it waited for', () => {
     const rows = progressRows([{ ...hop, ...unknown, waitsFor: 'wire', reconnecting: true }], 80);
-    expect(rows).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s    reconnecting']);
+    expect(rows).to.deep.equal(['h1→h2  1.0 KiB  1.907 MiB/s  reconnecting']);
   });
 
   it('omits unknown values and wrong estimates', () => {
-    expect(progressRows([{ ...hop, ...unknown }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
-    expect(progressRows([{ ...hop, ...unknown, size: 100 }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
-    expect(progressRows([{ ...hop, ...unknown, size: 0 }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
+    expect(progressRows([{ ...hop, ...unknown }], 80)).to.deep.equal(['h1→h2  1.0 KiB  1.907 MiB/s']);
+    expect(progressRows([{ ...hop, ...unknown, size: 100 }], 80)).to.deep.equal(['h1→h2  1.0 KiB  1.907 MiB/s']);
+    expect(progressRows([{ ...hop, ...unknown, size: 0 }], 80)).to.deep.equal(['h1→h2  1.0 KiB  1.907 MiB/s']);
   });
 
   it('fits the terminal', () => {
-    expect(progressRows([{ ...hop, ...unknown }], 10)).to.deep.equal(['h1→h2  1.0']);
+    expect(progressRows([{ ...hop, ...unknown }], 15)).to.deep.equal(['h1→h2  1.0 KiB']);
+    expect(progressRows([{ ...hop, ...unknown }], 10)).to.deep.equal(['h1→h2  1.…']);
+    const known = { ...hop, bytes: 3 * 1024 ** 3, waitsFor: 'output', size: 9 * 1024 ** 3, secondsLeft: 3700 } as const;
+    const at = (columns: number) => progressRows([known], columns)[0];
+    expect([80, 60, 40].map(at)).to.deep.equal([
+      'h1→h2  3.0 GiB  1.907 MiB/s  33% of 9.0 GiB  ETA 1:01:40  waiting for output',
+      'h1→h2  3.0 GiB  1.907 MiB/s  33% of 9.0 GiB  ETA 1:01:40',
+      'h1→h2  3.0 GiB  33% of 9.0 GiB',
+    ]);
     const long = { ...hop, ...unknown, name: 'storage-01.example.com→backup.example.com', waitsFor: 'wire' } as const;
     expect(progressRows([long, { ...hop, ...unknown, name: 'within h2' }], 60)).to.deep.equal([
-      'storage-01.example.…→backup.example.com  1.0 KiB  2.000 MB/s',
-      'within h2                                1.0 KiB  2.000 MB/s',
+      'storage-01.example…→backup.example.com  1.0 KiB  1.907 MiB/s',
+      'within h2                               1.0 KiB  1.907 MiB/s',
     ]);
     expect(progressRows([{ ...long, name: 'within a-name-that-is-long' }], 30)).to.deep.equal([
-      'within a…  1.0 KiB  2.000 MB/s',
+      'within a-name-that-i…  1.0 KiB',
     ]);
   });
 });

@@ -10,10 +10,11 @@ function shown(
   words: readonly string[],
   said: readonly (readonly [number, string])[],
   isTerminal = false,
+  prefix = true,
 ): string {
   const page = createPage();
   const plan = planFor(words);
-  const stderr = createStageStderr(stderrMode({ stderr: mode, isTerminal }, plan), plan, page.write);
+  const stderr = createStageStderr(stderrMode({ stderr: mode, prefix, isTerminal }, plan), plan, page.write);
   for (const [stage, text] of said) stderr.data(stage, Buffer.from(text, 'latin1'));
   stderr.end();
   return page.text;
@@ -34,6 +35,7 @@ describe('stage-stderr', () => {
   it('adds prefixes by default only with two or more stages', () => {
     expect(shown('auto', TWO, [[1, 'x\n']])).to.equal('h1: x\n');
     expect(shown('auto', ['h1:a'], [[1, 'x\n']])).to.equal('x\n');
+    expect(shown('auto', TWO, [[1, 'x\n']], false, false)).to.equal('x\n');
     expect(shown('prefix', ['h1:a'], [[1, 'x\n']])).to.equal('h1: x\n');
   });
 

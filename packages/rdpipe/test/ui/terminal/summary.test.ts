@@ -10,11 +10,30 @@ function slowest(changes: Parameters<typeof report>[0]): string | undefined {
 describe('summary', () => {
   it('begins with the rate, then hops, stages and the slowest part', () => {
     expect(summaryLines(report({ hops: [hopReport({ bytesPerSecond: 2_872_000_000 })] }))).to.deep.equal([
-      'Bandwidth 2.872 GB/s (3.0 GiB in 1.5 s)',
-      'h1→h2  tcp aes-256-gcm  delivered  3.0 GiB  2.872 GB/s  waited 0.1 s for input, 0.9 s for the network, 0.2 s for output',
+      'Bandwidth 2.675 GiB/s (3.0 GiB in 1.5 s)',
+      'h1→h2  tcp aes-256-gcm (OpenSSL 3.5.9)  delivered  3.0 GiB  2.675 GiB/s  waited 0.1 s for input, 0.9 s for the network, 0.2 s for output',
       'stage 1  h1  succeeded  user 1.5 s, system 0.2 s, 2.0 MiB  produce',
       'stage 2  h2  succeeded  user 1.5 s, system 0.2 s, 2.0 MiB  consume',
       'Slowest: the network between h1 and h2',
+    ]);
+  });
+
+  it('breaks lines on a terminal between cells and words', () => {
+    const hops = [hopReport({ rttUs: 331, notes: ['10.0.0.2:4: no answer within the time limit (ssh address)'] })];
+    expect(summaryLines(report({ hops, lost: [{ host: 'n7', message: 'unreachable' }] }), 60)).to.deep.equal([
+      'Bandwidth 2.000 GiB/s (3.0 GiB in 1.5 s)',
+      'h1→h2  tcp aes-256-gcm (OpenSSL 3.5.9)  delivered  3.0 GiB',
+      '  2.000 GiB/s',
+      '  waited 0.1 s for input, 0.9 s for the network,',
+      '  0.2 s for output; round trip 331 µs',
+      'h1→h2: 10.0.0.2:4: no answer within the time limit (ssh',
+      '  address)',
+      'stage 1  h1  succeeded  user 1.5 s, system 0.2 s, 2.0 MiB',
+      '  produce',
+      'stage 2  h2  succeeded  user 1.5 s, system 0.2 s, 2.0 MiB',
+      '  consume',
+      'Slowest: the network between h1 and h2',
+      'Lost n7: unreachable',
     ]);
   });
 
@@ -26,10 +45,15 @@ describe('summary', () => {
     expect(other).to.match(/^h1→h2 {2}rdma mlx5_0→rxe0 not encrypted {2}/);
   });
 
+  it('shows both versions of OpenSSL if they differ', () => {
+    const [, hop] = summaryLines(report({ hops: [hopReport({ openssl: ['3.5.9', '3.0.19'] })] }));
+    expect(hop).to.match(/^h1→h2 {2}tcp aes-256-gcm \(OpenSSL 3\.5\.9, 3\.0\.19\) {2}delivered /);
+  });
+
   it('shows that unencrypted data was authenticated', () => {
     for (const cipher of ['poly1305', 'aes-256-gmac']) {
       const [, hop] = summaryLines(report({ hops: [hopReport({ transport: 'rdma', cipher, devices: ['mlx5_0'] })] }));
-      expect(hop).to.match(/^h1→h2 {2}rdma mlx5_0 authenticated {2}delivered /);
+      expect(hop).to.match(/^h1→h2 {2}rdma mlx5_0 authenticated \(OpenSSL 3\.5\.9\) {2}delivered /);
     }
   });
 
@@ -55,7 +79,7 @@ describe('summary', () => {
 
   it('uses the rate of the hop that carried most', () => {
     const hops = [hopReport({ bytes: 10, bytesPerSecond: 1 }), hopReport({ link: 2, bytes: 20, bytesPerSecond: 2000 })];
-    expect(summaryLines(report({ hops }))[0]).to.equal('Bandwidth 2.000 kB/s (20 B in 1.5 s)');
+    expect(summaryLines(report({ hops }))[0]).to.equal('Bandwidth 1.953 KiB/s (20 B in 1.5 s)');
   });
 
   it('is about the hop that carries the contents of a copy', () => {
@@ -64,7 +88,7 @@ describe('summary', () => {
       hopReport({ link: 3, bytes: 10, bytesPerSecond: 2000, bottleneck: 'output' }),
     ];
     const copied = report({ hops, copy: copyReport({ link: 3 }) });
-    expect(summaryLines(copied)[0]).to.equal('Bandwidth 2.000 kB/s (10 B in 1.5 s)');
+    expect(summaryLines(copied)[0]).to.equal('Bandwidth 1.953 KiB/s (10 B in 1.5 s)');
     expect(slowest({ ...copied })).to.equal('Slowest: the destination, h2');
     expect(slowest({ hops: [hopReport({ bottleneck: 'input' })], copy: copyReport({ link: 1 }) })).to.equal(
       'Slowest: the source, h1',

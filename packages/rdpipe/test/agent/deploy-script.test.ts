@@ -1,0 +1,159 @@
+/** The copy of a bundle through a shell, by the shells that hosts have. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { needsTool } from '../../../../test/support/needs.ts';
+import { type Bundle, type BundleFile, sha256Of } from '../../src/agent/bundle.ts';
+import { createCopies } from '../../src/agent/copies.ts';
+import { deploy } from '../../src/agent/deploy.ts';
+import { createLineChannel, type LineChannel } from '../../src/agent/line-channel.ts';
+import type { RunEvent } from '../../src/model/events.ts';
+import { startChild } from '../../src/session/child-channel.ts';
+import { createLocalSession } from '../../src/session/local.ts';
+
+const AGENT = Buffer.from('#!/bin/sh\nexit\n');
+const SHELLS = [['sh'], ['dash'], ['bash', '--posix'], ['bash'], ['busybox', 'sh'], ['zsh', '--emulate', 'sh']];
+
+describe('a copy through a shell', () => {
+  let home: string;
+  let copies: ReturnType<typeof createCopies>;
+  const told: RunEvent[] = [];
+  const shells: LineChannel[] = [];
+  const session = createLocalSession();
+
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "rdpipe unit's "));
+    copies = createCopies();
+    told.length = 0;
+  });
+  afterEach(() => {
+    for (const { channel } of shells.splice(0)) channel.kill();
+    rmSync(home, { recursive: true, force: true });
+  });
+  after(() => session.close());
+
+  const open = (command: readonly string[] = ['sh']): LineChannel => {
+    const shell = createLineChannel(session, startChild(command, { HOME: home, XDG_RUNTIME_DIR: undefined }));
+    shells.push(shell);
+    return shell;
+  };
+  const copy = (shell: LineChannel, bundle: Bundle, emit = (event: RunEvent) => void told.push(event)) =>
+    deploy(shell, bundle, { emit, signal: new AbortController().signal }, copies);
+  const place = () => join(home, '.cache/rdpipe');
+  const installed = (name: string) => join(place(), 'd16e57', name);
+  const reported = () => told.flatMap((event) => (event.kind === 'deploying' ? [event] : []));
+  /** Waits for a line, which only a shell that reads another script prints. */
+  const saysNext = async ({ channel, lines }: LineChannel) => {
+    channel.stdin.write('echo next\n');
+    for await (const line of lines) if (line.toString() === 'next') return;
+    throw new Error('the shell ended');
+  };
+
+  for (const command of SHELLS) {
+    it(`by ${command.join(' ')} installs every byte, and another script may follow`, async function () {
+      needsTool(this, command[0] ?? '');
+      const shell = open(command);
+      const content = Buffer.concat([Buffer.from('say ok\nexit\n'), randomBytes(1 << 20)]);
+      await copy(shell, await bundleOf({ rdhop: content, 'dynamic/rdhop': AGENT, 'dynamic/rdstage': AGENT }));
+      await saysNext(shell);
+      expect(readdirSync(place())).to.deep.equal(['d16e57']);
+      expect(readdirSync(installed('')).sort()).to.deep.equal(['dynamic', 'rdhop', 'rdstage', 'used']);
+      expect(readFileSync(installed('rdhop')).equals(content)).to.equal(true);
+      expect(readFileSync(installed('dynamic/rdstage')).equals(AGENT)).to.equal(true);
+      expect(statSync(installed('rdhop')).mode & 0o777).to.equal(0o700);
+    });
+  }
+
+  it('sends the files uncompressed if there is no gzip', async () => {
+    const shell = open();
+    shell.channel.stdin.write('command() { [ "$2" != gzip ]; }\n');
+    const content = randomBytes(1 << 20);
+    await copy(shell, await bundleOf({ rdhop: content }));
+    expect(readFileSync(installed('rdhop')).equals(content)).to.equal(true);
+    const bytes = AGENT.length + content.length;
+    expect(reported().at(0)).to.deep.equal({ kind: 'deploying', host: 'this machine', bytes, copied: 0 });
+    expect(reported().at(-1)).to.deep.equal({ kind: 'deploying', host: 'this machine', bytes, copied: bytes });
+  });
+
+  it('keeps nothing of files that were damaged in transit', async () => {
+    const bundle = await bundleOf({ rdhop: Buffer.from('good') }, { rdhop: Buffer.from('evil') });
+    const error = await copy(open(), bundle).catch(String);
+    expect(error).to.include(`cannot copy the agent to this machine: ${place()}: the copy is damaged; `);
+    expect(readdirSync(place())).to.deep.equal([]);
+  });
+
+  it('compares sizes if no program computes digests', async () => {
+    const without = 'sha256sum() { return 127; }; shasum() { return 127; }; openssl() { return 127; }\n';
+    const shell = open();
+    shell.channel.stdin.write(without);
+    await copy(shell, await bundleOf({ rdhop: Buffer.from('good') }, { rdhop: Buffer.from('evil') }));
+    rmSync(place(), { recursive: true });
+    const other = open();
+    other.channel.stdin.write(without);
+    const short = await bundleOf({ rdhop: Buffer.from('good') }, { rdhop: Buffer.from('bad') });
+    expect(await copy(other, short).catch(String)).to.include('the copy is damaged');
+  });
+
+  it('waits while another host of the run copies to the same directory', async () => {
+    const bundle = await bundleOf({ rdhop: randomBytes(1 << 20) });
+    await Promise.all([1, 2, 3, 4].map(() => copy(open(), bundle)));
+    expect(reported().filter(({ copied }) => copied === 0)).to.have.lengthOf(1);
+    expect(readdirSync(place())).to.deep.equal(['d16e57']);
+  });
+
+  it('copies after the other host was lost', async () => {
+    const first = open();
+    first.channel.stdin.write(`head() { until [ -e "$HOME/.cache/on" ]; do sleep 0.05; done; exit 1; }\n`);
+    const bundle = await bundleOf({ rdhop: randomBytes(1 << 10) });
+    const lost = copy(first, bundle).catch(String);
+    await eventually(async () => expect(reported()).to.not.deep.equal([]));
+    const second = copy(open(), bundle);
+    await eventually(async () => expect(told.some(({ kind }) => kind === 'log')).to.equal(true));
+    first.channel.kill();
+    await Promise.all([lost, second]);
+    expect(existsSync(installed('rdhop'))).to.equal(true);
+  });
+
+  it('ignores the lock of a copy that is over', async () => {
+    mkdirSync(place(), { recursive: true, mode: 0o700 });
+    symlinkSync('abc', join(place(), `copying-${copies.run}`));
+    await copy(open(), await bundleOf({}));
+    expect(readdirSync(place())).to.deep.equal(['d16e57']);
+  });
+
+  it('fails if the host answers endlessly', async () => {
+    const flood = 'read -r brace; IFS== read -r word nonce; while echo "rdpipe $nonce ready cat"; do :; done';
+    const error = await copy(open(['sh', '-c', flood]), await bundleOf({})).catch(String);
+    expect(error).to.include('cannot copy the agent to this machine: ');
+    expect(reported()).to.have.length.below(1000);
+  });
+
+  it('ends with the run, also while it waits', async () => {
+    const bundle = await bundleOf({});
+    void copies.track('abc', () => new Promise<never>(() => {}));
+    mkdirSync(place(), { recursive: true, mode: 0o700 });
+    symlinkSync('abc', join(place(), `copying-${copies.run}`));
+    const run = new AbortController();
+    const emit = (event: RunEvent) => event.kind === 'log' && run.abort(new Error('enough'));
+    const outcome = await deploy(open(), bundle, { emit, signal: run.signal }, copies).catch(String);
+    expect(outcome).to.equal('Error: enough');
+  });
+});
+
+/** `sent`: contents that differ from those of the digests. */
+async function bundleOf(
+  files: Readonly<Record<string, Buffer>>,
+  sent: Readonly<Record<string, Buffer>> = {},
+): Promise<Bundle> {
+  const all = Object.entries({ rdstage: AGENT, ...files });
+  const [agent, ...others] = await Promise.all(all.map(([name, content]) => fileOf(name, content, sent[name])));
+  if (agent === undefined) throw new Error('no agent');
+  return { digest: 'd16e57', agent, others };
+}
+
+async function fileOf(name: string, content: Buffer, sent = content): Promise<BundleFile> {
+  return { name, bytes: content.length, sha256: await sha256Of(content), content: async () => sent };
+}
