@@ -35,7 +35,7 @@ async function makeAll(cpus: readonly string[], dist: string): Promise<void> {
     const builds = [...dynamic, ...(await buildStatic(cpus, debian))];
     await makePackages(cpus, dist, writePapers(builds, dist));
   } finally {
-    debian.remove();
+    await debian.remove();
   }
   writeSums(dist);
 }

@@ -12,9 +12,12 @@ const SCRIPT = join(import.meta.dirname, 'debian-root.sh');
 
 export class DebianRoot {
   readonly directory = mkdtempSync(join(tmpdir(), 'rdpipe-debian-'));
+  /** Removes the directory when its standard input ends: also if this process is killed. */
+  readonly #keeper: ReturnType<typeof inBackground>;
 
   private constructor() {
     chmodSync(this.directory, 0o755);
+    this.#keeper = inBackground(this.#words('keep'));
   }
 
   /** Takes about two minutes, and 1 GB. Its packages, for both CPUs, are the current ones. */
@@ -26,7 +29,7 @@ export class DebianRoot {
       await root.#do('make', ...words, ...staticPackages());
       return root;
     } catch (error) {
-      root.remove();
+      await root.remove();
       throw error;
     }
   }
@@ -36,14 +39,15 @@ export class DebianRoot {
     await this.#do('run', checkout, `${process.getuid?.()}:${process.getgid?.()}`, ...command);
   }
 
-  remove(): void {
-    const [command = '', ...words] = this.#words('remove');
-    execaSync(command, words);
+  async remove(): Promise<void> {
+    this.#keeper.stdin.end();
+    const { failed, stderr } = await this.#keeper;
+    if (failed) throw new Error(`${this.directory} cannot be removed: ${stderr}`);
   }
 
   async #do(verb: string, ...more: readonly string[]): Promise<void> {
     const [command = '', ...words] = this.#words(verb, ...more);
-    const { failed, all } = await execa(command, words, { all: true, reject: false, stdin: 'ignore' });
+    const { failed, all } = await execa(command, words, { all: true, reject: false });
     if (failed) throw new Error(`the Debian 13 for static programs: ${verb} failed:\n${all.slice(-2000)}`);
   }
 
@@ -52,6 +56,11 @@ export class DebianRoot {
     if (prefix === undefined) throw new Error('static programs are built in a Debian 13, which needs root or sudo');
     return [...prefix, 'sh', SCRIPT, verb, this.directory, ...more];
   }
+}
+
+/** Neither signals from the terminal nor the end of this process end it. */
+function inBackground([command = '', ...words]: readonly string[]) {
+  return execa(command, words, { detached: true, cleanup: false, reject: false });
 }
 
 /**
