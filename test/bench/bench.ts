@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../support/root.ts';
-import type { Build } from './by-hand.ts';
+import { type Build, installedBuild } from './by-hand.ts';
 import type { Case } from './case.ts';
 import { writeDocs } from './docs.ts';
 import { LabGround } from './lab/lab-ground.ts';
@@ -28,6 +28,7 @@ import { USAGE, type Words, wordsOf } from './words.ts';
 
 /** Amount of a warm-up run: the first run on a host reads programs from disk, and copies rdpipe's agent. */
 const WARM_UP_MIB = 8;
+const CHECKOUT: Build = { label: '', programs: join(ROOT, 'build/release') };
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const INTERRUPTED = 130;
 
@@ -104,27 +105,37 @@ function cubicTablesOf(asked: readonly LoopbackTable[]): readonly LoopbackTable[
 async function onLoopback(words: Words): Promise<Summary> {
   const doubled = cubicTablesOf(words.loopback);
   const cubic = doubled.length > 0;
-  const ground = await LoopbackGround.open({ parent: words.dir, cubic, ...groundFor(words.loopback) });
-  const builds = buildsOf(words);
-  const prepare = async (mib: number): Promise<Program> => {
-    await ground.prepare(mib);
-    const cases = loopbackCases({ mib, builds });
-    const all = loopbackTables(cases, mib);
-    const tables = words.loopback.map((name) => ({
-      table: beside(all[name], builds),
-      isDoubled: doubled.includes(name),
-    }));
-    return { tables: withCubic(tables), plots: (results) => loopbackPlots(cases, results) };
-  };
+  const { installed, mib } = words;
+  const bin = join(installed ?? ROOT, 'bin');
+  const ground = await LoopbackGround.open({ parent: words.dir, cubic, bin, ...groundFor(words.loopback) });
   return closing(
     () => ground.close(),
-    () => measure(words, { name: 'loopback', mib: words.mib, ground, prepare }),
+    () => {
+      const links = join(ground.directory, 'programs');
+      const builds = buildsOf(words, installed === undefined ? CHECKOUT : installedBuild(installed, links));
+      const prepare = (each: number) => prepareLoopback(words, doubled, ground, builds, each);
+      return measure(words, { name: 'loopback', mib, ground, prepare });
+    },
   );
+}
+
+async function prepareLoopback(
+  { loopback }: Words,
+  doubled: readonly LoopbackTable[],
+  ground: LoopbackGround,
+  builds: readonly Build[],
+  mib: number,
+): Promise<Program> {
+  await ground.prepare(mib);
+  const cases = loopbackCases({ mib, builds });
+  const all = loopbackTables(cases, mib);
+  const tables = loopback.map((name) => ({ table: beside(all[name], builds), isDoubled: doubled.includes(name) }));
+  return { tables: withCubic(tables), plots: (results) => loopbackPlots(cases, results) };
 }
 
 async function inTheLab(words: Words): Promise<Summary> {
   const ground = await LabGround.open(say);
-  const builds = buildsOf(words);
+  const builds = buildsOf(words, CHECKOUT);
   const prepare = async (mib: number): Promise<Program> => {
     const all = labTables(await ground.prepare(mib, builds));
     return { tables: words.lab.map((name) => beside(all[name], builds)), plots: () => [] };
@@ -171,8 +182,7 @@ function commandOf(words: readonly string[]): string {
   return ['npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
 }
 
-function buildsOf({ against }: Words): Build[] {
-  const own: Build = { label: '', programs: join(ROOT, 'build/release') };
+function buildsOf({ against }: Words, own: Build): Build[] {
   return against === undefined ? [own] : [own, { label: `, ${against}`, programs: against }];
 }
 

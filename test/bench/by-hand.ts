@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines of rdsend and rdrecv without rdpipe; they read the key from a file on descriptor 3.
+import { accessSync, mkdirSync, symlinkSync } from 'node:fs';
+import { machine } from 'node:os';
 import { join } from 'node:path';
 import { output } from '../support/run-program.ts';
 
@@ -14,6 +16,15 @@ export interface Build {
 /** Returns false for old builds without `--encrypt auth`; they can be compared in all other cases. */
 export function knowsAuth({ programs }: Build): boolean {
   return /--encrypt .*auth/s.test(output(join(programs, 'rdsend'), ['--help']).toString());
+}
+
+/** Returns the static programs of a copy installed below `prefix`; makes links to them, named as they are called. */
+export function installedBuild(prefix: string, links: string): Build {
+  const program = join(prefix, `lib/rdpipe/build/rdpipe/native/linux-${machine()}/static/rdhop`);
+  accessSync(program);
+  mkdirSync(links);
+  for (const name of ['rdsend', 'rdrecv']) symlinkSync(program, join(links, name));
+  return { label: '', programs: links };
 }
 
 export interface Hop {

@@ -15,6 +15,8 @@ export const USAGE = `usage: npm run bench -- [OPTION...] [TABLE...]
   --rounds N       how often each case is run (default 5)
   --mib N          how much a run moves, at least 5 (default 1024; in the lab 256)
   --quick          3 rounds of 128 MiB: for a look
+  --installed DIR  measures the copy that is installed below DIR, such as that of a package, instead of the checkout's:
+                   its bin/, and rdsend and rdrecv of its static programs, which carry hops over TCP; only on loopback
   --against DIR    also runs the rdsend and rdrecv of DIR, in the same rounds
   --dir DIR        where the files are that runs read and write (default ${tmpdir()})
   --json FILE      every figure of every run
@@ -34,6 +36,8 @@ export interface Words {
   readonly labMib: number;
   readonly loopback: readonly LoopbackTable[];
   readonly lab: readonly LabTable[];
+  /** The prefix of an installed copy; default: the builds of this checkout. */
+  readonly installed?: string;
   readonly against?: string;
   readonly dir: string;
   readonly json?: string;
@@ -51,14 +55,16 @@ export function wordsOf(argv: string[]): Words {
     labMib: number(values.mib, labMib, MIB_MIN),
     seed: number(values.seed, randomInt(SEEDS), 0),
   };
-  const { against, json } = values;
+  const { installed, against, json } = values;
   const tables = tablesOf(positionals);
+  if (installed !== undefined && tables.lab.length > 0) throw notUnderstood('--installed is for tables on loopback');
   return {
     help: values.help === true,
     writeDocs: writesDocs(values['write-docs'], against, tables),
     ...numbers,
     ...tables,
     dir: resolve(values.dir ?? tmpdir()),
+    ...(installed !== undefined && { installed: resolve(installed) }),
     ...(against !== undefined && { against: resolve(against) }),
     ...(json !== undefined && { json: resolve(json) }),
   };
@@ -67,7 +73,7 @@ export function wordsOf(argv: string[]): Words {
 function parse(argv: string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  const options = { rounds: text, mib: text, against: text, dir: text, json: text, seed: text };
+  const options = { rounds: text, mib: text, installed: text, against: text, dir: text, json: text, seed: text };
   try {
     return parseArgs({
       args: argv,

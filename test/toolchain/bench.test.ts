@@ -98,7 +98,14 @@ describe('the benchmark', () => {
     expect(wordsOf(['fan-out'])).to.deep.include({ loopback: fanOut, lab: [] });
     expect(wordsOf(['copy'])).to.deep.include({ loopback: copies, lab: [] });
     expect(wordsOf(['--write-docs'])).to.deep.include({ writeDocs: true, loopback: LOOPBACK_TABLES, lab: [] });
-    for (const words of [['pipes'], ['--rounds', '0'], ['--write-docs', 'pipe'], ['--write-docs', '--against', '.']])
+    expect(wordsOf(['--installed', '/opt', 'pipe'])).to.include({ installed: '/opt' });
+    for (const words of [
+      ['pipes'],
+      ['--rounds', '0'],
+      ['--write-docs', 'pipe'],
+      ['--write-docs', '--against', '.'],
+      ['--installed', '/opt', 'rdma'],
+    ])
       expect(() => wordsOf(words), words.join(' ')).to.throw('usage: npm run bench');
   });
 

@@ -37,6 +37,8 @@ export interface GroundOptions {
   readonly copies: boolean;
   /** Whether cases can run with cubic. */
   readonly cubic: boolean;
+  /** Directory of rdpipe and rdcp. */
+  readonly bin: string;
 }
 
 /** Networks that the tables need. */
@@ -47,20 +49,29 @@ interface Networks {
 }
 
 export class LoopbackGround implements Ground {
-  readonly #directory: string;
+  /** Removed when the ground is closed. */
+  readonly directory: string;
+  readonly #bin: string;
   readonly #ssh: SshHosts;
   readonly #networks: Readonly<Networks>;
   readonly #copies: boolean;
   readonly #running = new Set<Running>();
 
-  private constructor(directory: string, ssh: SshHosts, copies: boolean, networks: Readonly<Networks>) {
-    this.#directory = directory;
+  private constructor(
+    directory: string,
+    ssh: SshHosts,
+    { copies, bin }: Pick<GroundOptions, 'copies' | 'bin'>,
+    networks: Readonly<Networks>,
+  ) {
+    this.directory = directory;
+    this.#bin = bin;
     this.#copies = copies;
     this.#ssh = ssh;
     this.#networks = networks;
   }
 
-  static async open({ parent, hosts, slowLink, switchedHosts, copies, cubic }: GroundOptions): Promise<LoopbackGround> {
+  static async open(options: GroundOptions): Promise<LoopbackGround> {
+    const { parent, hosts, slowLink, switchedHosts, cubic } = options;
     const directory = mkdtempSync(join(parent, 'rdpipe-bench-'));
     for (const part of ['homes', 'cubic']) mkdirSync(join(directory, part));
     writeFileSync(join(directory, 'key'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
@@ -74,7 +85,7 @@ export class LoopbackGround implements Ground {
       if (switchedHosts) networks.switched = await SwitchedHosts.open(join(directory, 'switched'));
       if (cubic) networks.cubic = await CubicLoopback.open(join(directory, 'cubic'));
       const ssh = await startSshHosts(join(directory, 'homes'), names);
-      return new LoopbackGround(directory, ssh, copies, networks);
+      return new LoopbackGround(directory, ssh, options, networks);
     } catch (error) {
       await closeAll(networks);
       throw error;
@@ -85,8 +96,8 @@ export class LoopbackGround implements Ground {
     for (const running of this.#running) running.kill();
     await this.#ssh.close();
     await closeAll(this.#networks);
-    removeFreshDisk(this.#directory);
-    rmSync(this.#directory, { recursive: true, force: true });
+    removeFreshDisk(this.directory);
+    rmSync(this.directory, { recursive: true, force: true });
   }
 
   /** Creates the files that runs move and reads them once: random bytes, text and compressed text. */
@@ -101,7 +112,7 @@ export class LoopbackGround implements Ground {
     ];
     await this.#run(commands.join('\n'), await this.#environment());
     if (!this.#copies) return;
-    writeFreshDisk(this.#directory, mib);
+    writeFreshDisk(this.directory, mib);
     await this.#run(treeCommands(mib).join('\n'), await this.#environment());
   }
 
@@ -132,19 +143,19 @@ export class LoopbackGround implements Ground {
     const ssh = (congestion === undefined ? undefined : cubic?.ssh) ?? this.#ssh;
     return {
       ...process.env,
-      PATH: `${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`,
+      PATH: `${this.#bin}:${process.env.PATH}:/usr/sbin:/sbin`,
       LANG: 'C.UTF-8',
       PORT: String(await freePort(EVERYWHERE)),
       NEAR: String(await freePort(EVERYWHERE)),
-      KEY: join(this.#directory, 'key'),
-      SOURCE: join(this.#directory, 'source'),
-      MARK: join(this.#directory, 'mark'),
-      TEXT: join(this.#directory, 'text'),
-      TARGET: join(this.#directory, 'target'),
+      KEY: join(this.directory, 'key'),
+      SOURCE: join(this.directory, 'source'),
+      MARK: join(this.directory, 'mark'),
+      TEXT: join(this.directory, 'text'),
+      TARGET: join(this.directory, 'target'),
       SSH_CONFIG: ssh.configFile,
-      ...placesOf(this.#directory),
-      OUTPUTS: join(this.#directory, 'outputs'),
-      STREAM: join(this.#directory, 'stream'),
+      ...placesOf(this.directory),
+      OUTPUTS: join(this.directory, 'outputs'),
+      STREAM: join(this.directory, 'stream'),
       ...link?.environment,
       ...switched?.environment,
     };
@@ -180,7 +191,7 @@ export class LoopbackGround implements Ground {
   }
 
   #run(command: string, env: NodeJS.ProcessEnv, through: readonly string[] = []): Promise<Measured> {
-    const running = startMeasured(command, env, this.#directory, through);
+    const running = startMeasured(command, env, this.directory, through);
     this.#running.add(running);
     return running.ended.finally(() => this.#running.delete(running));
   }

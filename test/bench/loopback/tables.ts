@@ -57,7 +57,7 @@ export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Reco
 }
 
 /** The ground that these tables need: the number of ssh servers, the slow link, and so on. */
-export function groundFor(tables: readonly LoopbackTable[]): Omit<GroundOptions, 'parent' | 'cubic'> {
+export function groundFor(tables: readonly LoopbackTable[]): Omit<GroundOptions, 'parent' | 'cubic' | 'bin'> {
   const long = (['start', 'stages', 'fan-out-hosts'] as const).some((name) => tables.includes(name));
   const copies = tables.some((name) => COPY_TABLES.includes(name));
   const [slowLink, switchedHosts] = [tables.includes('window'), tables.includes('fan-out-tools')];
