@@ -112,6 +112,46 @@ static void test_left_to_ssh(void) {
   CHECK(strncmp(parsed("rdssh -t h ls", true), "ssh ", 4) == 0);
 }
 
+// A later -v counts, so that the reason is printed.
+static void test_reasons(void) {
+  static const struct {
+    const char *text;
+    unsigned verbose;
+    const char *reason;
+  } cases[] = {
+      {"rdssh -v", 1, "it has no host"},
+      {"rdssh -v h", 1, "it has no command"},
+      {"rdssh -D 1080 -vv h", 2, "only ssh supports -D"},
+      {"rdssh -X h -v ls", 1, "only ssh supports -X"},
+      {"rdssh -tt -v h ls", 1, "-tt requests a terminal"},
+      {"rdssh -N h -v", 1, "it has -N without -L or -R"},
+      {"rdssh -N -L 1:h:2 -v h ls", 1, "it has -N and a command"},
+      {"rdssh -R 1080 -N -v h", 1, "only ssh supports a forward without a target"},
+      {"rdssh -L 1:h:2 h -v ls", 1, "only ssh supports -L and -R with a command"},
+      {"rdssh -fv h ls", 1, "only ssh supports -f with a command"},
+      {"rdssh -sv h netconf", 1, "only ssh supports subsystems other than sftp"},
+      {"rdssh -v @h ls", 1, "only ssh can parse its host"},
+      {"rdssh -J a -J b -v h ls", 1, "it has -J twice"},
+      {"rdssh -v h --foo", 1, "an option that begins with -- follows the host"},
+      {"rdssh -v h ls", 1, NULL},
+      {"rdssh -v --help", 1, NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char copy[128], *words[WORDS_MAX] = {0}, *rest = copy;
+    int count = 0;
+    snprintf(copy, sizeof copy, "%s", cases[i].text);
+    for (char *word; (word = strsep(&rest, " ")) != NULL;) words[count++] = word;
+    struct rd_ssh_command_line line;
+    rd_ssh_command_line_parse(&line, count, words, false);
+    const char *wanted = cases[i].reason;
+    bool is_right = line.verbose == cases[i].verbose &&
+                    (wanted == NULL ? line.reason == NULL : line.reason != NULL && strcmp(line.reason, wanted) == 0);
+    if (!is_right) printf("%s: %s\n", cases[i].text, line.reason);
+    CHECK(is_right);
+    rd_ssh_command_line_destroy(&line);
+  }
+}
+
 static void test_forwards(void) {
   static const char *const cases[][2] = {
       {"rdssh -N -L 1:h:2 g", "forwards  >-L >1:h:2 "},
@@ -125,6 +165,7 @@ static void test_forwards(void) {
 int main(void) {
   test_commands();
   test_left_to_ssh();
+  test_reasons();
   test_forwards();
   return test_end("ssh_command_line");
 }

@@ -136,18 +136,23 @@ exit 127`;
 
 /** @throws SessionError if the host's configuration requires something that only ssh does. */
 function checkConfig(config: SshConfig, { label }: HostRef, { DISPLAY = '' }: NodeJS.ProcessEnv): void {
-  const value = (keyword: string) => config.get(keyword)?.[0] ?? '';
-  const isForSsh =
-    !['', 'default'].includes(value('sessiontype')) ||
-    !['', 'none'].includes(value('remotecommand')) ||
-    !['', 'no', 'false'].includes(value('tunnel')) ||
-    ['force', 'yes', 'true'].includes(value('requesttty')) ||
-    value('forkafterauthentication') === 'yes' ||
-    value('stdinnull') === 'yes' ||
-    (value('forwardx11') === 'yes' && DISPLAY !== '');
-  if (isForSsh)
-    throw new SessionError('no_shell', label, `the configuration of ${label} uses options that only ssh supports`);
+  const keyword = Object.keys(PLAIN).find(
+    (name) => !(PLAIN[name] ?? []).includes(config.get(name.toLowerCase())?.[0] ?? ''),
+  );
+  if (keyword === undefined || (keyword === 'ForwardX11' && DISPLAY === '')) return;
+  throw new SessionError('no_shell', label, `only ssh supports ${keyword} in the configuration of ${label}`);
 }
+
+/** Values with which rdssh can run a command; '' if ssh does not print the keyword. */
+const PLAIN: Readonly<Record<string, readonly string[]>> = {
+  SessionType: ['', 'default'],
+  RemoteCommand: ['', 'none'],
+  Tunnel: ['', 'no', 'false'],
+  RequestTTY: ['', 'auto', 'no', 'false'],
+  ForkAfterAuthentication: ['', 'no'],
+  StdinNull: ['', 'no'],
+  ForwardX11: ['', 'no'],
+};
 
 /** ssh prints nothing about a failed command, and exits with 255 if a signal ended the command or ssh itself. */
 function asSsh(report: Report): Report {

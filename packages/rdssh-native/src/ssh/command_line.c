@@ -57,13 +57,17 @@ static bool parse_words(struct parser *parser);
 static bool parse_options(struct parser *parser, bool *terminated);
 static bool parse_cluster(struct parser *parser, const char *word);
 static bool take_own(struct parser *parser, const char *word);
-static bool take_option(struct parser *parser, char letter, const char *value);
-static bool take_flag(struct parser *parser, char letter);
-static bool take_equivalent(struct parser *parser, char letter, const char *value);
-static bool take_forward(struct parser *parser, char letter, const char *spec);
+static void take_option(struct parser *parser, char letter, const char *value);
+static void take_flag(struct parser *parser, char letter);
+static void take_equivalent(struct parser *parser, char letter, const char *value);
+static void take_forward(struct parser *parser, char letter, const char *spec);
+static bool leads_somewhere(const char *spec);
 static bool takes_host(struct parser *parser, const char *word);
 static bool take_uri(struct parser *parser, const char *rest);
-static enum rd_ssh_use use_of(const struct parser *parser);
+static enum rd_ssh_use use_of(struct parser *parser);
+static const char *reason_of_use(const struct parser *parser);
+static bool leave(struct parser *parser, const char *reason);
+static bool leave_option(struct parser *parser, char letter);
 static void settle_options(struct parser *parser);
 static const char *joined(struct parser *parser, const char *begin, const char *end, size_t end_bytes);
 static void append(struct rd_ssh_words *words, const char *word);
@@ -72,6 +76,7 @@ void rd_ssh_command_line_parse(struct rd_ssh_command_line *line, int argc, char 
   *line = (struct rd_ssh_command_line){.use = RD_SSH_ITSELF};
   struct parser parser = {.line = line, .words = argv, .count = argc, .next = 1, .is_terminal = is_terminal};
   if (parse_words(&parser)) line->use = use_of(&parser);
+  if (line->use != RD_SSH_ITSELF) line->reason = NULL;
   settle_options(&parser);
 }
 
@@ -91,7 +96,8 @@ static bool parse_words(struct parser *parser) {
   bool terminated = false;
   if (!parse_options(parser, &terminated)) return false;
   if (parser->line->use == RD_SSH_HELP) return true;
-  if (parser->next >= parser->count || !takes_host(parser, parser->words[parser->next++])) return false;
+  if (parser->next >= parser->count) return leave(parser, "it has no host");
+  if (!takes_host(parser, parser->words[parser->next++])) return leave(parser, "only ssh can parse its host");
   if (!terminated && !parse_options(parser, &terminated)) return false;
   for (; parser->next < parser->count; parser->next++) append(&parser->line->command, parser->words[parser->next]);
   return true;
@@ -116,13 +122,13 @@ static bool parse_options(struct parser *parser, bool *terminated) {
 static bool parse_cluster(struct parser *parser, const char *word) {
   for (; *word != '\0'; word++) {
     if (strchr(FLAGS, *word) != NULL) {
-      if (!take_flag(parser, *word)) return false;
+      take_flag(parser, *word);
       continue;
     }
-    if (strchr(WITH_VALUE, *word) == NULL) return false;
-    if (word[1] != '\0') return take_option(parser, *word, word + 1);
-    if (parser->next + 1 >= parser->count) return false;
-    return take_option(parser, *word, parser->words[++parser->next]);
+    bool has_value = word[1] != '\0' || parser->next + 1 < parser->count;
+    if (strchr(WITH_VALUE, *word) == NULL || !has_value) return leave_option(parser, *word);
+    take_option(parser, *word, word[1] != '\0' ? word + 1 : parser->words[++parser->next]);
+    return true;
   }
   return true;
 }
@@ -130,78 +136,79 @@ static bool parse_cluster(struct parser *parser, const char *word) {
 // ssh has no such options. After the host they would be an error, which ssh reports.
 static bool take_own(struct parser *parser, const char *word) {
   static const char program[] = "--ssh-program=";
-  if (parser->line->host != NULL) return false;
+  if (parser->line->host != NULL) return leave(parser, "an option that begins with -- follows the host");
   if (strcmp(word, "--help") == 0 || strcmp(word, "--version") == 0) parser->line->use = RD_SSH_HELP;
   if (strncmp(word, program, sizeof program - 1) == 0) parser->line->ssh_program = word + sizeof program - 1;
   append(&parser->line->own, word);
   return true;
 }
 
-static bool take_option(struct parser *parser, char letter, const char *value) {
+static void take_option(struct parser *parser, char letter, const char *value) {
   switch (letter) {
   case 'F':
     parser->line->config_file = value;
-    return true;
+    return;
   case 'E':
     parser->line->log_file = value;
-    return true;
+    return;
   case 'e': // there is no terminal to escape from
-    return true;
+    return;
   case 'L':
   case 'R':
-    return take_forward(parser, letter, value);
+    take_forward(parser, letter, value);
+    return;
   case 'J': // ssh refuses a second one
-    if (parser->jumps) return false;
+    if (parser->jumps) leave(parser, "it has -J twice");
     parser->jumps = true;
     break;
   default:
     break;
   }
-  return take_equivalent(parser, letter, value);
+  take_equivalent(parser, letter, value);
 }
 
-static bool take_flag(struct parser *parser, char letter) {
+static void take_flag(struct parser *parser, char letter) {
   struct rd_ssh_command_line *line = parser->line;
   switch (letter) {
   case 't':
     parser->terminal++;
-    return true;
+    return;
   case 'T':
     parser->terminal = 0;
-    return true;
+    return;
   case 'N':
     parser->no_command = true;
-    return true;
+    return;
   case 'n':
     line->no_input = true;
-    return true;
+    return;
   case 'q':
     line->quiet = true;
-    return true;
+    return;
   case 'v':
     line->verbose++;
-    return true;
+    return;
   case 's':
     line->subsystem = true;
-    return true;
+    return;
   case 'f':
     line->background = true;
-    return true;
+    return;
   case 'g':
     line->gateway_ports = true;
-    return true;
+    return;
   case '2':
-    return true;
+    return;
   case 'C':
     line->compress = true;
     break;
   default:
     break;
   }
-  return take_equivalent(parser, letter, "");
+  take_equivalent(parser, letter, "");
 }
 
-static bool take_equivalent(struct parser *parser, char letter, const char *value) {
+static void take_equivalent(struct parser *parser, char letter, const char *value) {
   bool is_known = false;
   for (size_t i = 0; i < sizeof equivalents / sizeof *equivalents; i++) {
     if (equivalents[i].letter != letter) continue;
@@ -209,19 +216,21 @@ static bool take_equivalent(struct parser *parser, char letter, const char *valu
     append(equivalents[i].order == LAST_COUNTS ? &parser->last_counts : &parser->line->options, text);
     is_known = true;
   }
-  return is_known;
+  if (!is_known) leave_option(parser, letter);
 }
 
-// `-R [BIND:]PORT` without a target is a SOCKS proxy, which only ssh supports.
-static bool take_forward(struct parser *parser, char letter, const char *spec) {
+static void take_forward(struct parser *parser, char letter, const char *spec) {
+  if (!leads_somewhere(spec)) leave(parser, "only ssh supports a forward without a target");
+  append(&parser->line->forwards, letter == 'L' ? "-L" : "-R");
+  append(&parser->line->forwards, spec);
+}
+
+// `-R [BIND:]PORT` without a target is a SOCKS proxy.
+static bool leads_somewhere(const char *spec) {
   const char *address_end = *spec == '[' ? strchr(spec, ']') : spec;
   if (address_end == NULL) return false;
   const char *colon = strpbrk(address_end, ":/");
-  bool leads_somewhere = colon != NULL && (*spec == '/' || strchr(spec, '/') != NULL || strchr(colon + 1, ':') != NULL);
-  if (!leads_somewhere) return false;
-  append(&parser->line->forwards, letter == 'L' ? "-L" : "-R");
-  append(&parser->line->forwards, spec);
-  return true;
+  return colon != NULL && (*spec == '/' || strchr(spec, '/') != NULL || strchr(colon + 1, ':') != NULL);
 }
 
 // `[user@]host`, or a URI. As in ssh, a user or port that was given before takes precedence.
@@ -252,16 +261,37 @@ static bool take_uri(struct parser *parser, const char *rest) {
   return *parser->line->host != '\0' && *parser->line->host != '-' && (port == NULL || port[1] != '\0');
 }
 
-static enum rd_ssh_use use_of(const struct parser *parser) {
+static enum rd_ssh_use use_of(struct parser *parser) {
+  if (parser->line->use == RD_SSH_HELP) return RD_SSH_HELP;
+  const char *reason = reason_of_use(parser);
+  if (reason != NULL) leave(parser, reason);
+  if (parser->line->reason != NULL) return RD_SSH_ITSELF;
+  return parser->no_command ? RD_SSH_FORWARDS : RD_SSH_COMMAND;
+}
+
+// Returns why only ssh supports the combination of options and command; NULL if rdssh does.
+static const char *reason_of_use(const struct parser *parser) {
   const struct rd_ssh_command_line *line = parser->line;
-  if (line->use == RD_SSH_HELP) return RD_SSH_HELP;
-  if (parser->terminal > 1 || (parser->terminal == 1 && parser->is_terminal)) return RD_SSH_ITSELF;
-  if (parser->no_command)
-    return line->forwards.count > 0 && line->command.count == 0 && !line->subsystem ? RD_SSH_FORWARDS : RD_SSH_ITSELF;
-  if (line->background || line->forwards.count > 0 || line->command.count == 0) return RD_SSH_ITSELF;
-  if (line->subsystem && (line->command.count != 1 || strcmp(line->command.items[0], "sftp") != 0))
-    return RD_SSH_ITSELF;
-  return RD_SSH_COMMAND;
+  bool has_command = line->command.count > 0;
+  if (parser->terminal > 1) return "-tt requests a terminal";
+  if (parser->terminal == 1 && parser->is_terminal) return "-t requests a terminal";
+  if (parser->no_command && (has_command || line->subsystem)) return "it has -N and a command";
+  if (parser->no_command) return line->forwards.count > 0 ? NULL : "it has -N without -L or -R";
+  if (!has_command) return "it has no command";
+  if (line->background) return "only ssh supports -f with a command";
+  if (line->forwards.count > 0) return "only ssh supports -L and -R with a command";
+  bool is_sftp = line->command.count == 1 && strcmp(line->command.items[0], "sftp") == 0;
+  return line->subsystem && !is_sftp ? "only ssh supports subsystems other than sftp" : NULL;
+}
+
+// Keeps the first reason. Returns false.
+static bool leave(struct parser *parser, const char *reason) {
+  if (parser->line->reason == NULL) parser->line->reason = reason;
+  return false;
+}
+
+static bool leave_option(struct parser *parser, char letter) {
+  return leave(parser, joined(parser, "only ssh supports -", &letter, 1));
 }
 
 // The last of the options that override previous values comes first.

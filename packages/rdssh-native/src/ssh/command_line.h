@@ -20,6 +20,7 @@ struct rd_ssh_words {
 
 struct rd_ssh_command_line {
   enum rd_ssh_use use;
+  const char *reason;           // RD_SSH_ITSELF: why, such as "it has no command"; otherwise NULL
   struct rd_ssh_words options;  // values of -o equivalent to the options given, the one that takes effect first
   struct rd_ssh_words own;      // rdpipe's options: --NAME or --NAME=VALUE, before the host
   struct rd_ssh_words forwards; // -L SPEC and -R SPEC, two words each, in order
@@ -34,7 +35,8 @@ struct rd_ssh_command_line {
 };
 
 // Parses argv[1..]. A single -t does not require ssh itself if standard input is not a terminal, because ssh allocates
-// no terminal then. Borrows the texts of argv. Destroy the result in any case.
+// no terminal then. An option that only ssh supports does not end the parsing: a later -v also counts. Borrows the
+// texts of argv. Destroy the result in any case.
 void rd_ssh_command_line_parse(struct rd_ssh_command_line *line, int argc, char **argv, bool is_terminal);
 void rd_ssh_command_line_destroy(struct rd_ssh_command_line *line); // NULL-safe
 

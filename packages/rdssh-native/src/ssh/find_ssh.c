@@ -9,34 +9,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_other_program(const char *path, const char *own_directory);
-static bool directory_of(const char *path, char directory[static PATH_MAX]);
+static bool is_program(const char *path);
+static bool is_rdssh(const char *path);
 
-const char *rd_find_ssh(const char *rdpipe, char *path, size_t path_bytes) {
-  char own_directory[PATH_MAX];
+const char *rd_find_ssh(char *path, size_t path_bytes) {
   const char *rest = getenv("PATH");
-  if (rest == NULL || !directory_of(rdpipe, own_directory)) return NULL;
-  while (*rest != '\0') {
+  while (rest != NULL && *rest != '\0') {
     size_t bytes = strcspn(rest, ":");
     int written = snprintf(path, path_bytes, "%.*s/ssh", (int)bytes, rest);
-    if (bytes > 0 && written > 0 && (size_t)written < path_bytes && is_other_program(path, own_directory)) return path;
+    bool fits = bytes > 0 && written > 0 && (size_t)written < path_bytes;
+    if (fits && is_program(path) && !is_rdssh(path)) return path;
     rest += bytes;
     rest += *rest == ':';
   }
   return NULL;
 }
 
-static bool is_other_program(const char *path, const char *own_directory) {
+static bool is_program(const char *path) {
   struct stat facts;
-  char directory[PATH_MAX];
-  if (access(path, X_OK) < 0 || stat(path, &facts) < 0 || !S_ISREG(facts.st_mode)) return false;
-  return directory_of(path, directory) && strcmp(directory, own_directory) != 0;
+  return access(path, X_OK) == 0 && stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-// Stores the directory of the file itself; follows links.
-static bool directory_of(const char *path, char directory[static PATH_MAX]) {
-  if (realpath(path, directory) == NULL) return false;
-  char *slash = strrchr(directory, '/');
-  if (slash != NULL) *slash = '\0';
-  return true;
+// Returns true if the file itself, which `path` may link to, is in a directory of a copy of rdpipe, such as bin.
+static bool is_rdssh(const char *path) {
+  char file[PATH_MAX], bundle[PATH_MAX + 64];
+  if (realpath(path, file) == NULL) return false;
+  for (int i = 0; i < 2; i++) {
+    char *slash = strrchr(file, '/');
+    if (slash != NULL) *slash = '\0';
+  }
+  snprintf(bundle, sizeof bundle, "%s/build/rdpipe/rdpipe.cjs", file);
+  return access(bundle, F_OK) == 0;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the system's ssh in PATH; skips rdssh installed under the name ssh.
+// Finds the system's ssh in PATH.
 #ifndef RD_SSH_FIND_SSH_H
 #define RD_SSH_FIND_SSH_H
 
 #include <stddef.h>
 
-// `rdpipe` is the path of bin/rdpipe: a program in its directory is skipped, because it would call itself endlessly.
+// Skips the rdssh of any copy of rdpipe under the name of ssh, because it would call itself endlessly.
 // Returns `path`, or NULL if there is no ssh.
-const char *rd_find_ssh(const char *rdpipe, char *path, size_t path_bytes);
+const char *rd_find_ssh(char *path, size_t path_bytes);
 
 #endif

@@ -29,6 +29,7 @@ static bool become(int argc, char **argv, struct rd_error *error);
 static bool become_child(char **command, struct rd_error *error);
 static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, int argc, char **argv,
                        struct rd_error *error);
+static void say_reason(const struct rd_ssh_command_line *line);
 static bool become_ours(const struct rd_ssh_command_line *line, const struct rd_ssh_forward_settings *settings,
                         const char *rdpipe, const char *ssh, struct rd_error *error);
 static void read_forward_settings(const struct rd_ssh_command_line *line, const char *ssh,
@@ -63,7 +64,7 @@ static bool become(int argc, char **argv, struct rd_error *error) {
   struct rd_ssh_command_line line;
   rd_ssh_command_line_parse(&line, argc - 1, argv + 1, isatty(STDIN_FILENO));
   char found[4096];
-  const char *ssh = line.ssh_program != NULL ? line.ssh_program : rd_find_ssh(rdpipe, found, sizeof found);
+  const char *ssh = line.ssh_program != NULL ? line.ssh_program : rd_find_ssh(found, sizeof found);
   struct rd_ssh_forward_settings settings;
   read_forward_settings(&line, ssh, &settings);
   bool became = line.use == RD_SSH_ITSELF || settings.for_ssh ? become_ssh(&line, ssh, argc - 2, argv + 2, error)
@@ -89,10 +90,20 @@ static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, 
     rd_error_set(error, RD_CODE_INTERNAL, "this command line needs ssh, which is not installed on this machine");
     return false;
   }
+  if (line->verbose > 0 && !line->quiet) say_reason(line);
   add(&words, "ssh");
   for (int i = 0; i < argc; i++)
     if (!is_own(line, argv[i])) add(&words, argv[i]);
   return execute(&words, ssh, error);
+}
+
+// ssh writes its own messages to the same place.
+static void say_reason(const struct rd_ssh_command_line *line) {
+  FILE *log = line->log_file != NULL ? fopen(line->log_file, "ae") : NULL;
+  const char *reason = line->reason != NULL ? line->reason : "only ssh supports forwards of its configuration";
+  if (line->log_file == NULL || log != NULL)
+    fprintf(log != NULL ? log : stderr, "rdssh: ssh runs this command line: %s\n", reason);
+  if (log != NULL) fclose(log);
 }
 
 // Becomes rdpipe, or rdforward, which starts rdpipe.
