@@ -250,7 +250,9 @@ NATIVE_FROM := $(or $(PACKAGE),$(NATIVE))
 NATIVE_KINDS = $(patsubst $(NATIVE_FROM)/%/rdstage,%,$(foreach cpu,$(or $(CPUS),*),$(wildcard $(NATIVE_FROM)/linux-$(cpu)/*/rdstage)))
 NATIVE_DIRECTORIES = $(NATIVE_KINDS:%=$(NATIVE)/%)
 COMPLETE := contrib/completion/complete.sh
-COPY_DIRECTORIES = bin $(BUNDLE) $(NATIVE_DIRECTORIES) $(dir $(COMPLETE))
+# A directory for PATH, with rdssh under the name of ssh.
+AS_SSH := ssh
+COPY_DIRECTORIES = bin $(AS_SSH) $(BUNDLE) $(NATIVE_DIRECTORIES) $(dir $(COMPLETE))
 # `npm run build` writes the documents there.
 DOC := build/doc
 DOC_COPY := share/doc/rdpipe
@@ -261,7 +263,7 @@ FISH_COMPLETION := share/fish/vendor_completions.d
 # The path of node is valid only on the machine that built: packages do not contain it.
 SHIPPED = $(filter-out %/native $(if $(PACKAGE),%/node-path),$(wildcard $(BUNDLE)/*))
 IN_COPY = $(wildcard bin/* $(SHIPPED)) $(foreach file,$(PROGRAMS) sha256sums,$(NATIVE_DIRECTORIES:%=%/$(file))) $(COMPLETE)
-INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
+INSTALLED = $(IN_COPY:%=$(COPY)/%) $(COPY)/$(AS_SSH)/ssh $(addprefix bin/,$(COMMANDS)) \
   $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1))) \
   $(addprefix $(BASH_COMPLETION)/,rdpipe rdcp rdssh) $(addprefix $(ZSH_COMPLETION)/,_rdpipe _rdssh) \
   $(addprefix $(FISH_COMPLETION)/,rdpipe.fish rdcp.fish rdssh.fish) $(addprefix $(DOC_COPY)/,$(DOCUMENTS))
@@ -272,6 +274,7 @@ install:
 	$(Q)install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(TARGET)/$(BASH_COMPLETION) $(TARGET)/$(ZSH_COMPLETION) \
 	  $(TARGET)/$(FISH_COMPLETION) $(COPY_DIRECTORIES:%=$(TARGET)/$(COPY)/%)
 	$(Q)cp -d $(wildcard bin/*) $(TARGET)/$(COPY)/bin && chmod 755 $(addprefix $(TARGET)/$(COPY)/,$(wildcard bin/*))
+	$(Q)ln -sf ../bin/program $(TARGET)/$(COPY)/$(AS_SSH)/ssh
 	$(Q)install -m 644 $(SHIPPED) $(TARGET)/$(COPY)/$(BUNDLE)
 	$(Q)for kind in $(NATIVE_KINDS); do \
 	  install -m 755 $(PROGRAMS:%=$(NATIVE_FROM)/$$kind/%) $(TARGET)/$(COPY)/$(NATIVE)/$$kind && \

@@ -206,7 +206,7 @@ _rdpipe_values() {
 }
 
 _rdpipe_subcommands=(doctor bench demo help)
-_rdpipe_topics=(rdpipe stages hosts rdcp rdssh doctor bench demo rdsend rdrecv exit config environment completion)
+_rdpipe_topics=(rdpipe stages hosts rdcp rdssh tools doctor bench demo rdsend rdrecv exit config environment completion)
 # End of what is made.
 
 complete -F _rdpipe rdpipe

@@ -177,6 +177,7 @@ complete -c rdpipe -n '__rdpipe_in help' -a stages -d 'how to write stages: comm
 complete -c rdpipe -n '__rdpipe_in help' -a hosts -d 'how to name hosts, and how rdpipe reaches them'
 complete -c rdpipe -n '__rdpipe_in help' -a rdcp -d 'copy files and directories: usage and options'
 complete -c rdpipe -n '__rdpipe_in help' -a rdssh -d 'run rsync, git and other tools over RDMA or TCP'
+complete -c rdpipe -n '__rdpipe_in help' -a tools -d 'lines for rsync, git, borg and other tools'
 complete -c rdpipe -n '__rdpipe_in help' -a doctor -d 'find problems on hosts and between them'
 complete -c rdpipe -n '__rdpipe_in help' -a bench -d 'measure the speed between two hosts'
 complete -c rdpipe -n '__rdpipe_in help' -a demo -d 'try pipelines between two temporary hosts'

@@ -19,6 +19,8 @@ export async function makeNpmPackage(release: Release): Promise<void> {
   await installInto(release, prefix, '/');
   const directory = join(prefix, 'lib/rdpipe');
   for (const name of NATIVE) rmSync(join(directory, 'bin', name));
+  rmSync(join(directory, 'ssh/ssh'));
+  copyFileSync(join(directory, 'bin/program'), join(directory, 'ssh/ssh'));
   rmSync(join(directory, 'installed'));
   const documents = join(prefix, 'share/doc/rdpipe');
   for (const name of readdirSync(documents)) renameSync(join(documents, name), join(directory, name));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An installed copy runs without the checkout, and can be removed completely.
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -72,6 +73,20 @@ describe('make install', () => {
     const run = runProgram(join(prefix, 'bin/rdpipe'), ['__complete', 'stage', ':< /etc/passw'], options);
     expect(run).to.deep.equal({ status: 0, stdout: run.stdout, stderr: '' });
     expect(run.stdout).to.match(/^:< \/etc\/passwd$/m);
+  });
+
+  it('has a directory for PATH with rdssh as ssh, which finds ssh itself', () => {
+    const directory = join(prefix, 'lib/rdpipe/ssh');
+    // npm packages have a copy instead of a link.
+    const other = join(staging, 'npm/ssh');
+    for (const made of [other, join(staging, 'npm/build/rdpipe')]) mkdirSync(made, { recursive: true });
+    copyFileSync(join(directory, 'ssh'), join(other, 'ssh'));
+    writeFileSync(join(staging, 'npm/build/rdpipe/rdpipe.cjs'), '');
+    const options = { env: { PATH: `${other}:${directory}:${process.env.PATH}` }, extendEnv: false } as const;
+    const help = runProgram(join(directory, 'ssh'), ['--help'], options);
+    expect(help.stdout, help.stderr).to.match(/^Usage: rdssh /);
+    const version = runProgram(join(directory, 'ssh'), ['-vV'], options);
+    expect(version.stderr).to.match(/^rdssh: ssh runs this command line: only ssh supports -V\nOpenSSH/);
   });
 
   it('gives a copy that runs a pipeline', () => {

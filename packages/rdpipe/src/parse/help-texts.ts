@@ -80,6 +80,28 @@ ssh; its input and output travel over RDMA or TCP. Other command lines (a login,
 export const SSH_TAIL = `Exit status: that of the command; 255 if a connection failed, as with ssh.
 `;
 
+export const TOOLS = `Programs that let you choose their ssh move their data over RDMA or TCP:
+
+  rsync -a -e rdssh src/ h1:dst/
+  GIT_SSH_COMMAND=rdssh git clone h1:project.git
+                        permanent: git config --global core.sshCommand rdssh
+  borg create --rsh rdssh h1:backup::{now} /home
+                        or export BORG_RSH=rdssh
+  restic -o sftp.command='rdssh h1 -s sftp' -r sftp:h1:backup backup /home
+  sftp -S rdssh h1      also scp -S rdssh
+  parallel --ssh rdssh -S h1,h2 'gzip -9' ::: *.log
+  bzfs --ssh-program rdssh tank/a h1:tank/b
+  ANSIBLE_SSH_EXECUTABLE=rdssh ANSIBLE_SSH_USETTY=False ansible all -m ping
+
+TCP programs, without a change:
+
+  rdssh -N -L 5432:localhost:5432 h1    then psql -h localhost
+
+Options of rdpipe are written with '=': rsync -e 'rdssh --compress=zstd'.
+Programs that find ssh in PATH (syncoid, nix, docker):
+  PATH=/usr/lib/rdpipe/ssh:$PATH syncoid tank/a h1:tank/a
+`;
+
 export const DEMO = `Usage: rdpipe demo
 
 Start two temporary hosts, h1 and h2, in this process and run two pipelines

@@ -50,6 +50,7 @@ export const HELP_TOPICS: ReadonlyMap<string, HelpTopic> = new Map([
       text: () => withOptions(texts.SSH_HEAD, 'ssh', texts.SSH_TAIL),
     },
   ],
+  ['tools', { phrase: 'lines for rsync, git, borg and other tools', text: () => texts.TOOLS }],
   [
     'doctor',
     {
