@@ -142,6 +142,17 @@ describe('a session through a program like kubectl', () => {
   });
 });
 
+/** Each of them alone breaks a step that gets it. */
+const OPTIONS_OF_SRUN = {
+  SLURM_LABELIO: '1',
+  SLURM_PROLOG: '/bin/cat',
+  SLURM_SRUN_MULTI: '1',
+  SLURM_EXPORT_ENV: 'NONE',
+  SLURM_EXCLUSIVE: '1',
+  SLURM_NO_KILL: '1',
+  SLURM_NTASKS_PER_GPU: '1',
+};
+
 describe('a session through Slurm', () => {
   const SLURM: Launcher = { kind: 'slurm' };
   let slurm: Slurm | undefined;
@@ -176,6 +187,17 @@ describe('a session through Slurm', () => {
     const step = texts[0]?.split(' ')[0];
     const expected = (node: string) => Array.from({ length: 500 }, (_, i) => `${step} ${node} ${i}\n`).join('');
     expect(texts).to.deep.equal(['n1', 'n2', 'n3'].map(expected));
+  });
+
+  it('does not depend on options of srun in the environment', async () => {
+    Object.assign(process.env, OPTIONS_OF_SRUN);
+    const session = await openOne(SLURM, 'n2').finally(() => {
+      for (const name of Object.keys(OPTIONS_OF_SRUN)) delete process.env[name];
+    });
+    const channel = await session.openShell(new AbortController().signal);
+    channel.stdin.end('echo out; echo err >&2; exit 3\n');
+    const [out, err] = await Promise.all([textOf(channel.stdout), textOf(channel.stderr)]);
+    expect({ out, err, ...(await channel.closed) }).to.include({ out: 'out\n', err: 'err\n', code: 3 });
   });
 
   it('is refused outside of the allocation, for all, and with a user', async () => {

@@ -46,7 +46,7 @@ async function startStep(hosts: readonly HostRef[], settings: StepSettings): Pro
   await checkAllocation(hosts, settings.signal);
   const names = [...new Set(hosts.map(({ name }) => name))];
   const began = performance.now();
-  const srun = startChild(srunWords(names));
+  const srun = startChild(srunWords(names), OWN_OPTIONS_ONLY);
   const log = watchLog(srun, (node, reason) => nodes.get(node)?.lose(reason));
   const nodes = new Map(names.map((name) => [name, createNodeChannels(name, srun)] as const));
   readOutput(srun, nodes, log.setStep);
@@ -85,6 +85,18 @@ function srunWords(names: readonly string[]): readonly string[] {
     TASK_SCRIPT,
   ];
 }
+
+/**
+ * Options of srun that its environment would add: they label, split or redirect the lines of the tasks and of srun, run
+ * programs that share srun's input, take the environment away, or exclude the options above.
+ */
+const OWN_OPTIONS_ONLY: Readonly<Record<string, undefined>> = Object.fromEntries(
+  [
+    ...['SLURM_LABELIO', 'SLURM_UNBUFFEREDIO', 'SLURM_STDINMODE', 'SLURM_STDOUTMODE', 'SLURM_STDERRMODE'],
+    ...['SLURM_DEBUG', 'SRUN_DEBUG', 'SLURM_PROLOG', 'SLURM_EPILOG', 'SLURM_SRUN_MULTI', 'SLURM_BCAST'],
+    ...['SLURM_EXPORT_ENV', 'SRUN_EXPORT_ENV', 'SLURM_EXCLUSIVE', 'SLURM_NO_KILL', 'SLURM_NTASKS_PER_GPU'],
+  ].map((name) => [name, undefined]),
+);
 
 async function untilReady(
   node: NodeChannels,
