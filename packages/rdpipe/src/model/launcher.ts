@@ -1,5 +1,8 @@
 /** Launchers: ssh, and the programs that start a shell on a host instead of ssh. */
 
+import { UsageError } from './errors.ts';
+import type { HostRef } from './host-ref.ts';
+
 export type Launcher =
   | { readonly kind: 'ssh' }
   | { readonly kind: 'slurm' }
@@ -14,6 +17,32 @@ export const COMMAND = 'command:';
 /** For people: the program's name; for a template its first word. */
 export function launcherName(launcher: Launcher): string {
   return launcher.kind === 'command' ? (launcher.words[0] ?? '') : launcher.kind;
+}
+
+/** @throws UsageError if no host of the launcher can have this name. */
+export function checkLaunchedHost(launcher: Launcher, host: HostRef): void {
+  if (launcher.kind === 'kubectl') podOf(host);
+}
+
+export interface Pod {
+  readonly namespace?: string;
+  readonly pod: string;
+  readonly container?: string;
+}
+
+/**
+ * Reads `POD`, `NAMESPACE/POD` or `NAMESPACE/POD/CONTAINER`.
+ * @throws UsageError for any other name, and for a part that kubectl would take as an option.
+ */
+export function podOf({ name, label }: HostRef): Pod {
+  const parts = name.split('/');
+  const option = parts.find((part) => part.startsWith('-'));
+  if (option !== undefined) throw new UsageError(`host ${label}: '${option}' begins with '-'`);
+  const [first = '', second, container] = parts;
+  if (parts.length > 3 || parts.includes(''))
+    throw new UsageError(`host ${label} is not one of: POD, NAMESPACE/POD, NAMESPACE/POD/CONTAINER`);
+  if (second === undefined) return { pod: first };
+  return { namespace: first, pod: second, ...(container === undefined ? {} : { container }) };
 }
 
 /** The words of a template, filled in for `host`. */

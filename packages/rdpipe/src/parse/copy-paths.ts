@@ -7,13 +7,14 @@ import type { Settings } from '../model/settings.ts';
 import { shorten } from '../model/text.ts';
 import { forMessage } from './binary-string.ts';
 import { caretLines } from './caret.ts';
+import { checkHosts } from './check-hosts.ts';
 import { expandHostList } from './host-list.ts';
-import { checkNamedHosts, endOfHost, hostKey, parseHostRef } from './host-ref.ts';
+import { endOfHost, hostKey, parseHostRef } from './host-ref.ts';
 
 export interface CopyPathOptions {
   /** The whole command line, for messages that show it. */
   readonly words: readonly string[];
-  readonly settings: Pick<Settings, 'namedHosts' | 'groups'>;
+  readonly settings: Pick<Settings, 'namedHosts' | 'groups' | 'launcher'>;
 }
 
 /**
@@ -35,7 +36,7 @@ export function parseCopyPaths(pathWords: readonly string[], options: CopyPathOp
   const source = first.kind === 'stream' ? first : { ...first, paths: joined(first, more) };
   at(last, options, () => checkPair(source, target));
   const hosts = [source, target].flatMap((side) => (side.kind === 'paths' ? hostsOf(side) : []));
-  checkNamedHosts(options.settings.namedHosts, hosts, 'no path has the host');
+  checkHosts(options.settings, hosts, 'no path has the host');
   return { source, target };
 }
 

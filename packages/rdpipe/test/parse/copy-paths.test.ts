@@ -4,10 +4,10 @@ import { type CopyPaths, type CopySide, hostsOf } from '../../src/model/copy.ts'
 import { UsageError } from '../../src/model/errors.ts';
 import type { NamedHost } from '../../src/model/settings.ts';
 import { parseCopyPaths } from '../../src/parse/copy-paths.ts';
-import { binary, usageErrorOf } from './helpers.ts';
+import { binary, PLAIN_SETTINGS, usageErrorOf } from './helpers.ts';
 
 function parse(words: readonly string[], namedHosts: readonly NamedHost[] = []): CopyPaths {
-  return parseCopyPaths(words, { words, settings: { namedHosts, groups: new Map() } });
+  return parseCopyPaths(words, { words, settings: { ...PLAIN_SETTINGS, namedHosts } });
 }
 
 /** `h1|path path`, `-`, `rd h:1|path`. */
@@ -58,7 +58,7 @@ describe('copy paths', () => {
     const hosts = (word: string) => {
       const { target } = parseCopyPaths(['a', word], {
         words: [],
-        settings: { namedHosts: [], groups: new Map([['rack', 'n[1-2],h1']]) },
+        settings: { ...PLAIN_SETTINGS, groups: new Map([['rack', 'n[1-2],h1']]) },
       });
       return target.kind === 'paths' ? [...hostsOf(target).map(({ label }) => label), ...target.paths] : [];
     };
@@ -79,7 +79,7 @@ describe('copy paths', () => {
     const words = Array.from({ length: 100_000 }, (_, index) => `f${index}`);
     const { source } = parseCopyPaths([...words, 'h1:'], {
       words: [],
-      settings: { namedHosts: [], groups: new Map() },
+      settings: PLAIN_SETTINGS,
     });
     expect(source.kind === 'paths' && source.paths.length).to.equal(100_000);
   });
@@ -122,9 +122,7 @@ describe('copy paths', () => {
 
   it('shows the place of a mistake', () => {
     const words = ['-r', 'h1:a', 'h2:b', 'c'];
-    const error = usageErrorOf(() =>
-      parseCopyPaths(words.slice(1), { words, settings: { namedHosts: [], groups: new Map() } }),
-    );
+    const error = usageErrorOf(() => parseCopyPaths(words.slice(1), { words, settings: PLAIN_SETTINGS }));
     expect(error.detail).to.equal('  rdcp -r h1:a h2:b c\n               ^^^^ run rdcp once for each host');
     expect(usageErrorOf(() => parse(['h1:a', 'n1:c', 'n2:c'])).detail).to.match(
       /\^ write one DST on several hosts: n1,n2:c$/,
