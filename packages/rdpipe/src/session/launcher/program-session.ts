@@ -80,11 +80,14 @@ function sessionOf(
 /** A shell ends with its input; a shell that does not is killed. */
 const CLOSE_LIMIT_MS = 1000;
 
-/** Resolves when the shell has answered; ignores earlier output, such as that of startup files. */
+/**
+ * Resolves when the shell has answered; ignores earlier output, such as that of startup files. Only a shell removes the
+ * quotes: a program that repeats its input does not print the mark.
+ */
 async function firstAnswer(child: ChildChannel, words: readonly string[], host: HostRef): Promise<void> {
   const mark = `rdpipe-${randomBytes(12).toString('hex')}`;
   const stderr = keepTail(child.stderr);
-  child.stdin.write(`echo ${mark}\n`);
+  child.stdin.write(`echo ${mark.replace('-', "'-'")}\n`);
   const stderrOver = new Promise((resolve) => child.stderr.once('close', resolve));
   const answered = await new Promise<boolean>((resolve) => {
     let text = '';

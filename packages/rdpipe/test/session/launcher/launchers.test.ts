@@ -80,6 +80,9 @@ describe('a session through a template', () => {
     expect(await failureOf(command('sleep', '60'), ['h1'], 200)).to.equal(
       'cannot reach h1: sleep did not start a shell within 0.2 s (try: echo uptime | sleep 60)',
     );
+    expect(await failureOf(command('cat'), ['h1'], 200)).to.equal(
+      'cannot reach h1: cat did not start a shell within 0.2 s (try: echo uptime | cat)',
+    );
     expect(await failureOf(command('sh'), ['ann@h1'])).to.equal(
       'cannot reach ann@h1: sh cannot choose the user (write h1, or --sudo h1 for root)',
     );
@@ -142,7 +145,7 @@ describe('a session through a program like kubectl', () => {
   });
 });
 
-/** Each of them alone breaks a step that gets it. */
+/** Any one of them breaks a step that gets it. */
 const OPTIONS_OF_SRUN = {
   SLURM_LABELIO: '1',
   SLURM_PROLOG: '/bin/cat',
