@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in a job of a real Slurm: two at once, the end of the job's time limit, a lost node.
+// A launcher that hangs, and runs in a job of a real Slurm: two at once, the end of the job's time limit, a lost node.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
 import { patience } from '../support/patience.ts';
@@ -10,6 +12,18 @@ import { failed, succeeded } from '../support/shell.ts';
 import { type Allocation, SLURM_TOOLS, type Slurm, startSlurm } from '../support/slurm.ts';
 
 const RUN = 'rdpipe --launcher slurm';
+
+describe('a launcher that hangs', () => {
+  const lab = useLab();
+
+  it('ends after a run that was killed', async () => {
+    const running = lab.start("exec rdpipe --launcher 'command:sleep 600' h1:true");
+    await eventually(() => expect(lab.processes('sleep')).to.have.length(1));
+    running.kill('SIGKILL');
+    await running.result;
+    await lab.expectNothingLeft();
+  });
+});
 
 describe('a run in a job of Slurm', () => {
   const lab = useLab({ longestMs: patience(600_000) });

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { AGENT } from '../../../../../test/support/agent-driver.ts';
 import { placeStandIns } from '../../../../../test/support/exec-stand-in.ts';
-import { needsRoot, needsTool } from '../../../../../test/support/needs.ts';
+import { needsFile, needsRoot, needsTool } from '../../../../../test/support/needs.ts';
 import { EVENT_MS } from '../../../../../test/support/patience.ts';
 import { type Container, PODMAN_TOOLS, startContainer } from '../../../../../test/support/podman.ts';
 import { type Allocation, SLURM_TOOLS, type Slurm, startSlurm } from '../../../../../test/support/slurm.ts';
@@ -29,6 +30,7 @@ async function open(launcher: Launcher, names: readonly string[], connectTimeout
     connectTimeoutMs,
     silenceMs: 60_000,
     dieWithParent: [],
+    dieAfterParent: (graceMs) => [AGENT, '--die-after-parent', `${process.pid},${graceMs}`],
     askpass: '/bin/false',
     emit: () => {},
     signal: new AbortController().signal,
@@ -51,6 +53,9 @@ async function failureOf(launcher: Launcher, names: readonly string[], limitMs?:
   return outcome.message;
 }
 
+before(function () {
+  needsFile(this, AGENT);
+});
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((sessions) => sessions.close()));
 });

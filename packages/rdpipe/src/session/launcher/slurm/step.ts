@@ -19,7 +19,7 @@ export interface SlurmStep {
   close(): Promise<void>;
 }
 
-type StepSettings = Pick<SessionSettings, 'connectTimeoutMs' | 'signal'>;
+type StepSettings = Pick<SessionSettings, 'connectTimeoutMs' | 'dieAfterParent' | 'signal'>;
 
 /** Starts the step when the first host is connected. */
 export function createSlurmStep(hosts: readonly HostRef[], settings: StepSettings): SlurmStep {
@@ -46,7 +46,7 @@ async function startStep(hosts: readonly HostRef[], settings: StepSettings): Pro
   await checkAllocation(hosts, settings.signal);
   const names = [...new Set(hosts.map(({ name }) => name))];
   const began = performance.now();
-  const srun = startChild(srunWords(names), OWN_OPTIONS_ONLY);
+  const srun = startChild([...settings.dieAfterParent(END_LIMIT_MS), ...srunWords(names)], OWN_OPTIONS_ONLY);
   const log = watchLog(srun, (node, reason) => nodes.get(node)?.lose(reason));
   const nodes = new Map(names.map((name) => [name, createNodeChannels(name, srun)] as const));
   readOutput(srun, nodes, log.setStep);
