@@ -19,6 +19,11 @@ export function launcherName(launcher: Launcher): string {
   return launcher.kind === 'command' ? (launcher.words[0] ?? '') : launcher.kind;
 }
 
+/** Returns true if a host of the launcher may have a `/` in its name: a pod, or whatever a template makes of it. */
+export function hasSlashes({ kind }: Launcher): boolean {
+  return kind === 'kubectl' || kind === 'command';
+}
+
 /** @throws UsageError if no host of the launcher can have this name. */
 export function checkLaunchedHost(launcher: Launcher, host: HostRef): void {
   if (launcher.kind === 'kubectl') podOf(host);

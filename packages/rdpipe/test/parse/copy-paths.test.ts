@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type CopyPaths, type CopySide, hostsOf } from '../../src/model/copy.ts';
 import { UsageError } from '../../src/model/errors.ts';
-import type { NamedHost } from '../../src/model/settings.ts';
+import type { NamedHost, Settings } from '../../src/model/settings.ts';
 import { parseCopyPaths } from '../../src/parse/copy-paths.ts';
 import { binary, PLAIN_SETTINGS, usageErrorOf } from './helpers.ts';
 
@@ -47,6 +47,24 @@ describe('copy paths', () => {
       expect(text(parse(['src', word]).target)).to.equal(place);
     });
   }
+
+  it('reads a host with a slash if its launcher may have one', () => {
+    const kubectl = { kind: 'kubectl' } as const;
+    const ssh = { kind: 'ssh' } as const;
+    const sourceOf = (word: string, launcher: Settings['launcher']) =>
+      text(parseCopyPaths([word, '.'], { words: [], settings: { ...PLAIN_SETTINGS, launcher } }).source);
+    const forAll = { all: kubectl, hosts: new Map() };
+    expect(sourceOf('prod/db-0:/x', forAll)).to.equal('@prod/db-0|/x');
+    expect(sourceOf('prod/db-0:', { all: { kind: 'command', words: ['sh'] }, hosts: new Map() })).to.equal(
+      '@prod/db-0|~/',
+    );
+    for (const path of ['./d/a:b', '../a:b', '/d/a:b', '~/a:b', 'd/a'])
+      expect(sourceOf(path, forAll)).to.equal(`@|${path}`);
+    const forOne = { all: ssh, hosts: new Map([['prod/db-1', kubectl]]) };
+    expect(sourceOf('prod/db-1:x', forOne)).to.equal('@prod/db-1|x');
+    expect(sourceOf('prod/db-2:x', forOne)).to.equal('@|prod/db-2:x');
+    expect(sourceOf('d/a:b', { all: { kind: 'podman' }, hosts: new Map() })).to.equal('@|d/a:b');
+  });
 
   it('reads several sources of one host', () => {
     expect(text(parse(['h1:a', 'h1:b/', 'c']).source)).to.equal('@h1|a b/');
