@@ -7,7 +7,7 @@ export type Launcher =
   | { readonly kind: 'ssh' }
   | { readonly kind: 'slurm' }
   | { readonly kind: ContainerProgram }
-  /** A template: the words of a command that starts a shell on the host. `%h`: the host; `%%`: a percent sign. */
+  /** A template: the words of a command that starts a shell on the host. `%h`: host, `%u`: user, `%%`: percent sign. */
   | { readonly kind: 'command'; readonly words: readonly string[] };
 
 export type ContainerProgram = 'podman' | 'docker' | 'kubectl' | 'lxc';
@@ -24,9 +24,11 @@ export function hasSlashes({ kind }: Launcher): boolean {
   return kind === 'kubectl' || kind === 'command';
 }
 
-/** @throws UsageError if no host of the launcher can have this name. */
+/** @throws UsageError if the launcher has no such host, or needs its user. */
 export function checkLaunchedHost(launcher: Launcher, host: HostRef): void {
   if (launcher.kind === 'kubectl') podOf(host);
+  if (launcher.kind === 'command' && host.user === undefined && choosesUser(launcher))
+    throw new UsageError(`host ${host.label}: the launcher's %u needs a user (write USER@${host.label})`);
 }
 
 export interface Pod {
@@ -50,7 +52,14 @@ export function podOf({ name, label }: HostRef): Pod {
   return { namespace: first, pod: second, ...(container === undefined ? {} : { container }) };
 }
 
-/** The words of a template, filled in for `host`. */
-export function fillTemplate(words: readonly string[], host: string): string[] {
-  return words.map((word) => word.replace(/%[%h]/g, (mark) => (mark === '%h' ? host : '%')));
+/** Returns true if the host's user is part of the launcher's command. */
+export function choosesUser(launcher: Launcher): boolean {
+  if (launcher.kind === 'command') return launcher.words.some((word) => word.replaceAll('%%', '').includes('%u'));
+  return launcher.kind === 'podman' || launcher.kind === 'docker';
+}
+
+/** The words of a template, filled in for the host; `%u` is empty without a user. */
+export function fillTemplate(words: readonly string[], { name, user = '' }: Pick<HostRef, 'name' | 'user'>): string[] {
+  const values: Readonly<Record<string, string>> = { '%h': name, '%u': user, '%%': '%' };
+  return words.map((word) => word.replace(/%[%hu]/g, (mark) => values[mark] ?? ''));
 }

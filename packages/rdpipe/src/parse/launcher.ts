@@ -15,8 +15,8 @@ export function readLauncher(text: string): Launcher {
 function templateWords(template: string): readonly string[] {
   const words = splitWords(template);
   if (words.length === 0) throw new UsageError(`the template is empty (${COMMAND}srun --overlap -w %h -N1 -n1 sh)`);
-  const unknown = words.map((word) => /%.?/.exec(word.replace(/%[%h]/g, ''))?.[0]).find((mark) => mark !== undefined);
-  if (unknown !== undefined) throw new UsageError(`'${unknown}' in the template is neither %h nor %%`);
+  const unknown = words.map((word) => /%.?/.exec(word.replace(/%[%hu]/g, ''))?.[0]).find((mark) => mark !== undefined);
+  if (unknown !== undefined) throw new UsageError(`'${unknown}' in the template is not one of: %h, %u, %%`);
   return words;
 }
 

@@ -1,6 +1,14 @@
 /** The command lines that start a shell on a host, by launcher. */
 import { SessionError } from '../../model/errors.ts';
-import { type ContainerProgram, fillTemplate, type Launcher, launcherName, podOf } from '../../model/launcher.ts';
+import {
+  type ContainerProgram,
+  checkLaunchedHost,
+  choosesUser,
+  fillTemplate,
+  type Launcher,
+  launcherName,
+  podOf,
+} from '../../model/launcher.ts';
 import type { HostRef } from '../../model/pipeline.ts';
 
 /** A launcher that starts one program per shell. */
@@ -11,25 +19,24 @@ export type ProgramLauncher = Extract<Launcher, { readonly kind: ContainerProgra
  * @throws SessionError for a user that the launcher cannot choose; UsageError for a name that is not one of its hosts.
  */
 export function shellWords(launcher: ProgramLauncher, host: HostRef): readonly string[] {
+  checkLaunchedHost(launcher, host);
+  refuseUser(launcher, host);
   switch (launcher.kind) {
     case 'podman':
     case 'docker':
       return [launcher.kind, 'exec', '-i', ...(host.user === undefined ? [] : ['--user', host.user]), host.name, 'sh'];
     case 'kubectl':
-      refuseUser(launcher, host);
       return ['kubectl', 'exec', '-i', ...podWords(host), '--', 'sh'];
     case 'lxc':
-      refuseUser(launcher, host);
       return ['lxc', 'exec', '-T', host.name, '--', 'sh'];
     case 'command':
-      refuseUser(launcher, host);
-      return fillTemplate(launcher.words, host.name);
+      return fillTemplate(launcher.words, host);
   }
 }
 
-/** @throws SessionError if the host names a user: the launcher chooses the user. */
+/** @throws SessionError if the host names a user that the launcher cannot choose. */
 export function refuseUser(launcher: Launcher, { user, name, label }: HostRef): void {
-  if (user === undefined) return;
+  if (user === undefined || choosesUser(launcher)) return;
   const reason = `${launcherName(launcher)} cannot choose the user (write ${name}, or --sudo ${name} for root)`;
   throw new SessionError('authentication', label, `cannot reach ${label}: ${reason}`);
 }

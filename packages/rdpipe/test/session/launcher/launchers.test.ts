@@ -72,6 +72,13 @@ describe('a session through a template', () => {
     expect(await textOf(channel.stdout)).to.equal('42\n');
   });
 
+  it('has the host and its user in its words', async () => {
+    const session = await openOne(command('sh', '-c', 'export place=$0; exec sh', '%u at %h'), 'ann@h1');
+    const channel = await session.openShell(new AbortController().signal);
+    channel.stdin.end('echo "$place"\n');
+    expect(await textOf(channel.stdout)).to.equal('ann at h1\n');
+  });
+
   it('is named in every failure, with the next step', async () => {
     expect(await failureOf(command('no-such-program', '%h'), ['h1'])).to.equal(
       'cannot reach h1: no-such-program: command not found (install it, add it to PATH, or use another --launcher)',

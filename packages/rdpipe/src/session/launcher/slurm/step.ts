@@ -1,6 +1,5 @@
 /** One Slurm step for all nodes of a run: an srun whose tasks run the channels. */
 import { SessionError } from '../../../model/errors.ts';
-import { fillTemplate } from '../../../model/launcher.ts';
 import type { HostRef } from '../../../model/pipeline.ts';
 import { settlesWithin, unlessAborted } from '../../abort.ts';
 import { type ChildChannel, startChild } from '../../child-channel.ts';
@@ -74,16 +73,11 @@ async function startStep(hosts: readonly HostRef[], settings: StepSettings): Pro
  * `--wait=0`: the run ends through the session of a lost node, so the other nodes have time to end as usual.
  */
 function srunWords(names: readonly string[]): readonly string[] {
+  const count = names.length;
   const words =
-    'srun --overlap --mem=0 --cpu-bind=none --mpi=none --nodes=%h --ntasks=%h --ntasks-per-node=1 --input=all --output=all ' +
-    '--kill-on-bad-exit=0 --wait=0 --job-name=rdpipe';
-  return [
-    ...fillTemplate(words.split(' '), `${names.length}`),
-    `--nodelist=${names.join(',')}`,
-    'sh',
-    '-c',
-    TASK_SCRIPT,
-  ];
+    `srun --overlap --mem=0 --cpu-bind=none --mpi=none --nodes=${count} --ntasks=${count} --ntasks-per-node=1 ` +
+    '--input=all --output=all --kill-on-bad-exit=0 --wait=0 --job-name=rdpipe';
+  return [...words.split(' '), `--nodelist=${names.join(',')}`, 'sh', '-c', TASK_SCRIPT];
 }
 
 /**
