@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A launcher that hangs, and runs in a job of a real Slurm: two at once, the end of the job's time limit, a lost node.
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
 import { patience } from '../support/patience.ts';
+import { type Container, PODMAN_TOOLS, startContainer } from '../support/podman.ts';
 import { failed, succeeded } from '../support/shell.ts';
 import { type Allocation, SLURM_TOOLS, type Slurm, startSlurm } from '../support/slurm.ts';
 
@@ -22,6 +23,28 @@ describe('a launcher that hangs', () => {
     running.kill('SIGKILL');
     await running.result;
     await lab.expectNothingLeft();
+  });
+});
+
+describe('rdpipe doctor, in a container that has only busybox', () => {
+  const lab = useLab();
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-podman-'));
+  let container: Container | undefined;
+
+  before(async function () {
+    needsTool(this, ...PODMAN_TOOLS);
+    needsRoot(this);
+    container = await startContainer(directory, 'c1', Object.fromEntries([lab.markSetting.split('=')]));
+  });
+  after(async () => {
+    await container?.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('measures in both directions', async () => {
+    const environment = { PATH: `${container?.bin}:${lab.environment.PATH}` };
+    const result = await lab.sh('rdpipe doctor --launcher podman --transport tcp c1', environment);
+    expect(result.status, `${result.stdout}`).to.equal(0);
   });
 });
 
