@@ -13,7 +13,7 @@ import type { Launcher } from '../../../src/model/launcher.ts';
 import type { HostSession } from '../../../src/session/host-session.ts';
 import { openSessions, type Sessions } from '../../../src/session/open.ts';
 import type { SessionSettings } from '../../../src/session/settings.ts';
-import { itConforms, textOf } from '../conformance.ts';
+import { itConforms, itConformsAsLauncher, textOf } from '../conformance.ts';
 import { hostRef } from '../ssh-hosts.ts';
 
 const opened: Sessions[] = [];
@@ -63,7 +63,7 @@ afterEach(async () => {
 describe('a session through a template', () => {
   const command = (...words: readonly string[]): Launcher => ({ kind: 'command', words });
 
-  describe('like any session', () => itConforms(() => openOne(command('sh'), 'h1')));
+  describe('like any session', () => itConformsAsLauncher(() => openOne(command('sh'), 'h1')));
 
   it('ignores output before the shell', async () => {
     const session = await openOne(command('sh', '-c', 'echo Welcome; printf "no newline"; exec sh'), 'h1');
@@ -127,7 +127,8 @@ describe('a session through podman', () => {
   });
   usePath(() => container?.bin ?? '');
 
-  itConforms(() => openOne({ kind: 'podman' }, 'c1'));
+  // Each takes podman about 0.3 s of processor time.
+  itConformsAsLauncher(() => openOne({ kind: 'podman' }, 'c1'), 8, 3);
 
   it('names a container that does not exist', async () => {
     expect(await failureOf({ kind: 'podman' }, ['c9'])).to.match(
@@ -142,7 +143,8 @@ describe('a session through a program like kubectl', () => {
   after(() => rmSync(directory, { recursive: true, force: true }));
   usePath(() => bin);
 
-  describe('like any session, through kubectl', () => itConforms(() => openOne({ kind: 'kubectl' }, 'prod/db-0/main')));
+  describe('like any session, through kubectl', () =>
+    itConformsAsLauncher(() => openOne({ kind: 'kubectl' }, 'prod/db-0/main')));
   describe('like any session, through lxc', () => itConforms(() => openOne({ kind: 'lxc' }, 'c1')));
   describe('like any session, through docker', () => itConforms(() => openOne({ kind: 'docker' }, 'ann@c1')));
 
@@ -188,7 +190,7 @@ describe('a session through Slurm', () => {
   after(() => slurm?.close());
 
   // A task has descriptors 3 to 9.
-  describe('like any session', () => itConforms(() => openOne(SLURM, 'n2'), 7));
+  describe('like any session', () => itConformsAsLauncher(() => openOne(SLURM, 'n2'), 7));
 
   it('has one step for all nodes, and keeps their channels separate', async () => {
     const { all } = await open(SLURM, ['n1', 'n2', 'n3', 'n2']);
