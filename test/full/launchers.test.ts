@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
+import { placeStandIns } from '../support/exec-stand-in.ts';
 import { useLab } from '../support/lab.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
 import { patience } from '../support/patience.ts';
@@ -22,6 +23,17 @@ describe('a launcher that hangs', () => {
     await eventually(() => expect(lab.processes('sleep')).to.have.length(1));
     running.kill('SIGKILL');
     await running.result;
+    await lab.expectNothingLeft();
+  });
+});
+
+describe('rdpipe doctor, with a launcher that does not pass on the end of its input', () => {
+  const lab = useLab();
+
+  it('leaves nothing', async () => {
+    const PATH = `${placeStandIns(lab.directory)}:${lab.environment.PATH}`;
+    const result = await lab.sh('rdpipe doctor --launcher kubectl prod/p1', { PATH, EXEC_NO_HALF_CLOSE: '1' });
+    expect(result.status, `${result.stdout}`).to.equal(0);
     await lab.expectNothingLeft();
   });
 });

@@ -73,6 +73,7 @@ function sessionOf(
     },
     failure: () => undefined,
     async close() {
+      unused?.stdin.write('exit\n'); // some launchers do not pass on the end of the input
       for (const channel of channels) channel.stdin.end();
       const all = Promise.all([...channels].map(({ closed }) => closed));
       if (!(await settlesWithin(all, CLOSE_LIMIT_MS))) for (const channel of channels) channel.kill();
