@@ -7,6 +7,7 @@
 #include "host/program_sums.h"
 #include "process/die_after_parent.h"
 #include "process/die_with_parent.h"
+#include "process/orphans.h"
 #include "protocol/agent_options.h"
 #include "protocol/hello.h"
 #include "run/guardian.h"
@@ -84,7 +85,7 @@ static int agent(const struct rd_agent_options *options) {
     puts(line);
     return EXIT_FAILURE;
   }
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (!rd_orphans_adopt(&error)) return fail(&error, EXIT_FAILURE);
   if (rd_served_is(&options->served)) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
     rd_error_set_errno(&error, RD_CODE_INTERNAL, "cannot create a socket pair");
