@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isNegatable, type OptionRow, takesValue } from '../packages/rdpipe/src/model/option-row.ts';
 import { OPTION_ROWS, optionsOf, type Topic } from '../packages/rdpipe/src/model/options.ts';
 import { HELP_TOPICS } from '../packages/rdpipe/src/parse/help.ts';
+import { LAUNCHER_NAMES } from '../packages/rdpipe/src/parse/launcher.ts';
 
 const DIRECTORY = join(import.meta.dirname, '..', 'contrib/completion');
 const TOPICS: readonly Topic[] = ['run', 'doctor', 'bench', 'copy'];
@@ -48,6 +49,7 @@ function negationOf(row: OptionRow): readonly string[] {
 function valuesOf({ choices, kind }: OptionRow): readonly string[] | 'files' {
   if (choices !== undefined) return choices;
   if (kind === 'compression') return ['none', 'zstd'];
+  if (kind === 'launcher') return LAUNCHER_NAMES;
   if (kind === 'relay') return ['auto', 'never'];
   if (kind === 'enough') return ['all', 'any'];
   if (kind === 'rate') return ['none'];

@@ -191,7 +191,7 @@ _rdpipe_values() {
     --lease) ;;
     --timeout) ;;
     --ssh) values=(auto openssh ssh2) ;;
-    --launcher) ;;
+    --launcher) values=(ssh slurm podman docker kubectl lxc) ;;
     --ssh-program) values=('<files>') ;;
     --relay) values=(auto never) ;;
     --persist) ;;
@@ -206,7 +206,7 @@ _rdpipe_values() {
 }
 
 _rdpipe_subcommands=(doctor bench demo help)
-_rdpipe_topics=(rdpipe stages hosts rdcp rdssh tools doctor bench demo rdsend rdrecv exit config environment completion)
+_rdpipe_topics=(rdpipe stages hosts launchers rdcp rdssh tools doctor bench demo rdsend rdrecv exit config environment completion)
 # End of what is made.
 
 complete -F _rdpipe rdpipe

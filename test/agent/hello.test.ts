@@ -10,6 +10,7 @@ import type { AgentHello, HostAddress } from '../../packages/rdpipe/src/model/pr
 import { AGENT, type DriverOptions } from '../support/agent-driver.ts';
 import { useAgents } from '../support/agent-test.ts';
 import { needsFile, needsRoot, needsTool, needsUserNamespaces } from '../support/needs.ts';
+import { startProgram } from '../support/start-program.ts';
 
 const NOBODY = 65534;
 const STATIC_RECEIVER = join(import.meta.dirname, '../../build/static/rdhop');
@@ -112,6 +113,15 @@ describe("the agent's hello", () => {
     it('is empty without a network', async () => {
       expect((await helloIn()).addresses).to.deep.equal([]);
     });
+  });
+
+  it('is refused where /proc shows the processes of another pid namespace', async function () {
+    needsRoot(this);
+    needsTool(this, 'unshare');
+    const words = ['unshare', '--pid', '--fork', AGENT, '--agent', '--nonce', 'x'];
+    const { status, stdout, stderr } = await startProgram(words, { env: agents.env() }).ended;
+    expect({ status, out: `${stdout}` }).to.deep.equal({ status: 1, out: '' });
+    expect(stderr).to.match(/^rdstage: what commands leave running here could not be ended: \/proc is not that of /);
   });
 
   describe('about lockable memory', () => {

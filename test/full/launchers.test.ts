@@ -1,15 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in a job of a real Slurm: two at once, the end of the job's time limit, a lost node.
-import { mkdtempSync } from 'node:fs';
+// A launcher that hangs, and runs in a job of a real Slurm: two at once, the end of the job's time limit, a lost node.
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { placeStandIns } from '../support/exec-stand-in.ts';
 import { useLab } from '../support/lab.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
 import { patience } from '../support/patience.ts';
+import { type Container, PODMAN_TOOLS, startContainer } from '../support/podman.ts';
 import { failed, succeeded } from '../support/shell.ts';
 import { type Allocation, SLURM_TOOLS, type Slurm, startSlurm } from '../support/slurm.ts';
 
 const RUN = 'rdpipe --launcher slurm';
+
+describe('a launcher that hangs', () => {
+  const lab = useLab();
+
+  it('ends after a run that was killed', async () => {
+    const running = lab.start("exec rdpipe --launcher 'command:sleep 600' h1:true");
+    await eventually(() => expect(lab.processes('sleep')).to.have.length(1));
+    running.kill('SIGKILL');
+    await running.result;
+    await lab.expectNothingLeft();
+  });
+});
+
+describe('rdpipe doctor, with a launcher that does not pass on the end of its input', () => {
+  const lab = useLab();
+
+  it('leaves nothing', async () => {
+    const PATH = `${placeStandIns(lab.directory)}:${lab.environment.PATH}`;
+    const result = await lab.sh('rdpipe doctor --launcher kubectl prod/p1', { PATH, EXEC_NO_HALF_CLOSE: '1' });
+    expect(result.status, `${result.stdout}`).to.equal(0);
+    await lab.expectNothingLeft();
+  });
+});
+
+describe('rdpipe doctor, in a container that has only busybox', () => {
+  const lab = useLab();
+  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-podman-'));
+  let container: Container | undefined;
+
+  before(async function () {
+    needsTool(this, ...PODMAN_TOOLS);
+    needsRoot(this);
+    container = await startContainer(directory, 'c1', Object.fromEntries([lab.markSetting.split('=')]));
+  });
+  after(async () => {
+    await container?.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('measures in both directions', async () => {
+    const environment = { PATH: `${container?.bin}:${lab.environment.PATH}` };
+    const result = await lab.sh('rdpipe doctor --launcher podman --transport tcp c1', environment);
+    expect(result.status, `${result.stdout}`).to.equal(0);
+  });
+});
 
 describe('a run in a job of Slurm', () => {
   const lab = useLab({ longestMs: patience(600_000) });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs over each launcher: a real container, real Slurm nodes, a template,
+// Runs and copies over each launcher: a real container, real Slurm nodes, a template,
 // and a stand-in for kubectl.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -60,10 +60,27 @@ describe('a run over launchers', () => {
     expect((await lab.read('out')).equals(bytes)).to.equal(true);
   });
 
+  it('copies directories between nodes of a job, and from a pod', async () => {
+    succeeded(await sh('mkdir -p from/sub && head -c 1M /dev/urandom >from/sub/a && echo b >from/b'), '');
+    succeeded(await sh('rdcp -r --launcher slurm n1:$PWD/from/ n2:$PWD/nodes && diff -r from nodes'), '');
+    succeeded(await sh('rdcp -r --launcher kubectl prod/p1:$PWD/from/ pod && diff -r from pod'), '');
+  });
+
   it('ends with the status of a command there', async () => {
     const results = await Promise.all(HOSTS.map((host, index) => sh(`${rdpipe(host)} ${host}:'exit ${index + 3}'`)));
     expect(results.map(({ status }) => status)).to.deep.equal([3, 4, 5, 6, 7]);
   });
+
+  for (const [what, line, status] of [
+    ['an agent that does not exist', 'rdpipe --agent /nonexistent --launcher kubectl prod/p1:true', 125],
+    ['a run', 'rdpipe --launcher kubectl prod/p1:true', 0],
+  ] as const) {
+    it(`leaves nothing of ${what} if the launcher does not pass on the end of its input`, async () => {
+      const result = await lab.sh(line, { ...environment, EXEC_NO_HALF_CLOSE: '1' });
+      expect(result.status, result.stderr).to.equal(status);
+      await lab.expectNothingLeft();
+    });
+  }
 
   it('fails if the channel is cut with status 0', async () => {
     const cut = join(lab.directory, 'cut');

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A substitute for `kubectl exec -i`, `docker exec -i` and `lxc exec -T` that runs commands locally.
 // If $EXEC_CUT names a file, the channel is cut with status 0 as soon as the file exists.
-import { spawn } from 'node:child_process';
+// With $EXEC_NO_HALF_CLOSE, the command's input never ends, not even when this program is killed.
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -14,10 +15,18 @@ if (command === undefined) {
   process.exit(1);
 }
 
+// A process that starts the command remains when this program is killed, and passes on no end of its input.
+const isFarSide = process.env.EXEC_NO_HALF_CLOSE === 'far';
+if (process.env.EXEC_NO_HALF_CLOSE !== undefined && !isFarSide) {
+  const options = { detached: true, stdio: 'inherit', env: { ...process.env, EXEC_NO_HALF_CLOSE: 'far' } };
+  const { status } = spawnSync(process.execPath, process.argv.slice(1), options);
+  process.exit(status ?? 137);
+}
+
 const child = spawn(command[0], command.slice(1), { stdio: 'pipe' });
 for (const stream of [child.stdin, process.stdin]) stream.on('error', () => {});
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(1));
-process.stdin.pipe(child.stdin);
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => isFarSide || process.exit(1));
+process.stdin.pipe(child.stdin, { end: !isFarSide });
 child.stdout.pipe(process.stdout);
 child.stderr.pipe(process.stderr);
 child.once('close', (code) => {

@@ -5,7 +5,9 @@
 #include "base/program_paths.h"
 #include "base/spawn.h"
 #include "host/program_sums.h"
+#include "process/die_after_parent.h"
 #include "process/die_with_parent.h"
+#include "process/orphans.h"
 #include "protocol/agent_options.h"
 #include "protocol/hello.h"
 #include "run/guardian.h"
@@ -27,6 +29,7 @@ static int agent(const struct rd_agent_options *options);
 static bool has_right_programs(const struct rd_agent_options *options);
 static int guard(const struct rd_agent_options *options, pid_t supervisor, int guard_fd);
 static int die_with_parent(const struct rd_agent_options *options);
+static int die_after_parent(const struct rd_agent_options *options);
 static void ignore_terminal_signals(void);
 static bool fill_standard_descriptors(void);
 static int fail(const struct rd_error *error, int status);
@@ -35,6 +38,7 @@ static const char help[] =
     "Usage: rdstage --agent --nonce NONCE [--sums LIST] [--user-stdin FD] [--user-stdout FD]\n"
     "               [--stage-limits CORES,FILES] [--served FD --rights read|write|both [--ports A-B]]\n"
     "       rdstage --die-with-parent COMMAND [ARGUMENT...]\n"
+    "       rdstage --die-after-parent PID,MS COMMAND [ARGUMENT...]\n"
     "\n"
     "rdpipe starts this program on every host; see rdstage(1).\n"
     "\n"
@@ -60,6 +64,8 @@ int main(int argc, char **argv) {
     return agent(&options);
   case RD_OPTIONS_DIE_WITH_PARENT:
     return die_with_parent(&options);
+  case RD_OPTIONS_DIE_AFTER_PARENT:
+    return die_after_parent(&options);
   case RD_OPTIONS_VERSION:
     puts("rdstage " RD_VERSION);
     return EXIT_SUCCESS;
@@ -79,7 +85,7 @@ static int agent(const struct rd_agent_options *options) {
     puts(line);
     return EXIT_FAILURE;
   }
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (!rd_orphans_adopt(&error)) return fail(&error, EXIT_FAILURE);
   if (rd_served_is(&options->served)) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
     rd_error_set_errno(&error, RD_CODE_INTERNAL, "cannot create a socket pair");
@@ -124,6 +130,13 @@ static int die_with_parent(const struct rd_agent_options *options) {
   struct rd_error error;
   int status;
   if (!rd_die_with_parent_run(options->command, &status, &error)) return fail(&error, 127);
+  return status;
+}
+
+static int die_after_parent(const struct rd_agent_options *options) {
+  struct rd_error error;
+  int status;
+  if (!rd_die_after_parent_run(&options->die_after_parent, options->command, &status, &error)) return fail(&error, 127);
   return status;
 }
 

@@ -45,6 +45,12 @@ int main(void) {
   CHECK(parses("--die-with-parent sh -c x") && options.mode == RD_OPTIONS_DIE_WITH_PARENT &&
         strcmp(options.command[1], "-c") == 0);
   CHECK(!parses("--die-with-parent") && !parses("--other") && !parses("word"));
+  CHECK(parses("--die-after-parent 7,250 sh -c x") && options.mode == RD_OPTIONS_DIE_AFTER_PARENT &&
+        options.die_after_parent.parent == 7 && options.die_after_parent.grace_ms == 250 &&
+        strcmp(options.command[0], "sh") == 0);
+  CHECK(!parses("--die-after-parent 7,250") && !parses("--die-after-parent 7 sh"));
+  CHECK(!parses("--die-after-parent 0,1 sh") && !parses("--die-after-parent 7,1, sh"));
+  CHECK(!parses("--die-after-parent 99999999999,1 sh") && !parses("--die-after-parent 7,-1 sh"));
   CHECK(parses("-V") && options.mode == RD_OPTIONS_VERSION);
   CHECK(parses("--help") && options.mode == RD_OPTIONS_HELP);
   return test_end("rdstage agent_options");

@@ -52,6 +52,8 @@ export function createAgent(
     events: () => readEvents(lineChannel, lease, isStalled),
     async close() {
       lease.stop();
+      // Some launchers do not pass on the end of the input.
+      if (endBeganAt === undefined) write({ op: 'abort', reason: 'rdpipe closed the connection' });
       channel.stdin.end();
       const endingMs = endBeganAt === undefined ? 0 : performance.now() - endBeganAt;
       await settlesWithin(channel.closed, Math.max(0, endLimitMs - endingMs));

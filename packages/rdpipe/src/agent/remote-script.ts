@@ -1,4 +1,5 @@
 /** Runs a script on a host and reads its answers. */
+import { settlesWithin } from '../session/abort.ts';
 import type { HostSession } from '../session/host-session.ts';
 import { closedError, createLineChannel, type LineChannel } from './line-channel.ts';
 
@@ -23,7 +24,7 @@ export async function runScript(
   const end = () => channel.kill();
   signal.addEventListener('abort', end, { once: true });
   try {
-    sendScript(lineChannel, script);
+    sendScript(lineChannel, `${script}\nexit`);
     return await nextAnswer(lineChannel, what);
   } catch (error) {
     signal.throwIfAborted();
@@ -33,6 +34,15 @@ export async function runScript(
     channel.kill();
   }
 }
+
+/** Ends a shell that has nothing left to run, also if its launcher does not pass on the end of the input. */
+export async function endShell({ channel }: LineChannel): Promise<void> {
+  channel.stdin.end('exit\n');
+  await settlesWithin(channel.closed, END_LIMIT_MS);
+  channel.kill();
+}
+
+const END_LIMIT_MS = 1000;
 
 /**
  * Sends a script to a shell. The braces make the shell read the complete script before it runs any of it. Send nothing

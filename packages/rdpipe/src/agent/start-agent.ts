@@ -10,12 +10,13 @@ import { SERVED_NONCE } from '../session/served.ts';
 import type { Agent } from './agent.ts';
 import { createAgent } from './agent-client.ts';
 import { bootstrapScript } from './bootstrap.ts';
-import { type Bundle, type Bundles, loadBundles } from './bundle.ts';
+import { type Bundles, loadBundles } from './bundle.ts';
 import { callersLimits } from './caller-limits.ts';
 import { deploy } from './deploy.ts';
 import { awaitHello, type Handshake, notStarted } from './handshake.ts';
 import { createLineChannel, type LineChannel, newNonce } from './line-channel.ts';
 import { chooseLocalAgent } from './local-agent.ts';
+import { endShell } from './remote-script.ts';
 
 export interface AgentOptions {
   /** The PATH of --agent: an agent that is already on the host; nothing is copied. */
@@ -41,7 +42,7 @@ export async function startAgent(session: HostSession, options: AgentOptions): P
       ? await openAgent(session, () => startLocally(session, options), options)
       : await (session.openAgent === undefined ? startRemotely(session, options) : openServed(session, options));
   if (handshake.kind === 'missing') {
-    lineChannel.channel.kill();
+    await endShell(lineChannel);
     throw missingError(session.label, options, handshake);
   }
   return createAgent(lineChannel, handshake.hello, startMs, options.leaseMs);
@@ -131,8 +132,12 @@ async function startRemotely(session: HostSession, options: AgentOptions): Promi
   const { handshake } = first;
   if (handshake.kind === 'hello' || options.agentPath !== undefined) return first;
   let shell = first.lineChannel;
+  const bundle = bundles.get(`${handshake.os.toLowerCase()}-${handshake.cpu}`);
+  if (bundle === undefined) {
+    await endShell(shell);
+    throw foreignPlatformError(session.label, bundles, handshake);
+  }
   try {
-    const bundle = bundleFor(session.label, bundles, handshake);
     if (handshake.isDamaged) {
       options.emit({ kind: 'warning', message: damagedMessage(session.label) });
       // The agent itself finds damaged programs, and ends; so does its shell.
@@ -169,12 +174,10 @@ function damagedMessage(label: string): string {
 
 type Missing = Extract<Handshake, { kind: 'missing' }>;
 
-function bundleFor(label: string, bundles: Bundles, { os, cpu }: Missing): Bundle {
-  const bundle = bundles.get(`${os.toLowerCase()}-${cpu}`);
-  if (bundle) return bundle;
+function foreignPlatformError(label: string, bundles: Bundles, { os, cpu }: Missing): SessionError {
   const known = [...bundles.keys()].join(', ') || 'none';
   const platform = printable(`${os} on ${cpu}`);
-  throw new SessionError(
+  return new SessionError(
     'no_agent',
     label,
     `${label} runs ${platform}, for which this rdpipe has no agent (it has: ${known})`,

@@ -14,5 +14,9 @@ export function findInstallation(): Installation {
     const message = 'this copy of rdpipe has no programs for this machine (in a checkout, run: npm run build)';
     throw new SessionError('no_agent', 'this machine', message);
   }
-  return { dieWithParent: [agent, '--die-with-parent'], askpass: join(installationRoot(), 'bin/rdpipe-askpass') };
+  return {
+    dieWithParent: [agent, '--die-with-parent'],
+    dieAfterParent: (graceMs) => [agent, '--die-after-parent', `${process.pid},${graceMs}`],
+    askpass: join(installationRoot(), 'bin/rdpipe-askpass'),
+  };
 }

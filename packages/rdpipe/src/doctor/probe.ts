@@ -11,7 +11,7 @@ import { fail, ok, warn } from './finding.ts';
 
 /** The exit status of timeout(1) after the second. */
 const TIMED_OUT = 124;
-/** The exit status of busybox's timeout. */
+/** With busybox's timeout, the command itself ends by SIGTERM, which only a shell makes a status. */
 const TERMINATED = 143;
 /** Enough for the data in flight after the second, over the slowest link. */
 const LONGEST_MS = 60_000;
@@ -20,7 +20,7 @@ const LONGEST_MS = 60_000;
 export function probePipeline(from: HostRef, to: HostRef): Pipeline {
   return {
     stages: [
-      commandStage(1, from, 'timeout 1 cat /dev/zero', [0, TIMED_OUT, TERMINATED]),
+      commandStage(1, from, 'timeout 1 cat /dev/zero; exit $?', [0, TIMED_OUT, TERMINATED]),
       commandStage(2, to, 'cat >/dev/null'),
     ],
   };

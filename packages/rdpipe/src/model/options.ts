@@ -387,7 +387,7 @@ export const OPTIONS = {
     long: '--launcher',
     kind: 'launcher',
     value: '[HOST=]LAUNCHER',
-    help: 'reach hosts through ssh, slurm, podman, docker, kubectl, lxc or command:TEMPLATE (%h is the host)',
+    help: 'reach hosts through ssh, slurm, podman, docker, kubectl, lxc or command:TEMPLATE (%h: host, %u: user)',
     default: 'ssh',
     flagHost: 'optional',
     config: 'both',

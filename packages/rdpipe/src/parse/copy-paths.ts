@@ -2,18 +2,20 @@
 import type { CopyPaths, CopySide, HostPaths, ServedPaths } from '../model/copy.ts';
 import { hostsOf, SERVED_PORT } from '../model/copy.ts';
 import { UsageError } from '../model/errors.ts';
+import { hasSlashes } from '../model/launcher.ts';
 import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
-import type { Settings } from '../model/settings.ts';
+import { forHost, type Settings } from '../model/settings.ts';
 import { shorten } from '../model/text.ts';
 import { forMessage } from './binary-string.ts';
 import { caretLines } from './caret.ts';
+import { checkHosts } from './check-hosts.ts';
 import { expandHostList } from './host-list.ts';
-import { checkNamedHosts, endOfHost, hostKey, parseHostRef } from './host-ref.ts';
+import { endOfHost, hostKey, parseHostRef } from './host-ref.ts';
 
 export interface CopyPathOptions {
   /** The whole command line, for messages that show it. */
   readonly words: readonly string[];
-  readonly settings: Pick<Settings, 'namedHosts' | 'groups'>;
+  readonly settings: Pick<Settings, 'namedHosts' | 'groups' | 'launcher'>;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface CopyPathOptions {
 export function parseCopyPaths(pathWords: readonly string[], options: CopyPathOptions): CopyPaths {
   const last = pathWords.at(-1);
   if (last === undefined) throw new UsageError('no SRC and DST given (rdcp SRC... DST; rdcp --help shows more)');
-  const sides = pathWords.map((word) => at(word, options, () => readSide(word, options.settings.groups)));
+  const sides = pathWords.map((word) => at(word, options, () => readSide(word, options.settings)));
   const [first, ...more] = sides.slice(0, -1);
   const target = sides.at(-1);
   if (first === undefined || target === undefined) throw missingTarget(last, options);
@@ -35,7 +37,7 @@ export function parseCopyPaths(pathWords: readonly string[], options: CopyPathOp
   const source = first.kind === 'stream' ? first : { ...first, paths: joined(first, more) };
   at(last, options, () => checkPair(source, target));
   const hosts = [source, target].flatMap((side) => (side.kind === 'paths' ? hostsOf(side) : []));
-  checkNamedHosts(options.settings.namedHosts, hosts, 'no path has the host');
+  checkHosts(options.settings, hosts, 'no path has the host');
   return { source, target };
 }
 
@@ -68,9 +70,9 @@ function missingTarget(word: string, options: CopyPathOptions): UsageError {
 
 const HINT_PATH = 'write host:path, or path for this machine';
 
-type Groups = Settings['groups'];
+type PathSettings = CopyPathOptions['settings'];
 
-function readSide(word: string, groups: Groups): CopySide {
+function readSide(word: string, settings: PathSettings): CopySide {
   if (word === '') throw new PathProblem('a path is empty', HINT_PATH);
   if (word === '-') return { kind: 'stream' };
   const [, scheme] = /^([A-Za-z][A-Za-z0-9+.]*):\/\//.exec(word) ?? [];
@@ -79,32 +81,38 @@ function readSide(word: string, groups: Groups): CopySide {
     const message = `${shown(word)} is a URL of another protocol`;
     throw new PathProblem(message, "write host:path; for ssh's port use -o Port=NUMBER");
   }
-  return readPath(word, groups);
+  return readPath(word, settings);
 }
 
 const OTHER_SCHEMES = new Set(['rsync', 'ssh', 'scp', 'sftp', 'http', 'https', 'ftp', 'file', 's3']);
 
-/** A `:` before any `/`, outside brackets, ends a host; without a path it means the home directory there. */
-function readPath(word: string, groups: Groups): HostPaths {
+/** A `:` outside brackets ends a host; without a path it means the home directory there. */
+function readPath(word: string, settings: PathSettings): HostPaths {
   const colon = endOfHost(word);
-  const isRemote = colon >= 0 && !word.slice(0, colon).includes('/');
-  if (!isRemote) return paths([THIS_MACHINE], checkedPath(word, word));
+  const hosts = colon < 0 ? [] : readHosts(word.slice(0, colon), word, settings);
+  if (hosts.length === 0) return paths([THIS_MACHINE], checkedPath(word, word));
   const path = word.slice(colon + 1);
   if (path.startsWith(':')) {
     const [message, rest] = [`${shown(word)} names a module of an rsync daemon`, path.slice(1)];
     throw new PathProblem(message, `write host:path, which uses ssh; for a name with a colon host:./:${shown(rest)}`);
   }
-  return paths(
-    readHosts(word.slice(0, colon), word, groups),
-    checkedPath(path === '' && colon > 0 ? '~/' : path, word),
-  );
+  return paths(hosts, checkedPath(path === '' && colon > 0 ? '~/' : path, word));
 }
 
 function paths([host = THIS_MACHINE, ...others]: readonly HostRef[], path: string): HostPaths {
   return { kind: 'paths', host, ...(others.length === 0 ? {} : { others }), paths: [path] };
 }
 
-function readHosts(text: string, word: string, groups: Groups): readonly HostRef[] {
+/** Returns no hosts if the text is the begin of a path: it has a `/`, which only the hosts of some launchers have. */
+function readHosts(text: string, word: string, { groups, launcher }: PathSettings): readonly HostRef[] {
+  const launchers = [launcher.all, ...launcher.hosts.values()];
+  const hasSlash = text.includes('/');
+  if (hasSlash && (/^(?:\.{0,2}\/|~)/.test(text) || !launchers.some(hasSlashes))) return [];
+  const hosts = expandHosts(text, word, groups);
+  return hasSlash && !hosts.some((host) => hasSlashes(forHost(launcher, host))) ? [] : hosts;
+}
+
+function expandHosts(text: string, word: string, groups: PathSettings['groups']): readonly HostRef[] {
   try {
     return expandHostList(text, groups).map(parseHostRef);
   } catch (error) {

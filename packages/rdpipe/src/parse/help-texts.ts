@@ -165,6 +165,26 @@ A host needs only Linux and a login: rdpipe copies its programs to
 rdpipe doctor h1 h2     find problems on and between these hosts
 `;
 
+export const LAUNCHERS = `rdpipe needs a shell on each host; ssh is one way to get it. --launcher LAUNCHER
+selects another for all hosts, --launcher HOST=LAUNCHER for one:
+
+  slurm             HOST is a node of your job (salloc, sbatch); all nodes share
+                    one srun
+  podman, docker    HOST is a container, USER@HOST a user in it
+  kubectl           POD, NAMESPACE/POD or NAMESPACE/POD/CONTAINER
+  lxc               HOST is an instance
+  command:TEMPLATE  the command that starts a shell: %h is the host, %u the user
+                    of USER@HOST, %% a percent sign
+
+  salloc -w n1,n2 rdpipe --launcher slurm n1:'cat part' n2:'cat >/scratch/part'
+  rdcp -r --launcher kubectl prod/db-0:/var/log logs
+  rdpipe --launcher c1='command:ip netns exec c1 sh' c1:date :cat
+
+Data does not go through the launcher, but directly from host to host.
+
+rdpipe doctor --launcher podman c1 c2    find problems, also with RDMA there
+`;
+
 export const WITHOUT_SSH = `rdsend and rdrecv send one stream or directory to another machine without ssh.
 
   rdrecv 5000 > backup.tar      print a key, and the command for the sender

@@ -36,6 +36,7 @@ export const HELP_TOPICS: ReadonlyMap<string, HelpTopic> = new Map([
   ['rdpipe', { phrase: 'run pipelines: usage and options', text: () => withOptions(texts.HEAD, 'run', texts.TAIL) }],
   ['stages', { phrase: 'how to write stages: commands, files, quotes', text: () => texts.STAGES }],
   ['hosts', { phrase: 'how to name hosts, and how rdpipe reaches them', text: () => texts.HOSTS }],
+  ['launchers', { phrase: 'hosts without ssh: Slurm, containers, any command', text: () => texts.LAUNCHERS }],
   [
     'rdcp',
     {

@@ -2,7 +2,6 @@
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../model/errors.ts';
 import { type HostRef, type Relay, THIS_MACHINE } from '../model/pipeline.ts';
-import type { NamedHost } from '../model/settings.ts';
 import { printable } from '../model/text.ts';
 import { decode, forMessage } from './binary-string.ts';
 
@@ -53,13 +52,6 @@ export function readRelay(text: string): Relay {
   if (text === 'auto' || text === 'never') return text;
   if (endOfHost(text) >= 0) throw new UsageError(`'${printable(text)}' is not one of: auto, never, [USER@]HOST`);
   return readHostRef(text);
-}
-
-/** @throws UsageError if a flag names a host that is not in `hosts`; `missing` begins it: `no stage has the host`. */
-export function checkNamedHosts(named: readonly NamedHost[], hosts: readonly HostRef[], missing: string): void {
-  const known = new Set(hosts.flatMap((host) => [host.name, hostKey(host)]));
-  const unknown = named.find(({ host }) => !known.has(host));
-  if (unknown !== undefined) throw new UsageError(`${unknown.flag}: ${missing} '${unknown.host}'`);
 }
 
 function checkCharacters(host: string): void {

@@ -3,19 +3,20 @@ import { UsageError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
 import { forMessage } from './binary-string.ts';
+import { checkHosts } from './check-hosts.ts';
 import { expandHostList } from './host-list.ts';
-import { checkNamedHosts, endOfHost, hostKey, parseHostRef } from './host-ref.ts';
+import { endOfHost, hostKey, parseHostRef } from './host-ref.ts';
 
-type HostSettings = Pick<Settings, 'namedHosts' | 'groups'>;
+type HostSettings = Pick<Settings, 'namedHosts' | 'groups' | 'launcher'>;
 
 /**
  * Reads lists of hosts, binary strings; `:` is this machine.
  * @throws UsageError if a word is not a list of hosts, or if a flag names a host that is not among them.
  */
-export function parseHosts(words: readonly string[], { namedHosts, groups }: HostSettings): readonly HostRef[] {
+export function parseHosts(words: readonly string[], settings: HostSettings): readonly HostRef[] {
   if (words.length === 0) throw new UsageError('no host given (rdpipe doctor [options] HOST...)');
-  const hosts = words.flatMap((word) => parseHostWord(word, groups));
-  checkNamedHosts(namedHosts, hosts, 'no host is called');
+  const hosts = words.flatMap((word) => parseHostWord(word, settings.groups));
+  checkHosts(settings, hosts, 'no host is called');
   return hosts;
 }
 

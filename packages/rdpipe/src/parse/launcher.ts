@@ -2,21 +2,23 @@
 import { UsageError } from '../model/errors.ts';
 import { COMMAND, type Launcher } from '../model/launcher.ts';
 
-const NAMES = ['ssh', 'slurm', 'podman', 'docker', 'kubectl', 'lxc'] as const;
+/** The launchers, without templates. */
+export const LAUNCHER_NAMES = ['ssh', 'slurm', 'podman', 'docker', 'kubectl', 'lxc'] as const;
 
 /** Reads a launcher as the user writes it: `podman`, `command:srun --overlap -w %h -N1 -n1 sh`. @throws UsageError */
 export function readLauncher(text: string): Launcher {
   if (text.startsWith(COMMAND)) return { kind: 'command', words: templateWords(text.slice(COMMAND.length)) };
-  const kind = NAMES.find((name) => name === text);
-  if (kind === undefined) throw new UsageError(`'${text}' is not one of: ${NAMES.join(', ')}, ${COMMAND}TEMPLATE`);
+  const kind = LAUNCHER_NAMES.find((name) => name === text);
+  if (kind === undefined)
+    throw new UsageError(`'${text}' is not one of: ${LAUNCHER_NAMES.join(', ')}, ${COMMAND}TEMPLATE`);
   return { kind } as Launcher;
 }
 
 function templateWords(template: string): readonly string[] {
   const words = splitWords(template);
   if (words.length === 0) throw new UsageError(`the template is empty (${COMMAND}srun --overlap -w %h -N1 -n1 sh)`);
-  const unknown = words.map((word) => /%.?/.exec(word.replace(/%[%h]/g, ''))?.[0]).find((mark) => mark !== undefined);
-  if (unknown !== undefined) throw new UsageError(`'${unknown}' in the template is neither %h nor %%`);
+  const unknown = words.map((word) => /%.?/.exec(word.replace(/%[%hu]/g, ''))?.[0]).find((mark) => mark !== undefined);
+  if (unknown !== undefined) throw new UsageError(`'${unknown}' in the template is not one of: %h, %u, %%`);
   return words;
 }
 

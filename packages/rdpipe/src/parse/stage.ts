@@ -12,8 +12,9 @@ import { forHost, type Settings } from '../model/settings.ts';
 import { shorten } from '../model/text.ts';
 import { bytesOf, forMessage } from './binary-string.ts';
 import { caretLines } from './caret.ts';
+import { checkHosts } from './check-hosts.ts';
 import { expandHostList } from './host-list.ts';
-import { checkNamedHosts, endOfHost, parseHostRef } from './host-ref.ts';
+import { endOfHost, parseHostRef } from './host-ref.ts';
 import { nearest } from './nearest.ts';
 import { quoteWord } from './quote.ts';
 import { type CommandClass, classifyCommand } from './redirections.ts';
@@ -21,7 +22,7 @@ import { type CommandClass, classifyCommand } from './redirections.ts';
 export interface StageOptions {
   /** The words before the first stage, for messages that show the command line. */
   readonly optionWords: readonly string[];
-  readonly settings: Pick<Settings, 'shell' | 'ok' | 'namedHosts' | 'groups'>;
+  readonly settings: Pick<Settings, 'shell' | 'ok' | 'namedHosts' | 'groups' | 'launcher'>;
 }
 
 /**
@@ -35,7 +36,7 @@ export function parseStages(words: readonly string[], options: StageOptions): Pi
   checkSinks(stages, words, options);
   checkStageNumbers(stages, options.settings);
   const hosts = stages.map(({ host }) => host);
-  checkNamedHosts(options.settings.namedHosts, hosts, 'no stage has the host');
+  checkHosts(options.settings, hosts, 'no stage has the host');
   return { stages };
 }
 

@@ -26,7 +26,7 @@ export interface UserStreams {
 }
 
 /** Facts about this installation that are needed to open hosts. */
-export type Installation = Pick<SessionSettings, 'dieWithParent' | 'askpass'>;
+export type Installation = Pick<SessionSettings, 'dieWithParent' | 'dieAfterParent' | 'askpass'>;
 
 /** Decides from a host's configuration whether it may be connected. */
 export type ConfigCheck = SessionSettings['checkConfig'];

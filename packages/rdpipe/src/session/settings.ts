@@ -35,6 +35,11 @@ export interface SessionSettings {
   readonly silenceMs: number;
   /** Command line before a command that must end with rdpipe, even after kill -9: `rdstage --die-with-parent`. */
   readonly dieWithParent: readonly string[];
+  /**
+   * Returns the command line before a launcher: `rdstage --die-after-parent`. The launcher keeps its streams. If rdpipe
+   * is killed, the launcher has `graceMs` to end because its input has ended; then it is ended.
+   */
+  readonly dieAfterParent: (graceMs: number) => readonly string[];
   /** Absolute path of the program that passes ssh's questions to rdpipe: `bin/rdpipe-askpass`. */
   readonly askpass: string;
   /** Checks a host's configuration of ssh; throws if the host must not be connected. */

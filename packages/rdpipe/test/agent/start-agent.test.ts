@@ -186,6 +186,13 @@ describe('an agent', () => {
       });
     });
 
+    it('is asked to end, because some launchers do not pass on the end of its input', async () => {
+      const agent = await start(`hello; cat >${directory}/heard`);
+      await agent.close();
+      const heard = readFileSync(join(directory, 'heard'), 'utf8');
+      expect(heard).to.equal('{"op":"abort","reason":"rdpipe closed the connection"}\n');
+    });
+
     it('may take long to read one long request', async () => {
       const agent = await start(
         `hello; while [ ! -e ${directory}/read ]; do sleep 0.01; done; cat | wc -c >${directory}/count`,

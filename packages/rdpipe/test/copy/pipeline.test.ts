@@ -8,13 +8,13 @@ import { pathForSh } from '../../src/model/shell-quote.ts';
 import type { TreeSettings } from '../../src/model/tree.ts';
 import { parseCopyPaths } from '../../src/parse/copy-paths.ts';
 import { DEFAULTS } from '../default-settings.ts';
-import { usageErrorOf } from '../parse/helpers.ts';
+import { PLAIN_SETTINGS, usageErrorOf } from '../parse/helpers.ts';
 
 const WANTS: CopyWants = { ...DEFAULTS, run: 'abc', key: 'k', patterns: [] };
 
 function plan(words: string, wants: Partial<CopyWants> = {}) {
   const given = words.split(' ');
-  return copyPipeline(parseCopyPaths(given, { words: given, settings: { namedHosts: [], groups: new Map() } }), {
+  return copyPipeline(parseCopyPaths(given, { words: given, settings: PLAIN_SETTINGS }), {
     ...WANTS,
     ...wants,
   });

@@ -38,7 +38,7 @@ describe('a probe', () => {
     const host = (name: string) => ({ name, user: undefined, label: name });
     const { stages } = probePipeline(host('h1'), host('h2'));
     expect(stages.map((stage) => [stage.number, stage.host.name, stage.text])).to.deep.equal([
-      [1, 'h1', 'timeout 1 cat /dev/zero'],
+      [1, 'h1', 'timeout 1 cat /dev/zero; exit $?'],
       [2, 'h2', 'cat >/dev/null'],
     ]);
     expect(stages[0]).to.have.deep.property('ok', [0, 124, 143]);

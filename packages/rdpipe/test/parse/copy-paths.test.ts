@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type CopyPaths, type CopySide, hostsOf } from '../../src/model/copy.ts';
 import { UsageError } from '../../src/model/errors.ts';
-import type { NamedHost } from '../../src/model/settings.ts';
+import type { NamedHost, Settings } from '../../src/model/settings.ts';
 import { parseCopyPaths } from '../../src/parse/copy-paths.ts';
-import { binary, usageErrorOf } from './helpers.ts';
+import { binary, PLAIN_SETTINGS, usageErrorOf } from './helpers.ts';
 
 function parse(words: readonly string[], namedHosts: readonly NamedHost[] = []): CopyPaths {
-  return parseCopyPaths(words, { words, settings: { namedHosts, groups: new Map() } });
+  return parseCopyPaths(words, { words, settings: { ...PLAIN_SETTINGS, namedHosts } });
 }
 
 /** `h1|path path`, `-`, `rd h:1|path`. */
@@ -48,6 +48,24 @@ describe('copy paths', () => {
     });
   }
 
+  it('reads a host with a slash if its launcher may have one', () => {
+    const kubectl = { kind: 'kubectl' } as const;
+    const ssh = { kind: 'ssh' } as const;
+    const sourceOf = (word: string, launcher: Settings['launcher']) =>
+      text(parseCopyPaths([word, '.'], { words: [], settings: { ...PLAIN_SETTINGS, launcher } }).source);
+    const forAll = { all: kubectl, hosts: new Map() };
+    expect(sourceOf('prod/db-0:/x', forAll)).to.equal('@prod/db-0|/x');
+    expect(sourceOf('prod/db-0:', { all: { kind: 'command', words: ['sh'] }, hosts: new Map() })).to.equal(
+      '@prod/db-0|~/',
+    );
+    for (const path of ['./d/a:b', '../a:b', '/d/a:b', '~/a:b', 'd/a'])
+      expect(sourceOf(path, forAll)).to.equal(`@|${path}`);
+    const forOne = { all: ssh, hosts: new Map([['prod/db-1', kubectl]]) };
+    expect(sourceOf('prod/db-1:x', forOne)).to.equal('@prod/db-1|x');
+    expect(sourceOf('prod/db-2:x', forOne)).to.equal('@|prod/db-2:x');
+    expect(sourceOf('d/a:b', { all: { kind: 'podman' }, hosts: new Map() })).to.equal('@|d/a:b');
+  });
+
   it('reads several sources of one host', () => {
     expect(text(parse(['h1:a', 'h1:b/', 'c']).source)).to.equal('@h1|a b/');
     expect(text(parse(['a', './b:c', 'h1:d']).source)).to.equal('@|a ./b:c');
@@ -58,7 +76,7 @@ describe('copy paths', () => {
     const hosts = (word: string) => {
       const { target } = parseCopyPaths(['a', word], {
         words: [],
-        settings: { namedHosts: [], groups: new Map([['rack', 'n[1-2],h1']]) },
+        settings: { ...PLAIN_SETTINGS, groups: new Map([['rack', 'n[1-2],h1']]) },
       });
       return target.kind === 'paths' ? [...hostsOf(target).map(({ label }) => label), ...target.paths] : [];
     };
@@ -79,7 +97,7 @@ describe('copy paths', () => {
     const words = Array.from({ length: 100_000 }, (_, index) => `f${index}`);
     const { source } = parseCopyPaths([...words, 'h1:'], {
       words: [],
-      settings: { namedHosts: [], groups: new Map() },
+      settings: PLAIN_SETTINGS,
     });
     expect(source.kind === 'paths' && source.paths.length).to.equal(100_000);
   });
@@ -122,9 +140,7 @@ describe('copy paths', () => {
 
   it('shows the place of a mistake', () => {
     const words = ['-r', 'h1:a', 'h2:b', 'c'];
-    const error = usageErrorOf(() =>
-      parseCopyPaths(words.slice(1), { words, settings: { namedHosts: [], groups: new Map() } }),
-    );
+    const error = usageErrorOf(() => parseCopyPaths(words.slice(1), { words, settings: PLAIN_SETTINGS }));
     expect(error.detail).to.equal('  rdcp -r h1:a h2:b c\n               ^^^^ run rdcp once for each host');
     expect(usageErrorOf(() => parse(['h1:a', 'n1:c', 'n2:c'])).detail).to.match(
       /\^ write one DST on several hosts: n1,n2:c$/,

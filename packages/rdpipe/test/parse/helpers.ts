@@ -8,11 +8,12 @@ export function binary(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-export const PLAIN_SETTINGS: Pick<Settings, 'shell' | 'ok' | 'namedHosts' | 'groups'> = {
+export const PLAIN_SETTINGS: Pick<Settings, 'shell' | 'ok' | 'namedHosts' | 'groups' | 'launcher'> = {
   shell: { all: 'sh', hosts: new Map() },
   ok: { all: [], stages: new Map() },
   namedHosts: [],
   groups: new Map(),
+  launcher: { all: { kind: 'ssh' }, hosts: new Map() },
 };
 
 type StageSettings = typeof PLAIN_SETTINGS;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseHosts } from '../../src/parse/hosts.ts';
-import { usageErrorOf } from './helpers.ts';
+import { PLAIN_SETTINGS, usageErrorOf } from './helpers.ts';
 
 describe('hosts', () => {
   it('are read as in stages; a colon is this machine', () => {
@@ -26,5 +26,5 @@ describe('hosts', () => {
 });
 
 function settings(flag: string, host: string): Parameters<typeof parseHosts>[1] {
-  return { namedHosts: [{ flag, host }], groups: new Map([['rack', 'x[1-2]']]) };
+  return { ...PLAIN_SETTINGS, namedHosts: [{ flag, host }], groups: new Map([['rack', 'x[1-2]']]) };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/model/errors.ts';
-import { fillTemplate, launcherName } from '../../src/model/launcher.ts';
+import { checkLaunchedHost, fillTemplate, launcherName } from '../../src/model/launcher.ts';
 import { readLauncher } from '../../src/parse/launcher.ts';
 
 describe('a launcher', () => {
@@ -25,7 +25,23 @@ describe('a launcher', () => {
   }
 
   it('has the host in the words of a template', () => {
-    expect(fillTemplate(['-w', '%h', '%%h%h.x'], 'n$&1')).to.deep.equal(['-w', 'n$&1', '%hn$&1.x']);
+    const host = { name: 'n$&1', user: undefined };
+    expect(fillTemplate(['-w', '%h', '%%h%h.x', '%%u'], host)).to.deep.equal(['-w', 'n$&1', '%hn$&1.x', '%u']);
+    expect(fillTemplate(['%u@%h', '-l%u'], { ...host, user: 'a%h' })).to.deep.equal(['a%h@n$&1', '-la%h']);
+  });
+
+  it('needs a user for %u, and only then', () => {
+    const [ann, other] = [
+      { name: 'h1', user: 'ann', label: 'ann@h1' },
+      { name: 'h1', user: undefined, label: 'h1' },
+    ];
+    const launcher = readLauncher('command:sudo -u %u sh');
+    expect(() => checkLaunchedHost(launcher, other)).to.throw(
+      UsageError,
+      "host h1: the launcher's %u needs a user (write USER@h1)",
+    );
+    expect(() => checkLaunchedHost(launcher, ann)).not.to.throw();
+    expect(() => checkLaunchedHost(readLauncher('command:sh %%u'), other)).not.to.throw();
   });
 
   const wrong: readonly (readonly [string, string])[] = [
@@ -34,8 +50,8 @@ describe('a launcher', () => {
     ['command:  ', 'the template is empty'],
     ['command:sh "x', 'unmatched quote or a backslash at its end'],
     ['command:sh \\', 'unmatched quote or a backslash at its end'],
-    ['command:sh %n', "'%n' in the template is neither %h nor %%"],
-    ['command:sh %', "'%' in the template is neither %h nor %%"],
+    ['command:sh %n', "'%n' in the template is not one of: %h, %u, %%"],
+    ['command:sh %', "'%' in the template is not one of: %h, %u, %%"],
   ];
   for (const [text, message] of wrong) {
     it(`is not ${text}`, () => {

@@ -46,8 +46,7 @@ describe('any input of the user', () => {
     fc.assert(
       fc.property(fc.array(likelyWord, { maxLength: 6 }), (words) => {
         const invocation = unlessUsage(() => parseArgv(words));
-        if (invocation?.kind === 'doctor')
-          unlessUsage(() => parseHosts(invocation.hostWords, { namedHosts: [], groups: new Map() }));
+        if (invocation?.kind === 'doctor') unlessUsage(() => parseHosts(invocation.hostWords, PLAIN_SETTINGS));
       }),
       { numRuns: 500 },
     );

@@ -223,6 +223,19 @@ describe('stage', () => {
     expect(usageErrorOf(() => parse([])).message).to.match(/^no stage given/);
   });
 
+  const PODS: readonly (readonly [string, string])[] = [
+    ['a/--as=admin/c', "host a/--as=admin/c: '--as=admin' begins with '-'"],
+    ['a/b/-it', "host a/b/-it: '-it' begins with '-'"],
+    ['a/b/c/d', 'host a/b/c/d is not one of: POD, NAMESPACE/POD, NAMESPACE/POD/CONTAINER'],
+    ['a//c', 'host a//c is not one of: POD, NAMESPACE/POD, NAMESPACE/POD/CONTAINER'],
+  ];
+  for (const [host, message] of PODS) {
+    it(`refuses ${host}, which is not a pod of kubectl`, () => {
+      const launcher = { all: { kind: 'kubectl' }, hosts: new Map() } as const;
+      expect(usageErrorOf(() => parse(['h1:a', `${host}:true`], { launcher })).message).to.equal(message);
+    });
+  }
+
   it('refuses flags that name a missing stage or host', () => {
     const ok = (stage: number) => ({ ok: { all: [], stages: new Map([[stage, [1]]]) } });
     expect(usageErrorOf(() => parse(['h1:a'], ok(2))).message).to.equal('--ok 2=…: there is only 1 stage');

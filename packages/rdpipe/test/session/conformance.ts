@@ -1,9 +1,10 @@
 /** The contract of every kind of session: one suite that runs with each kind. */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { eventually } from '../../../../test/support/eventually.ts';
+import { isRunning } from '../../../../test/support/processes.ts';
 import type { Channel, HostSession } from '../../src/session/host-session.ts';
 
 const NEVER = new AbortController().signal;
@@ -64,7 +65,7 @@ export function itConforms(open: () => Promise<HostSession>, most = 8): void {
     const pid = await startScript(channel, 'cat');
     channel.kill();
     await channel.closed;
-    await eventually(() => expect(isAlive(pid)).to.equal(false));
+    await eventually(() => expect(isRunning(pid)).to.equal(false));
     other.stdin.end('echo alive\n');
     expect(await textOf(other.stdout)).to.equal('alive\n');
   });
@@ -75,8 +76,8 @@ export function itConforms(open: () => Promise<HostSession>, most = 8): void {
     const outputEnded = new Promise((resolve) => channel.stdout.once('close', resolve));
     channel.kill();
     await Promise.all([channel.closed, outputEnded]);
-    if (isAlive(shell)) process.kill(shell, 'SIGCONT');
-    await eventually(() => expect(isAlive(shell)).to.equal(false));
+    if (isRunning(shell)) process.kill(shell, 'SIGCONT');
+    await eventually(() => expect(isRunning(shell)).to.equal(false));
   });
 
   it('may be killed twice, and after its end', async () => {
@@ -92,7 +93,7 @@ export function itConforms(open: () => Promise<HostSession>, most = 8): void {
     const pids = await Promise.all(channels.map((channel) => startScript(channel, 'cat')));
     await session.close();
     await Promise.all(channels.map((channel) => channel.closed));
-    await eventually(() => expect(pids.filter(isAlive)).to.deep.equal([]));
+    await eventually(() => expect(pids.filter(isRunning)).to.deep.equal([]));
     await session.close();
   });
 
@@ -107,6 +108,32 @@ export function itConforms(open: () => Promise<HostSession>, most = 8): void {
     channel.stdin.end('while echo y; do :; done\n');
     channel.kill();
     await channel.closed;
+  });
+}
+
+/** The same for a launcher, with `count` sessions at the same time. */
+export function itConformsAsLauncher(open: () => Promise<HostSession>, most?: number, count = 10): void {
+  itConforms(open, most);
+
+  it('carries lines of 64 KiB in both directions', async () => {
+    const session = await open();
+    const channel = await session.openShell(NEVER);
+    await startScript(channel, `while IFS= read -r line; do printf '%s\\n' "$line"; done`);
+    const lines = ['a', 'b', 'c'].map((letter) => `${letter.repeat(64 * 1024 - 1)}\n`).join('');
+    channel.stdin.end(lines);
+    expect((await textOf(channel.stdout)) === lines).to.equal(true);
+    await session.close();
+  });
+
+  it(`has ${count} sessions at once`, async () => {
+    const sessions = await Promise.all(Array.from({ length: count }, open));
+    const answers = sessions.map(async (session, index) => {
+      const channel = await session.openShell(NEVER);
+      channel.stdin.end(`echo ${index}\n`);
+      return textOf(channel.stdout);
+    });
+    expect(await Promise.all(answers)).to.deep.equal(sessions.map((_, index) => `${index}\n`));
+    await Promise.all(sessions.map((session) => session.close()));
   });
 }
 
@@ -127,10 +154,6 @@ async function stopped(shell: number): Promise<number> {
   process.kill(shell, 'SIGSTOP');
   await eventually(() => expect(readFileSync(`/proc/${shell}/stat`, 'utf8')).to.match(/^\d+ \(.*\) T /));
   return shell;
-}
-
-function isAlive(pid: number): boolean {
-  return existsSync(`/proc/${pid}`);
 }
 
 export async function textOf(stream: Readable): Promise<string> {

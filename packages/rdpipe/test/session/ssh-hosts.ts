@@ -41,6 +41,7 @@ export function settingsFor(hosts: SshHosts, changes: Partial<SessionSettings> =
     connectTimeoutMs: EVENT_MS,
     silenceMs: 60_000,
     dieWithParent: [fileURLToPath(new URL('../fixtures/die-with-parent', import.meta.url))],
+    dieAfterParent: () => [],
     askpass: '/bin/false',
     emit: () => {},
     signal: new AbortController().signal,

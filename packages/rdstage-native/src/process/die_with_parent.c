@@ -4,12 +4,12 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/spawn.h"
+#include "process/orphans.h"
 #include "process/process_tree.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ static bool input_has_ended(void);
 static bool end_was_signalled(int signal_fd);
 
 bool rd_die_with_parent_run(char **command, int *status, struct rd_error *error) {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (!rd_orphans_adopt(error)) return false;
   RD_AUTO_CLOSE int signal_fd = rd_spawn_signals(error);
   if (signal_fd < 0) return false;
   pid_t pid = start(command, error);

@@ -20,7 +20,8 @@ enum {
   OPTION_SERVED,
   OPTION_RIGHTS,
   OPTION_PORTS,
-  OPTION_DIE_WITH_PARENT
+  OPTION_DIE_WITH_PARENT,
+  OPTION_DIE_AFTER_PARENT
 };
 
 static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
@@ -41,6 +42,7 @@ bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *opti
       {"rights", required_argument, NULL, OPTION_RIGHTS},
       {"ports", required_argument, NULL, OPTION_PORTS},
       {"die-with-parent", no_argument, NULL, OPTION_DIE_WITH_PARENT},
+      {"die-after-parent", required_argument, NULL, OPTION_DIE_AFTER_PARENT},
       {"version", no_argument, NULL, 'V'},
       {"help", no_argument, NULL, 'h'},
       {NULL, 0, NULL, 0},
@@ -54,6 +56,11 @@ bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *opti
       break;
     case OPTION_DIE_WITH_PARENT:
       options->mode = RD_OPTIONS_DIE_WITH_PARENT;
+      break;
+    case OPTION_DIE_AFTER_PARENT:
+      options->mode = RD_OPTIONS_DIE_AFTER_PARENT;
+      if (!rd_die_after_parent_parse(optarg, &options->die_after_parent))
+        return usage(error, "--die-after-parent takes PID,MS");
       break;
     case OPTION_NONCE:
       options->nonce = optarg;
@@ -107,6 +114,8 @@ static bool check(int argc, char **argv, struct rd_agent_options *options, struc
   options->command = argv + optind;
   if (options->mode == RD_OPTIONS_DIE_WITH_PARENT)
     return optind < argc || usage(error, "--die-with-parent needs a command");
+  if (options->mode == RD_OPTIONS_DIE_AFTER_PARENT)
+    return optind < argc || usage(error, "--die-after-parent needs a command");
   if (options->mode != RD_OPTIONS_AGENT) return usage(error, "this program is started by rdpipe, with --agent");
   if (optind < argc) return usage(error, "--agent takes no further arguments");
   if (!check_served(options, error)) return false;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/spawn.h"
+#include "process/orphans.h"
 #include "process/process_tree.h"
 #include "protocol/event.h"
 #include "protocol/hello.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,7 +79,7 @@ int rd_supervisor_run(const struct rd_agent_options *options, pid_t guardian, in
 static bool set_up(struct supervisor *supervisor, const struct rd_agent_options *options, int guard_fd,
                    struct rd_error *error) {
   struct rd_agent *agent = &supervisor->agent;
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (!rd_orphans_adopt(error)) return false;
   agent->null_fd = rd_spawn_null_device(error);
   supervisor->signal_fd = rd_spawn_signals(error);
   if (agent->null_fd < 0 || supervisor->signal_fd < 0) return false;

@@ -1,6 +1,7 @@
 /** Finds the ssh program and runs it for short answers. */
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { delimiter, dirname, resolve } from 'node:path';
+import { findProgram } from '../find-program.ts';
 import { killProgram, startProgram } from '../start-program.ts';
 import { keepTail } from '../text-tail.ts';
 
@@ -15,7 +16,7 @@ export interface SshProgram {
 /** Returns the ssh that the user named, otherwise the first one in PATH; undefined if this machine has none. */
 export function locateSsh(named?: string, searchPath = process.env.PATH ?? ''): SshProgram | undefined {
   const directories = searchPath.split(delimiter).filter((directory) => directory !== '');
-  const path = named ?? directories.map((directory) => join(directory, 'ssh')).find(isProgram);
+  const path = named ?? findProgram('ssh', searchPath);
   return path === undefined ? undefined : { path: resolve(path), env: standInEnvironment(path, directories) };
 }
 
@@ -27,15 +28,6 @@ function standInEnvironment(path: string, directories: readonly string[]): SshPr
   const own = directories.filter((directory) => resolve(directory) === dirname(resolve(path)));
   if (own.length === 0 || !isScript(path)) return {};
   return { PATH: [...directories.filter((directory) => !own.includes(directory)), ...own].join(delimiter) };
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 function isScript(path: string): boolean {

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { AGENT } from '../../../../../test/support/agent-driver.ts';
 import { placeStandIns } from '../../../../../test/support/exec-stand-in.ts';
-import { needsRoot, needsTool } from '../../../../../test/support/needs.ts';
+import { needsFile, needsRoot, needsTool } from '../../../../../test/support/needs.ts';
 import { EVENT_MS } from '../../../../../test/support/patience.ts';
 import { type Container, PODMAN_TOOLS, startContainer } from '../../../../../test/support/podman.ts';
 import { type Allocation, SLURM_TOOLS, type Slurm, startSlurm } from '../../../../../test/support/slurm.ts';
@@ -12,7 +13,7 @@ import type { Launcher } from '../../../src/model/launcher.ts';
 import type { HostSession } from '../../../src/session/host-session.ts';
 import { openSessions, type Sessions } from '../../../src/session/open.ts';
 import type { SessionSettings } from '../../../src/session/settings.ts';
-import { itConforms, textOf } from '../conformance.ts';
+import { itConforms, itConformsAsLauncher, textOf } from '../conformance.ts';
 import { hostRef } from '../ssh-hosts.ts';
 
 const opened: Sessions[] = [];
@@ -29,6 +30,7 @@ async function open(launcher: Launcher, names: readonly string[], connectTimeout
     connectTimeoutMs,
     silenceMs: 60_000,
     dieWithParent: [],
+    dieAfterParent: (graceMs) => [AGENT, '--die-after-parent', `${process.pid},${graceMs}`],
     askpass: '/bin/false',
     emit: () => {},
     signal: new AbortController().signal,
@@ -51,6 +53,9 @@ async function failureOf(launcher: Launcher, names: readonly string[], limitMs?:
   return outcome.message;
 }
 
+before(function () {
+  needsFile(this, AGENT);
+});
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((sessions) => sessions.close()));
 });
@@ -58,13 +63,20 @@ afterEach(async () => {
 describe('a session through a template', () => {
   const command = (...words: readonly string[]): Launcher => ({ kind: 'command', words });
 
-  describe('like any session', () => itConforms(() => openOne(command('sh'), 'h1')));
+  describe('like any session', () => itConformsAsLauncher(() => openOne(command('sh'), 'h1')));
 
   it('ignores output before the shell', async () => {
     const session = await openOne(command('sh', '-c', 'echo Welcome; printf "no newline"; exec sh'), 'h1');
     const channel = await session.openShell(new AbortController().signal);
     channel.stdin.end('echo $((6 * 7))\n');
     expect(await textOf(channel.stdout)).to.equal('42\n');
+  });
+
+  it('has the host and its user in its words', async () => {
+    const session = await openOne(command('sh', '-c', 'export place=$0; exec sh', '%u at %h'), 'ann@h1');
+    const channel = await session.openShell(new AbortController().signal);
+    channel.stdin.end('echo "$place"\n');
+    expect(await textOf(channel.stdout)).to.equal('ann at h1\n');
   });
 
   it('is named in every failure, with the next step', async () => {
@@ -79,6 +91,9 @@ describe('a session through a template', () => {
     );
     expect(await failureOf(command('sleep', '60'), ['h1'], 200)).to.equal(
       'cannot reach h1: sleep did not start a shell within 0.2 s (try: echo uptime | sleep 60)',
+    );
+    expect(await failureOf(command('cat'), ['h1'], 200)).to.equal(
+      'cannot reach h1: cat did not start a shell within 0.2 s (try: echo uptime | cat)',
     );
     expect(await failureOf(command('sh'), ['ann@h1'])).to.equal(
       'cannot reach ann@h1: sh cannot choose the user (write h1, or --sudo h1 for root)',
@@ -112,7 +127,8 @@ describe('a session through podman', () => {
   });
   usePath(() => container?.bin ?? '');
 
-  itConforms(() => openOne({ kind: 'podman' }, 'c1'));
+  // Each takes podman about 0.3 s of processor time.
+  itConformsAsLauncher(() => openOne({ kind: 'podman' }, 'c1'), 8, 3);
 
   it('names a container that does not exist', async () => {
     expect(await failureOf({ kind: 'podman' }, ['c9'])).to.match(
@@ -127,7 +143,8 @@ describe('a session through a program like kubectl', () => {
   after(() => rmSync(directory, { recursive: true, force: true }));
   usePath(() => bin);
 
-  describe('like any session, through kubectl', () => itConforms(() => openOne({ kind: 'kubectl' }, 'prod/db-0/main')));
+  describe('like any session, through kubectl', () =>
+    itConformsAsLauncher(() => openOne({ kind: 'kubectl' }, 'prod/db-0/main')));
   describe('like any session, through lxc', () => itConforms(() => openOne({ kind: 'lxc' }, 'c1')));
   describe('like any session, through docker', () => itConforms(() => openOne({ kind: 'docker' }, 'ann@c1')));
 
@@ -141,6 +158,17 @@ describe('a session through a program like kubectl', () => {
     expect(await channel.closed).to.deep.equal({ code: 0, signal: null });
   });
 });
+
+/** Any one of them breaks a step that gets it. */
+const OPTIONS_OF_SRUN = {
+  SLURM_LABELIO: '1',
+  SLURM_PROLOG: '/bin/cat',
+  SLURM_SRUN_MULTI: '1',
+  SLURM_EXPORT_ENV: 'NONE',
+  SLURM_EXCLUSIVE: '1',
+  SLURM_NO_KILL: '1',
+  SLURM_NTASKS_PER_GPU: '1',
+};
 
 describe('a session through Slurm', () => {
   const SLURM: Launcher = { kind: 'slurm' };
@@ -162,7 +190,7 @@ describe('a session through Slurm', () => {
   after(() => slurm?.close());
 
   // A task has descriptors 3 to 9.
-  describe('like any session', () => itConforms(() => openOne(SLURM, 'n2'), 7));
+  describe('like any session', () => itConformsAsLauncher(() => openOne(SLURM, 'n2'), 7));
 
   it('has one step for all nodes, and keeps their channels separate', async () => {
     const { all } = await open(SLURM, ['n1', 'n2', 'n3', 'n2']);
@@ -176,6 +204,17 @@ describe('a session through Slurm', () => {
     const step = texts[0]?.split(' ')[0];
     const expected = (node: string) => Array.from({ length: 500 }, (_, i) => `${step} ${node} ${i}\n`).join('');
     expect(texts).to.deep.equal(['n1', 'n2', 'n3'].map(expected));
+  });
+
+  it('does not depend on options of srun in the environment', async () => {
+    Object.assign(process.env, OPTIONS_OF_SRUN);
+    const session = await openOne(SLURM, 'n2').finally(() => {
+      for (const name of Object.keys(OPTIONS_OF_SRUN)) delete process.env[name];
+    });
+    const channel = await session.openShell(new AbortController().signal);
+    channel.stdin.end('echo out; echo err >&2; exit 3\n');
+    const [out, err] = await Promise.all([textOf(channel.stdout), textOf(channel.stderr)]);
+    expect({ out, err, ...(await channel.closed) }).to.include({ out: 'out\n', err: 'err\n', code: 3 });
   });
 
   it('is refused outside of the allocation, for all, and with a user', async () => {

@@ -3,11 +3,12 @@ import { SessionError } from '../../../model/errors.ts';
 import type { HostRef } from '../../../model/pipeline.ts';
 import { unlessAborted } from '../../abort.ts';
 import { startChild } from '../../child-channel.ts';
+import { findProgram } from '../../find-program.ts';
 import { keepTail } from '../../text-tail.ts';
 import { lastReason } from '../reason.ts';
 
 /**
- * Checks that a step of the job can run on every host.
+ * Checks that this machine can start a step of the job on every host.
  * @throws SessionError for the first host on which none can run.
  */
 export async function checkAllocation(
@@ -21,6 +22,9 @@ export async function checkAllocation(
       throw refusal(host, 'there is no Slurm allocation here (first run salloc -N 2, or use sbatch)');
     if (host.name === 'all') throw refusal(host, 'all is not a node (write a list of nodes: n[1-3])');
   }
+  const [first] = hosts;
+  if (first !== undefined && findProgram('srun') === undefined)
+    throw refusal(first, 'srun: command not found (is this a node of the cluster?)');
   if (list === undefined || job === undefined) return;
   const nodes = await expand(list, signal);
   const foreign = hosts.find(({ name }) => !nodes.has(name));

@@ -32,7 +32,7 @@ export function watchLog(srun: ChildChannel, lose: (node: string, reason: string
   const ended = srun.closed.then(async ({ signal }) => {
     if (signal !== null && step !== '') cancelStep(step);
     await settlesWithin(read, LAST_WORDS_MS);
-    return cancelled(text) ?? (isAborted(text) ? await askSlurm(step) : reasonOf(srun, text, signal));
+    return cancelled(text) ?? (isAborted(text) ? await askSlurm(step) : reasonOf(text, signal));
   });
   srun.stderr.on('data', (data: Buffer) => {
     text += data.toString('utf8');
@@ -98,8 +98,7 @@ function cancelStep(step: string): void {
   for (const stream of [scancel.stdout, scancel.stderr]) stream.resume();
 }
 
-function reasonOf(srun: ChildChannel, text: string, signal: string | null): string {
-  if (srun.startError() !== undefined) return 'srun: command not found (is this a node of the cluster?)';
+function reasonOf(text: string, signal: string | null): string {
   if (signal !== null) return `srun was killed by ${signal}`;
   return lastReason(text.replace(/^srun: (error: )?/gm, '')) ?? 'srun exited without a message';
 }

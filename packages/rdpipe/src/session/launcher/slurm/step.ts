@@ -1,6 +1,5 @@
 /** One Slurm step for all nodes of a run: an srun whose tasks run the channels. */
 import { SessionError } from '../../../model/errors.ts';
-import { fillTemplate } from '../../../model/launcher.ts';
 import type { HostRef } from '../../../model/pipeline.ts';
 import { settlesWithin, unlessAborted } from '../../abort.ts';
 import { type ChildChannel, startChild } from '../../child-channel.ts';
@@ -19,7 +18,7 @@ export interface SlurmStep {
   close(): Promise<void>;
 }
 
-type StepSettings = Pick<SessionSettings, 'connectTimeoutMs' | 'signal'>;
+type StepSettings = Pick<SessionSettings, 'connectTimeoutMs' | 'dieAfterParent' | 'signal'>;
 
 /** Starts the step when the first host is connected. */
 export function createSlurmStep(hosts: readonly HostRef[], settings: StepSettings): SlurmStep {
@@ -46,7 +45,7 @@ async function startStep(hosts: readonly HostRef[], settings: StepSettings): Pro
   await checkAllocation(hosts, settings.signal);
   const names = [...new Set(hosts.map(({ name }) => name))];
   const began = performance.now();
-  const srun = startChild(srunWords(names));
+  const srun = startChild([...settings.dieAfterParent(END_LIMIT_MS), ...srunWords(names)], OWN_OPTIONS_ONLY);
   const log = watchLog(srun, (node, reason) => nodes.get(node)?.lose(reason));
   const nodes = new Map(names.map((name) => [name, createNodeChannels(name, srun)] as const));
   readOutput(srun, nodes, log.setStep);
@@ -74,17 +73,24 @@ async function startStep(hosts: readonly HostRef[], settings: StepSettings): Pro
  * `--wait=0`: the run ends through the session of a lost node, so the other nodes have time to end as usual.
  */
 function srunWords(names: readonly string[]): readonly string[] {
+  const count = names.length;
   const words =
-    'srun --overlap --mem=0 --cpu-bind=none --mpi=none --nodes=%h --ntasks=%h --ntasks-per-node=1 --input=all --output=all ' +
-    '--kill-on-bad-exit=0 --wait=0 --job-name=rdpipe';
-  return [
-    ...fillTemplate(words.split(' '), `${names.length}`),
-    `--nodelist=${names.join(',')}`,
-    'sh',
-    '-c',
-    TASK_SCRIPT,
-  ];
+    `srun --overlap --mem=0 --cpu-bind=none --mpi=none --nodes=${count} --ntasks=${count} --ntasks-per-node=1 ` +
+    '--input=all --output=all --kill-on-bad-exit=0 --wait=0 --job-name=rdpipe';
+  return [...words.split(' '), `--nodelist=${names.join(',')}`, 'sh', '-c', TASK_SCRIPT];
 }
+
+/**
+ * Options of srun that its environment would add: they label, split or redirect the lines of the tasks and of srun, run
+ * programs that share srun's input, take the environment away, or exclude the options above.
+ */
+const OWN_OPTIONS_ONLY: Readonly<Record<string, undefined>> = Object.fromEntries(
+  [
+    ...['SLURM_LABELIO', 'SLURM_UNBUFFEREDIO', 'SLURM_STDINMODE', 'SLURM_STDOUTMODE', 'SLURM_STDERRMODE'],
+    ...['SLURM_DEBUG', 'SRUN_DEBUG', 'SLURM_PROLOG', 'SLURM_EPILOG', 'SLURM_SRUN_MULTI', 'SLURM_BCAST'],
+    ...['SLURM_EXPORT_ENV', 'SRUN_EXPORT_ENV', 'SLURM_EXCLUSIVE', 'SLURM_NO_KILL', 'SLURM_NTASKS_PER_GPU'],
+  ].map((name) => [name, undefined]),
+);
 
 async function untilReady(
   node: NodeChannels,
