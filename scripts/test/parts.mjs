@@ -54,6 +54,7 @@ export const PARTS = [
       'relay',
       'thousand-agents',
       'tools',
+      'tools-lost',
     ],
     short: () => [mocha('test/{integration,serve,tools}')],
   },
