@@ -71,6 +71,8 @@ static void mem_give_back(struct rd_transport *transport, const struct rd_messag
 static const char *mem_name(const struct rd_transport *transport);
 static const char *mem_device_name(const struct rd_transport *transport);
 static int64_t mem_silent_ms(const struct rd_transport *transport);
+static void mem_tune_long_path(struct rd_transport *transport, size_t window_bytes);
+static void mem_limits(const struct rd_transport *transport, struct rd_limits *limits);
 static void mem_disconnect(struct rd_transport *transport);
 static void mem_destroy(struct rd_transport *transport);
 
@@ -107,6 +109,8 @@ static const struct rd_transport_ops mem_ops = {
     .peer_name = mem_name,
     .device_name = mem_device_name,
     .silent_ms = mem_silent_ms,
+    .tune_long_path = mem_tune_long_path,
+    .limits = mem_limits,
     .disconnect = mem_disconnect,
     .destroy = mem_destroy,
 };
@@ -334,6 +338,15 @@ static const char *mem_device_name(const struct rd_transport *transport) {
 static int64_t mem_silent_ms(const struct rd_transport *transport) {
   (void)transport;
   return INT64_MAX;
+}
+
+static void mem_tune_long_path(struct rd_transport *transport, size_t window_bytes) {
+  (void)transport, (void)window_bytes;
+}
+
+static void mem_limits(const struct rd_transport *transport, struct rd_limits *limits) {
+  (void)transport;
+  *limits = (struct rd_limits){0};
 }
 
 static void mem_disconnect(struct rd_transport *transport) {

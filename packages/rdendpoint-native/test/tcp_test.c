@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "test.h"
 #include "transport/tcp/connector.h"
+#include "transport/tcp/long_path.h"
 #include "transport/transport.h"
 #include "wire/wire.h"
 
@@ -297,6 +298,37 @@ void freeaddrinfo(struct addrinfo *list) {
 }
 #endif
 
+static int send_buffer_of(int socket_fd) {
+  int bytes = 0;
+  socklen_t size = sizeof bytes;
+  REQUIRE(getsockopt(socket_fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size) == 0);
+  return bytes;
+}
+
+// The buffer is set if that gains: for this window root may, and others on systems with a high limit.
+static void a_long_path(void) {
+  const size_t window_bytes = 64u << 20;
+  struct rd_limits limits;
+  int bare, tcp_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), path_fds[2];
+  struct rd_transport *transport = adopt_one(&bare);
+  REQUIRE(tcp_fd >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, path_fds) == 0);
+  int tcp_bytes = send_buffer_of(tcp_fd), path_bytes = send_buffer_of(path_fds[0]);
+  rd_tcp_read_socket_limits();
+  rd_tcp_tune_long_path(tcp_fd, 1u << 10);
+  CHECK(send_buffer_of(tcp_fd) == tcp_bytes);
+  rd_tcp_tune_long_path(tcp_fd, window_bytes);
+  CHECK(send_buffer_of(tcp_fd) >= tcp_bytes);
+  CHECK(geteuid() != 0 || send_buffer_of(tcp_fd) >= (int)window_bytes);
+  rd_tcp_tune_long_path(path_fds[0], window_bytes);
+  CHECK(send_buffer_of(path_fds[0]) == path_bytes);
+  transport->ops->limits(transport, &limits);
+  CHECK(limits.send_buffer_ms == 0 && limits.receive_window_ms == 0 && limits.sent_again == 0);
+  rd_transport_destroy(transport);
+  for (int i = 0; i < 2; i++) close(path_fds[i]);
+  close(tcp_fd);
+  close(bare);
+}
+
 int main(void) {
   byte_by_byte();
   many_at_once();
@@ -318,6 +350,7 @@ int main(void) {
   a_dial_of_a_path();
   ports();
   addresses();
+  a_long_path();
   rd_connector_destroy(NULL);
   return test_end("tcp");
 }

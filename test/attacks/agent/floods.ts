@@ -56,6 +56,9 @@ function counters(): object {
     worker_ms: 0,
     wire_ms: 0,
     output_ms: 0,
+    send_buffer_ms: 0,
+    receive_window_ms: 0,
+    sent_again: 0,
     rtt_us: 1,
   };
 }

@@ -154,6 +154,9 @@ function counters(bytes: number): object {
     worker_ms: 0,
     wire_ms: 0,
     output_ms: 0,
+    send_buffer_ms: 0,
+    receive_window_ms: 0,
+    sent_again: 0,
     rtt_us: 0,
   };
 }

@@ -9,6 +9,7 @@
 #include "crypto/key_words.h"
 #include "sandbox/hardening.h"
 #include "sandbox/sandbox.h"
+#include "transport/tcp/long_path.h"
 #include "transport/verbs/connector.h"
 
 #include <fcntl.h>
@@ -123,6 +124,7 @@ static bool read_key(struct rd_options *options, struct rd_error *error) {
 
 static enum rd_code run_loop(const struct rd_program *program, const struct rd_options *options,
                              struct rd_control *control, pid_t command) {
+  rd_tcp_read_socket_limits();
   if (options->mode == RD_MODE_AGENT)
     confine_for_agent(options->role);
   else

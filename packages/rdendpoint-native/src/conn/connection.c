@@ -12,11 +12,14 @@
 #include <stdlib.h>
 
 #define RING_MIN_PAGES 2u
+// Longer round trips are those of a long path: no local network has them.
+#define LONG_PATH_US 3000u
 
 struct rd_connection {
   struct rd_transport *transport;
   struct rd_agreement agreement;
   bool poll;
+  bool is_measured; // the round trips of a sender
   struct rd_registered registered;
   struct rd_tx tx;
   struct rd_rx rx;
@@ -26,6 +29,7 @@ struct rd_connection {
 static bool begin(struct rd_connection *connection, const struct rd_connection_settings *settings,
                   struct rd_error *error);
 static bool has_room(const struct rd_connection *connection, struct rd_error *error);
+static void adapt_to_path(struct rd_connection *connection);
 static bool send_keepalive(struct rd_connection *connection, struct rd_error *error);
 static bool polls_again(const struct rd_connection *connection);
 
@@ -86,6 +90,10 @@ uint32_t rd_connection_rtt_us(const struct rd_connection *connection) {
   return connection->keepalive.rtt_us;
 }
 
+void rd_connection_limits(const struct rd_connection *connection, struct rd_limits *limits) {
+  connection->transport->ops->limits(connection->transport, limits);
+}
+
 uint64_t rd_connection_wire_bytes(const struct rd_connection *connection) {
   return connection->tx.wire_bytes + connection->rx.wire_bytes;
 }
@@ -143,6 +151,7 @@ enum rd_outcome rd_connection_receive(struct rd_connection *connection, struct r
     if (received != RD_OUTCOME_DONE) return received;
     if (!rd_keepalive_take(&connection->keepalive, &rx_frame->header, rd_now_ns())) return RD_OUTCOME_DONE;
     rd_connection_give_back(connection, rx_frame);
+    adapt_to_path(connection);
   }
 }
 
@@ -257,6 +266,17 @@ static bool has_room(const struct rd_connection *connection, struct rd_error *er
     return true;
   rd_window_too_small(error);
   return false;
+}
+
+// The first round trips of a sender are measured: then the shortest is known.
+static void adapt_to_path(struct rd_connection *connection) {
+  const struct rd_hello *peer = &connection->agreement.peer;
+  if (connection->is_measured || connection->agreement.mine.slots > 0 || connection->keepalive.rtt_us == 0 ||
+      connection->keepalive.to_measure > 0)
+    return;
+  connection->is_measured = true;
+  if (connection->keepalive.rtt_us < LONG_PATH_US) return;
+  connection->transport->ops->tune_long_path(connection->transport, (size_t)peer->slots * peer->slot_bytes);
 }
 
 // Sends PONG and PING if they are due and can be sent now.

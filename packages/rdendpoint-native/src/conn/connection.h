@@ -45,6 +45,9 @@ void rd_connection_choose(struct rd_connection *connection);
 // The shortest round trip so far, in microseconds; 0 if there was none yet.
 uint32_t rd_connection_rtt_us(const struct rd_connection *connection);
 
+// What has limited the rate so far.
+void rd_connection_limits(const struct rd_connection *connection, struct rd_limits *limits);
+
 // The bytes of DATA frames on the wire so far, including headers and tags.
 uint64_t rd_connection_wire_bytes(const struct rd_connection *connection);
 // Returns true if the threads are working on DATA while nothing waits for the wire and no received frame is ready.

@@ -111,8 +111,9 @@ void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset) {
 }
 
 void rd_endpoint_emit_counters(struct rd_endpoint *endpoint, bool last) {
+  if (!last && rd_meter_timeout_ms(&endpoint->meter) > 0) return;
   read_meters(endpoint);
-  rd_meter_emit(&endpoint->meter, endpoint->control, last);
+  rd_meter_emit(&endpoint->meter, endpoint->control);
 }
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error) {
@@ -249,6 +250,7 @@ static void drop_connection(struct rd_endpoint *endpoint) {
   struct rd_connection *connection = endpoint->connection;
   read_meters(endpoint);
   endpoint->wire_bytes = endpoint->meter.wire_bytes;
+  endpoint->limits = endpoint->meter.limits;
   endpoint->connection = NULL;
   endpoint->phase = RD_PHASE_RESUME;
   if (connection != NULL) endpoint->ops->detach(endpoint->context, connection);
@@ -259,6 +261,12 @@ static void read_meters(struct rd_endpoint *endpoint) {
   if (endpoint->connection == NULL) return;
   endpoint->meter.rtt_us = rd_connection_rtt_us(endpoint->connection);
   endpoint->meter.wire_bytes = endpoint->wire_bytes + rd_connection_wire_bytes(endpoint->connection);
+  const struct rd_limits *before = &endpoint->limits;
+  struct rd_limits now;
+  rd_connection_limits(endpoint->connection, &now);
+  endpoint->meter.limits = (struct rd_limits){.send_buffer_ms = before->send_buffer_ms + now.send_buffer_ms,
+                                              .receive_window_ms = before->receive_window_ms + now.receive_window_ms,
+                                              .sent_again = before->sent_again + now.sent_again};
 }
 
 static void emit_rejected(void *context, const char *peer, const struct rd_error *why) {

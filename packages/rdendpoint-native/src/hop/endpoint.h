@@ -75,6 +75,7 @@ struct rd_endpoint {
   bool settled;            // the role does not need a peer any more
   size_t ring_bytes;       // for a sender with a connection
   uint64_t wire_bytes;     // of earlier connections
+  struct rd_limits limits; // of earlier connections
   struct rd_meter meter;
 };
 

@@ -11,8 +11,7 @@ void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited
   meter->waited_ns[wait] += waited_ns;
 }
 
-void rd_meter_emit(struct rd_meter *meter, struct rd_control *control, bool last) {
-  if (!last && rd_meter_timeout_ms(meter) > 0) return;
+void rd_meter_emit(struct rd_meter *meter, struct rd_control *control) {
   meter->emitted_at_ms = rd_now_ms();
   struct rd_event event = {
       .type = RD_EVENT_COUNTERS,
@@ -23,6 +22,7 @@ void rd_meter_emit(struct rd_meter *meter, struct rd_control *control, bool last
                 .worker_ms = meter->waited_ns[RD_WAIT_WORKER] / RD_NS_A_MS,
                 .wire_ms = meter->waited_ns[RD_WAIT_WIRE] / RD_NS_A_MS,
                 .output_ms = meter->waited_ns[RD_WAIT_OUTPUT] / RD_NS_A_MS},
+      .limits = meter->limits,
       .rtt_us = meter->rtt_us,
   };
   control->ops->emit(control, &event);

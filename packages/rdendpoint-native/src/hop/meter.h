@@ -13,6 +13,7 @@ enum rd_wait { RD_WAIT_NONE, RD_WAIT_INPUT, RD_WAIT_LIMIT, RD_WAIT_WORKER, RD_WA
 struct rd_meter {
   uint64_t bytes;
   uint64_t wire_bytes; // of the hop's connections, see rd_connection_wire_bytes()
+  struct rd_limits limits; // of the hop's connections
   uint32_t rtt_us;
   int64_t waited_ns[RD_WAIT_OUTPUT + 1];
   int64_t emitted_at_ms;
@@ -21,8 +22,8 @@ struct rd_meter {
 void rd_meter_start(struct rd_meter *meter);
 // The loop waited `waited_ns` for `wait`.
 void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited_ns);
-// Emits the counters when they are due, or at once when `last`.
-void rd_meter_emit(struct rd_meter *meter, struct rd_control *control, bool last);
+// Emits the counters.
+void rd_meter_emit(struct rd_meter *meter, struct rd_control *control);
 // Milliseconds until the counters are due.
 int rd_meter_timeout_ms(const struct rd_meter *meter);
 

@@ -22,6 +22,13 @@ struct rd_message {
   unsigned slot;
 };
 
+// What has limited the rate of a transport so far, as far as it knows.
+struct rd_limits {
+  int64_t send_buffer_ms;    // it was full of bytes that the peer had not acknowledged
+  int64_t receive_window_ms; // the peer's
+  uint64_t sent_again;       // segments that were lost
+};
+
 struct rd_transport {
   const struct rd_transport_ops *ops;
 };
@@ -74,6 +81,11 @@ struct rd_transport_ops {
 
   // Milliseconds since the last bytes from the peer, also of an incomplete message; INT64_MAX: unknown.
   int64_t (*silent_ms)(const struct rd_transport *transport);
+
+  // The round trip takes long: adapts to it. `window_bytes`: most that this end has in flight.
+  void (*tune_long_path)(struct rd_transport *transport, size_t window_bytes);
+
+  void (*limits)(const struct rd_transport *transport, struct rd_limits *limits);
 
   // Closes the connection and releases the device without waiting; messages that were not given back stay valid.
   // Afterwards only destroy() may be called.

@@ -11,7 +11,16 @@ export interface Waits {
   readonly outputMs: number;
 }
 
-export interface Counters extends Waits {
+/** What has limited the rate of an end's connections over TCP; all zero over RDMA. */
+export interface Limits {
+  /** Its socket's send buffer was full of bytes that the peer had not acknowledged. */
+  readonly sendBufferMs: number;
+  readonly receiveWindowMs: number;
+  /** Segments that were lost. */
+  readonly sentAgain: number;
+}
+
+export interface Counters extends Waits, Limits {
   /** Bytes of the stream. */
   readonly bytes: number;
   /** Bytes that the stream took on the wire. */
@@ -23,7 +32,8 @@ export interface Counters extends Waits {
 export type WaitsFor = 'input' | 'limit' | 'worker' | 'wire' | 'output';
 
 export const NO_WAITS: Waits = { inputMs: 0, limitMs: 0, workerMs: 0, wireMs: 0, outputMs: 0 };
-export const NO_COUNTERS: Counters = { bytes: 0, wireBytes: 0, ...NO_WAITS, rttUs: 0 };
+export const NO_LIMITS: Limits = { sendBufferMs: 0, receiveWindowMs: 0, sentAgain: 0 };
+export const NO_COUNTERS: Counters = { bytes: 0, wireBytes: 0, ...NO_WAITS, ...NO_LIMITS, rttUs: 0 };
 
 /** The waits of one end since its report `before`. Hosts send these numbers: a decrease counts as 0. */
 export function waitsSince(before: Waits, now: Waits): Waits {

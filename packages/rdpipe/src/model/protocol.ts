@@ -154,6 +154,11 @@ export const EventSchema = v.variant('event', [
     worker_ms: Count,
     wire_ms: Count,
     output_ms: Count,
+    /** Of the connections' sockets: how long a full send buffer or the peer's window held them back. */
+    send_buffer_ms: Count,
+    receive_window_ms: Count,
+    /** Segments that were lost. */
+    sent_again: Count,
     /** Shortest round trip of a PING; 0: none yet. */
     rtt_us: Count,
   }),

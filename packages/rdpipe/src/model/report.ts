@@ -1,5 +1,5 @@
 /** The report of a run, for the summary, the page and the last `--json` object. */
-import type { Waits, WaitsFor } from './counters.ts';
+import type { Limits, Waits, WaitsFor } from './counters.ts';
 import type { Cause } from './errors.ts';
 
 export interface StageReport {
@@ -24,7 +24,7 @@ export interface ProgramUsage {
 }
 
 /** The waits are those of the hop as a whole. */
-export interface HopReport extends Waits {
+export interface HopReport extends Waits, Limits {
   readonly link: number;
   /** With a stage on several hosts: the rank of the receiving host, or of the sending host if the receiver has none. */
   readonly rank?: number;

@@ -1,5 +1,5 @@
 /** Creates the report from the final state of a run. Pure. */
-import { chainWaits, hopWaits, longestWait, NO_WAITS, type Waits } from '../model/counters.ts';
+import { chainWaits, hopWaits, type Limits, longestWait, NO_WAITS, type Waits } from '../model/counters.ts';
 import { positionOf } from '../model/pipeline.ts';
 import { linkGroups, type Places, placesOf } from '../model/places.ts';
 import type { Plan } from '../model/plan.ts';
@@ -116,6 +116,7 @@ function reportHop(hop: LinkState, places: Places, waits: Waits): HopReport {
     bytesPerSecond: seconds > 0 ? bytes / seconds : 0,
     bottleneck: longestWait(waits, 1) ?? 'none',
     ...waits,
+    ...limitsOf(hop),
     sender: usageOf(ends.send.ended),
     receiver: usageOf(ends.recv.ended),
     notes,
@@ -134,6 +135,12 @@ function devicesOf({ ends: { send, recv } }: LinkState): readonly string[] {
 function addressesOf({ link, ends: { send } }: LinkState): Pick<HopReport, 'local' | 'peer'> {
   if (link.kind === 'local' || send.connected === undefined) return { local: null, peer: null };
   return { local: send.connected.local, peer: send.connected.peer };
+}
+
+/** Only the sender's connections carry the stream. */
+function limitsOf({ ends: { send } }: LinkState): Limits {
+  const { sendBufferMs, receiveWindowMs, sentAgain } = send.counters;
+  return { sendBufferMs, receiveWindowMs, sentAgain };
 }
 
 function rttOf({ ends: { send, recv } }: LinkState): number | null {

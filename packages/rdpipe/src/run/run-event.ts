@@ -13,6 +13,9 @@ export function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): C
     workerMs: event.worker_ms,
     wireMs: event.wire_ms,
     outputMs: event.output_ms,
+    sendBufferMs: event.send_buffer_ms,
+    receiveWindowMs: event.receive_window_ms,
+    sentAgain: event.sent_again,
     rttUs: event.rtt_us,
   };
 }

@@ -228,6 +228,9 @@ export function counters(link: number, end: HopEnd, how: Partial<EventOf<'counte
     worker_ms: 0,
     wire_ms: 0,
     output_ms: 0,
+    send_buffer_ms: 0,
+    receive_window_ms: 0,
+    sent_again: 0,
     rtt_us: 0,
     ...how,
   };

@@ -4,6 +4,7 @@
 #include "base/address.h"
 #include "base/cleanup.h"
 #include "transport/tcp/connector.h"
+#include "transport/tcp/long_path.h"
 #include "transport/tcp/receive.h"
 #include "transport/tcp/send.h"
 
@@ -35,6 +36,8 @@ static void tcp_quiet(struct rd_transport *transport);
 static enum rd_outcome tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message);
 static int64_t tcp_silent_ms(const struct rd_transport *transport);
+static void tcp_tune_long_path(struct rd_transport *transport, size_t window_bytes);
+static void tcp_limits(const struct rd_transport *transport, struct rd_limits *limits);
 static void tcp_disconnect(struct rd_transport *transport);
 static const char *tcp_local_name(const struct rd_transport *transport);
 static const char *tcp_peer_name(const struct rd_transport *transport);
@@ -61,6 +64,8 @@ static const struct rd_transport_ops tcp_ops = {
     .receive = tcp_receive,
     .give_back = tcp_give_back,
     .silent_ms = tcp_silent_ms,
+    .tune_long_path = tcp_tune_long_path,
+    .limits = tcp_limits,
     .disconnect = tcp_disconnect,
     .local_name = tcp_local_name,
     .peer_name = tcp_peer_name,
@@ -168,6 +173,14 @@ static int64_t tcp_silent_ms(const struct rd_transport *transport) {
   socklen_t bytes = sizeof info;
   bool known = getsockopt(tcp_of(transport)->fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0;
   return known ? (int64_t)info.tcpi_last_data_recv : INT64_MAX;
+}
+
+static void tcp_tune_long_path(struct rd_transport *transport, size_t window_bytes) {
+  rd_tcp_tune_long_path(tcp_of(transport)->fd, window_bytes);
+}
+
+static void tcp_limits(const struct rd_transport *transport, struct rd_limits *limits) {
+  rd_tcp_read_limits(tcp_of(transport)->fd, limits);
 }
 
 static void tcp_disconnect(struct rd_transport *transport) {

@@ -52,6 +52,8 @@ static const char *verbs_local_name(const struct rd_transport *transport);
 static const char *verbs_peer_name(const struct rd_transport *transport);
 static const char *verbs_device_name(const struct rd_transport *transport);
 static int64_t verbs_silent_ms(const struct rd_transport *transport);
+static void verbs_tune_long_path(struct rd_transport *transport, size_t window_bytes);
+static void verbs_limits(const struct rd_transport *transport, struct rd_limits *limits);
 static void verbs_disconnect(struct rd_transport *transport);
 static void verbs_destroy(struct rd_transport *transport);
 
@@ -89,6 +91,8 @@ static const struct rd_transport_ops verbs_ops = {
     .peer_name = verbs_peer_name,
     .device_name = verbs_device_name,
     .silent_ms = verbs_silent_ms,
+    .tune_long_path = verbs_tune_long_path,
+    .limits = verbs_limits,
     .disconnect = verbs_disconnect,
     .destroy = verbs_destroy,
 };
@@ -335,6 +339,15 @@ static const char *verbs_device_name(const struct rd_transport *transport) {
 static int64_t verbs_silent_ms(const struct rd_transport *transport) {
   (void)transport;
   return INT64_MAX;
+}
+
+static void verbs_tune_long_path(struct rd_transport *transport, size_t window_bytes) {
+  (void)transport, (void)window_bytes;
+}
+
+static void verbs_limits(const struct rd_transport *transport, struct rd_limits *limits) {
+  (void)transport;
+  *limits = (struct rd_limits){0};
 }
 
 static void verbs_disconnect(struct rd_transport *transport) {

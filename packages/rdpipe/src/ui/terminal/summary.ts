@@ -91,7 +91,7 @@ export function slowestPart({ hops, stages, copy }: Report): string | undefined 
   const worked = measured.find(({ bottleneck }) => bottleneck === 'worker');
   if (worked !== undefined) return `compression and encryption of ${hopName(worked)} (--jobs)`;
   const network = measured.find(({ bottleneck }) => bottleneck === 'wire');
-  if (network !== undefined) return `the network between ${network.from} and ${network.to}`;
+  if (network !== undefined) return `the network between ${network.from} and ${network.to}${limiterOf(network)}`;
   const [contents] = measured;
   if (copy !== undefined && contents !== undefined)
     return contents.bottleneck === 'input' ? `the source, ${contents.from}` : `the destination, ${contents.to}`;
@@ -101,6 +101,20 @@ export function slowestPart({ hops, stages, copy }: Report): string | undefined 
   const last = measured.find(({ link, bottleneck }) => bottleneck === 'input' && link > (waitsForOutput?.link ?? -1));
   return namePart((waitsForOutput?.link ?? -1) + 1, last?.link ?? stages.length + 1, stages, waitsForOutput, last);
 }
+
+/** What of TCP limits a hop, and the setting that would help; empty if that is unknown. */
+function limiterOf({ from, to, wireMs, wireBytes, sendBufferMs, receiveWindowMs, sentAgain }: HopReport): string {
+  if (sendBufferMs * 2 >= wireMs && sendBufferMs >= receiveWindowMs)
+    return ` (the send buffer: sysctl net.ipv4.tcp_wmem on ${from})`;
+  if (receiveWindowMs * 2 >= wireMs) return ` (the receive window: --buffer, sysctl net.ipv4.tcp_rmem on ${to})`;
+  return sentAgain * SEGMENT_BYTES * LOSS_PARTS >= wireBytes && sentAgain > 0
+    ? ` (loss: ${sentAgain} segments were sent again)`
+    : '';
+}
+
+/** One segment in a thousand, of the usual size. */
+const LOSS_PARTS = 1000;
+const SEGMENT_BYTES = 1448;
 
 /** `the disk of n7`: the host of a chain whose output was slower than that of the others. */
 function slowestOfChain(hops: readonly HopReport[], stages: readonly StageReport[]): string | undefined {

@@ -181,6 +181,16 @@ describe('summary', () => {
         'Slowest: the network between h2 and h3',
       );
     });
+    for (const [what, limits, expected] of [
+      ['send buffer', { sendBufferMs: 500 }, ' (the send buffer: sysctl net.ipv4.tcp_wmem on h2)'],
+      ['receive window', { receiveWindowMs: 500 }, ' (the receive window: --buffer, sysctl net.ipv4.tcp_rmem on h3)'],
+      ['loss', { sentAgain: 3000, receiveWindowMs: 400 }, ' (loss: 3000 segments were sent again)'],
+      ['little of each', { sentAgain: 1, receiveWindowMs: 400, sendBufferMs: 400 }, ''],
+    ] as const)
+      it(`on the network, by ${what}`, () => {
+        const carrier = { ...hop(2, 'wire'), wireMs: 900, ...limits };
+        expect(slowest({ stages, hops: [carrier] })).to.equal(`Slowest: the network between h2 and h3${expected}`);
+      });
     it('at a limit', () => {
       expect(slowest({ stages, hops: [hop(1, 'limit'), hop(2, 'input')] })).to.equal(
         'Slowest: the rate limit of h1→h2 (--limit)',

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Over a link with a long round trip, the sender's socket holds a whole window in flight, and counts what limits it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { execaSync } from 'execa';
+import { RECEIVER_ADDRESS, SlowLink, whatSlowLinksLack } from '../bench/loopback/slow-link.ts';
+import { compilePrograms } from '../bench/programs/programs.ts';
+import { eventually } from '../support/eventually.ts';
+import { needs } from '../support/needs.ts';
+import { BIN, KEY } from '../support/programs.ts';
+import { type Started, startProgram } from '../support/start-program.ts';
+
+const MIB = 2 ** 20;
+/** The kernel counts a size that was set twice. */
+const TWO_WINDOWS = 2 * 8 * MIB;
+const PORT = '4711';
+
+describe('a long path', () => {
+  let link: SlowLink;
+  let directory: string;
+  const running: Started[] = [];
+
+  before(async function () {
+    needs(this, whatSlowLinksLack());
+    compilePrograms();
+    directory = mkdtempSync(join(tmpdir(), 'long-path-'));
+    writeFileSync(join(directory, 'key'), `${KEY}\n`, { mode: 0o600 });
+    link = await SlowLink.open();
+  });
+  afterEach(async () => {
+    for (const { child } of running) child.kill('SIGKILL');
+    await Promise.all(running.splice(0).map(({ ended }) => ended));
+  });
+  after(async () => {
+    await link?.close();
+    if (directory !== undefined) rmSync(directory, { recursive: true });
+  });
+
+  it('has a send buffer for the whole window, and reports what limited it', async () => {
+    const bytes = 24 * MIB;
+    const receiver = start('RECEIVER', `${BIN}/rdrecv --key-fd 3 ${PORT} - >/dev/null`);
+    await eventually(() => expect(sockets('RECEIVER', 'listening')).to.include(`:${PORT} `));
+    const events = join(directory, 'events');
+    const sender = start(
+      'SENDER',
+      `(head -c ${bytes} /dev/zero; read -r _) | ${BIN}/rdsend --json --key-fd 3 ${RECEIVER_ADDRESS} ${PORT} - 2>${events}`,
+    );
+    await eventually(() => expect(sockets('SENDER', 'established')).to.include(`,tb${TWO_WINDOWS},`));
+    sender.child.stdin?.end('\n');
+    const ends = await Promise.all([sender.ended, receiver.ended]);
+    expect(ends.map(({ status }) => status)).to.deep.equal([0, 0]);
+    const counters = execaSync('grep', ['"counters"', events], { lines: true }).stdout.at(-1) ?? '{}';
+    expect(JSON.parse(counters)).to.include({ bytes, sent_again: 0 }).and.to.have.property('receive_window_ms');
+  });
+
+  function start(end: 'SENDER' | 'RECEIVER', command: string): Started {
+    const words = [...prefix(end), 'bash', '-c', `exec 3<'${join(directory, 'key')}'; ${command}`];
+    const started = startProgram(words, { stdin: 'pipe' });
+    running.push(started);
+    return started;
+  }
+
+  function sockets(end: 'SENDER' | 'RECEIVER', state: string): string {
+    const [command = '', ...words] = [...prefix(end), 'ss', '-OHtnm', 'state', state];
+    return execaSync(command, words).stdout;
+  }
+
+  function prefix(end: 'SENDER' | 'RECEIVER'): string[] {
+    return (link.environment[end] ?? '').split(' ');
+  }
+});
