@@ -40,12 +40,13 @@ describe('rdpipe doctor, with a launcher that does not pass on the end of its in
 
 describe('rdpipe doctor, in a container that has only busybox', () => {
   const lab = useLab();
-  const directory = mkdtempSync(join(tmpdir(), 'rdpipe-podman-'));
+  let directory = '';
   let container: Container | undefined;
 
   before(async function () {
     needsTool(this, ...PODMAN_TOOLS);
     needsRoot(this);
+    directory = mkdtempSync(join(tmpdir(), 'rdpipe-podman-'));
     container = await startContainer(directory, 'c1', Object.fromEntries([lab.markSetting.split('=')]));
   });
   after(async () => {
