@@ -77,10 +77,12 @@ describe('the front of rdssh', () => {
   });
 
   it('skips itself under the name of ssh', () => {
-    const env = { PATH: `${directory}/links:${directory}` };
-    mkdirSync(join(directory, 'links'));
-    symlinkSync(join(directory, 'rdpipe'), join(directory, 'links/ssh'));
-    // Every program in the same directory as rdpipe is treated as rdssh under another name.
+    const copy = join(directory, 'copy');
+    for (const made of ['bin', 'ssh', 'build/rdpipe', '../links']) mkdirSync(join(copy, made), { recursive: true });
+    writeFileSync(join(copy, 'build/rdpipe/rdpipe.cjs'), '');
+    for (const program of ['bin/rdpipe', 'ssh/ssh']) writeFileSync(join(copy, program), '#!/bin/sh\n', { mode: 0o755 });
+    symlinkSync(join(copy, 'bin/rdpipe'), join(directory, 'links/ssh'));
+    const env = { PATH: `${directory}/links:${copy}/ssh` };
     const run = runProgram(join(BIN, 'rdhop'), ['rdssh', join(directory, 'rdpipe'), '-V'], { env });
     expect(run).to.deep.equal({
       status: 255,
