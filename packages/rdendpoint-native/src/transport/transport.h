@@ -22,7 +22,7 @@ struct rd_message {
   unsigned slot;
 };
 
-// What has limited the rate of a transport so far, as far as it knows.
+// The limits that a transport has met so far, as far as it knows them.
 struct rd_limits {
   int64_t send_buffer_ms;    // it was full of bytes that the peer had not acknowledged
   int64_t receive_window_ms; // the peer's

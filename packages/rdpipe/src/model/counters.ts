@@ -11,7 +11,7 @@ export interface Waits {
   readonly outputMs: number;
 }
 
-/** What has limited the rate of an end's connections over TCP; all zero over RDMA. */
+/** The limits that an end's connections over TCP have met; all zero over RDMA. */
 export interface Limits {
   /** Its socket's send buffer was full of bytes that the peer had not acknowledged. */
   readonly sendBufferMs: number;

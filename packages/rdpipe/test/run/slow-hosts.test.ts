@@ -4,7 +4,18 @@ import { makePlan } from '../../src/plan/plan.ts';
 import { createSlowHosts, type SlowHost, slowLinks } from '../../src/run/slow-hosts.ts';
 import { wideInputFor } from '../plan/helpers.ts';
 
-const NOTHING = { bytes: 0, wire_bytes: 0, input_ms: 0, limit_ms: 0, worker_ms: 0, wire_ms: 0, send_buffer_ms: 0, receive_window_ms: 0, sent_again: 0, rtt_us: 0 };
+const NOTHING = {
+  bytes: 0,
+  wire_bytes: 0,
+  input_ms: 0,
+  limit_ms: 0,
+  worker_ms: 0,
+  wire_ms: 0,
+  send_buffer_ms: 0,
+  receive_window_ms: 0,
+  sent_again: 0,
+  rtt_us: 0,
+};
 
 describe('slow hosts of a chain', () => {
   for (const [what, waits, expected] of [

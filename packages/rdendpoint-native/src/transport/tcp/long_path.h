@@ -5,7 +5,8 @@
 
 #include "transport/transport.h"
 
-// Reads the limits of this machine's sockets, for rd_tcp_tune_long_path(). Call it before the sandbox, which hides them.
+// Reads the limits of this machine's sockets, for rd_tcp_tune_long_path(). Call it before the sandbox, which hides
+// them.
 void rd_tcp_read_socket_limits(void);
 
 // Lets the socket keep `window_bytes` in flight, as far as the kernel allows it. Does nothing to other sockets.

@@ -102,7 +102,7 @@ export function slowestPart({ hops, stages, copy }: Report): string | undefined 
   return namePart((waitsForOutput?.link ?? -1) + 1, last?.link ?? stages.length + 1, stages, waitsForOutput, last);
 }
 
-/** What of TCP limits a hop, and the setting that would help; empty if that is unknown. */
+/** The limit of TCP that a hop met, and the setting that would help; empty if that is unknown. */
 function limiterOf({ from, to, wireMs, wireBytes, sendBufferMs, receiveWindowMs, sentAgain }: HopReport): string {
   if (sendBufferMs * 2 >= wireMs && sendBufferMs >= receiveWindowMs)
     return ` (the send buffer: sysctl net.ipv4.tcp_wmem on ${from})`;
