@@ -230,7 +230,8 @@ analyze:
 
 # Suites with their own time limits or much data, which valgrind makes about 50 times slower, and the sandbox's, in
 # which valgrind cannot run.
-IN_TIME := $(patsubst %,build/valgrind/rdhop-native/test/%_test,loops program_violations reconnect sandbox) \
+IN_TIME := $(patsubst %,build/valgrind/rdhop-native/test/%_test,loops program_violations reconnect sandbox \
+  taken_over) build/valgrind/rdtree-native/test/taken_over_tree_test \
   build/valgrind/rdendpoint-native/test/connection_choice_test
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible
 valgrind:

@@ -287,6 +287,8 @@ function helloOf(number: number, hostname: string): AgentHello {
     ssh_connection: `10.1.255.1 50000 ${address} 22`,
     aes: true,
     memlock: null,
+    seccomp: true,
+    landlock: 7,
     rdma_lacks: null,
     addresses: [eth0],
     rdma: [],

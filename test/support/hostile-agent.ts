@@ -31,6 +31,8 @@ const HELLO: AgentHello = {
   ssh_connection: '127.0.0.1 1 127.0.0.1 2',
   aes: true,
   memlock: null,
+  seccomp: true,
+  landlock: 7,
   rdma_lacks: null,
   addresses: [],
   rdma: [],

@@ -100,6 +100,11 @@ static void allow_library_path(int ruleset_fd, uint64_t known);
 static void allow(int ruleset_fd, uint64_t known, const char *path, uint64_t rights);
 static void allow_fd(int ruleset_fd, uint64_t known, int fd, uint64_t rights);
 
+unsigned rd_landlock_version(void) {
+  long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
+  return version < 1 ? 0 : (unsigned)version;
+}
+
 bool rd_landlock_restrict_process(bool is_alone) {
   uint64_t known;
   RD_AUTO_CLOSE int ruleset_fd = make_ruleset(NEVER, SCOPE_ABSTRACT_SOCKETS | (is_alone ? SCOPE_SIGNALS : 0), &known);
@@ -145,7 +150,7 @@ bool rd_landlock_restrict_trees(const int *directory_fds, size_t count, enum rd_
 }
 
 bool rd_landlock_restrict_ports(const struct rd_landlock_ports *ports) {
-  if (syscall(CREATE_RULESET, NULL, 0, ASK_VERSION) < 4) return false;
+  if (rd_landlock_version() < 4) return false;
   struct ruleset ruleset = {.network = BIND_TCP | CONNECT_TCP};
   RD_AUTO_CLOSE int ruleset_fd = (int)syscall(CREATE_RULESET, &ruleset, offsetof(struct ruleset, scopes), 0);
   if (ruleset_fd < 0) return false;
@@ -157,8 +162,8 @@ bool rd_landlock_restrict_ports(const struct rd_landlock_ports *ports) {
 
 // Sets *known to those of the rights `files` that this kernel knows. Returns -1 if it has no Landlock.
 static int make_ruleset(uint64_t files, uint64_t scopes, uint64_t *known) {
-  long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
-  if (version < 1) return -1;
+  unsigned version = rd_landlock_version();
+  if (version == 0) return -1;
   uint64_t rights = IOCTL_DEV | (IOCTL_DEV - 1);
   if (version < 5) rights &= ~(uint64_t)IOCTL_DEV;
   if (version < 3) rights &= ~(uint64_t)TRUNCATE;

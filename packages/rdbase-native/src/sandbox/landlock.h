@@ -16,6 +16,9 @@ struct rd_landlock {
   size_t remove_count;
 };
 
+// Returns the version of this kernel's Landlock; 0: it has none, or it is turned off.
+unsigned rd_landlock_version(void);
+
 // Forbids executing programs, creating directories, devices, sockets and links, and connecting to abstract sockets of
 // other processes; with `is_alone` also signals to other processes. Returns false if this kernel has no Landlock.
 bool rd_landlock_restrict_process(bool is_alone);

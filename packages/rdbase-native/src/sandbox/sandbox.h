@@ -25,4 +25,7 @@ void rd_sandbox_enter(const struct rd_syscall_profile *profile, const struct rd_
 // listed in landlock.h can be used. Does nothing before rd_sandbox_enter(), as in a test suite, or when called again.
 void rd_sandbox_close(const char *path, int directory_fd);
 
+// For a program that uses only descriptors that are open: both of the above, without files and ports.
+void rd_sandbox_enter_closed(void);
+
 #endif

@@ -164,6 +164,11 @@ static void append(struct filter *filter, uint16_t code, uint8_t if_true, uint8_
 #define REFUSED (SECCOMP_RET_ERRNO | EPERM)
 #define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
 
+// A kernel with filters looks for the filter, which has no address here.
+bool rd_syscall_filter_is_possible(void) {
+  return ARCHITECTURE != 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL) < 0 && errno == EFAULT;
+}
+
 bool rd_syscall_filter_install(const struct rd_syscall_profile *profile) {
   if (ARCHITECTURE == 0) return false;
   struct sock_filter code[RD_SYSCALL_FILTER_MAX];

@@ -29,6 +29,9 @@ struct rd_syscall_profile {
   pid_t child; // > 0: one process that may be sent signals
 };
 
+// Returns false if this kernel or CPU has no seccomp filters.
+bool rd_syscall_filter_is_possible(void);
+
 // Installs the filter for all threads, irrevocably. Returns false if this kernel or CPU has no seccomp filters.
 bool rd_syscall_filter_install(const struct rd_syscall_profile *profile);
 

@@ -2,13 +2,12 @@
 #include "cli/program.h"
 
 #include "agent/agent_control.h"
-#include "base/address.h"
+#include "cli/confinement.h"
 #include "cli/library_versions.h"
 #include "crypto/key_derivation.h"
 #include "crypto/key_prompt.h"
 #include "crypto/key_words.h"
 #include "sandbox/hardening.h"
-#include "sandbox/sandbox.h"
 #include "transport/tcp/long_path.h"
 #include "transport/verbs/connector.h"
 
@@ -20,7 +19,6 @@
 
 // Length of a key chosen by a user; a shorter one is easily guessed from a recorded handshake.
 #define KEY_MIN_CHARACTERS 16u
-#define DNS_PORT 53
 
 static int run(const struct rd_program *program, struct rd_options *options, struct rd_error *error);
 static bool reserve_stdio(struct rd_error *error);
@@ -31,8 +29,6 @@ static bool obtain_key(const struct rd_program *program, struct rd_options *opti
 static bool read_key(struct rd_options *options, struct rd_error *error);
 static enum rd_code run_loop(const struct rd_program *program, const struct rd_options *options,
                              struct rd_control *control, pid_t command);
-static void confine_for_agent(enum rd_role role);
-static void confine_standalone(const struct rd_options *options, pid_t command);
 static int print_information(const struct rd_program *program, const struct rd_options *options);
 static int print_rdma_check(void);
 static int print_failure(enum rd_role role, const struct rd_error *error, int status);
@@ -125,39 +121,8 @@ static bool read_key(struct rd_options *options, struct rd_error *error) {
 static enum rd_code run_loop(const struct rd_program *program, const struct rd_options *options,
                              struct rd_control *control, pid_t command) {
   rd_tcp_read_socket_limits();
-  if (options->mode == RD_MODE_AGENT)
-    confine_for_agent(options->role);
-  else
-    confine_standalone(options, command);
+  rd_program_confine(options, command);
   return program->loop(control);
-}
-
-// The agent's orders name the file and the addresses later; an address may be a local socket, which leads through ssh.
-static void confine_for_agent(enum rd_role role) {
-  bool receives = role == RD_ROLE_RECEIVER;
-  rd_sandbox_enter(
-      &(struct rd_syscall_profile){
-          .files = receives ? RD_FILES_WRITE : RD_FILES_READ, .rdma = true, .kills = receives, .local = true},
-      NULL);
-}
-
-// A name may be looked up with a local socket (nscd, avahi, systemd-resolved), and over TCP.
-static void confine_standalone(const struct rd_options *options, pid_t command) {
-  bool receives = options->role == RD_ROLE_RECEIVER;
-  bool asks_for_name = !receives && !rd_socket_address_is_known(options->host);
-  bool writes = receives && options->file != NULL;
-  const uint16_t dialed[] = {options->port, DNS_PORT};
-  rd_sandbox_enter(&(struct rd_syscall_profile){.files = writes ? RD_FILES_WRITE : RD_FILES_READ,
-                                                .rdma = options->transport != RD_TRANSPORT_TCP,
-                                                .local = asks_for_name,
-                                                .group = command},
-                   &(struct rd_landlock_ports){.binds = receives,
-                                               .low = options->port,
-                                               .high = options->port,
-                                               .connect = dialed,
-                                               .connect_count = receives        ? 0
-                                                                : asks_for_name ? 2
-                                                                                : 1});
 }
 
 static int print_information(const struct rd_program *program, const struct rd_options *options) {

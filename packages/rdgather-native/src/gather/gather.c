@@ -26,8 +26,7 @@ int rd_gather_main(int argc, char **argv) {
     fputs("Usage: rdgather lines|concat|fold INPUTS [LABEL...] (rdstage starts this program)\n", stderr);
     return 2;
   }
-  rd_sandbox_enter(&(struct rd_syscall_profile){0}, &(struct rd_landlock_ports){0});
-  rd_sandbox_close(NULL, -1);
+  rd_sandbox_enter_closed();
   if (is_fold ? rd_fold(&settings, &error) : rd_merge(&settings, &error)) return 0;
   fprintf(stderr, "rdgather: %s\n", error.message);
   return STATUS_FAILED;

@@ -3,6 +3,7 @@ import type { Finding, HostExamination } from '../model/examination.ts';
 import type { HostFacts, Requirements } from './facts.ts';
 import { checkPipes, checkSharedSubnets } from './kernel-checks.ts';
 import { checkRdma } from './rdma-checks.ts';
+import { checkSandbox } from './sandbox-check.ts';
 import { checkAgent, checkDisk, checkEncryption, checkSsh, checkSudo, checkSystem } from './session-checks.ts';
 
 /** A check has no findings if its facts were not requested, or are unknown because an earlier check failed. */
@@ -13,6 +14,7 @@ const CHECKS: readonly HostCheck[] = [
   checkSudo,
   checkAgent,
   checkEncryption,
+  checkSandbox,
   checkSystem,
   checkDisk,
   checkPipes,

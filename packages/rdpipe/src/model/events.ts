@@ -7,7 +7,8 @@ import type { TreeEvent, TreeRole } from './tree.ts';
 
 export type RunEvent =
   | { readonly kind: 'connecting'; readonly hosts: readonly string[] }
-  | { readonly kind: 'host_connected'; readonly host: string }
+  /** `lacks`: the protections that its kernel lacks, each with the consequence. */
+  | { readonly kind: 'host_connected'; readonly host: string; readonly lacks: readonly string[] }
   | { readonly kind: 'deploying'; readonly host: string; readonly bytes: number; readonly copied: number }
   /** `active`: a question to the user is open, and live output pauses until the answer. */
   | { readonly kind: 'prompting'; readonly host: string; readonly active: boolean }

@@ -88,6 +88,10 @@ export const HelloSchema = v.object({
   pid: Count,
   ssh_connection: v.nullable(Name),
   aes: v.boolean(),
+  /** Whether the host's kernel has filters of system calls. */
+  seccomp: v.boolean(),
+  /** The version of its Landlock; 0: none. */
+  landlock: Count,
   /** Bytes; null: no limit. */
   memlock: v.nullable(Count),
   /** Why rdsend and rdrecv on the host cannot use RDMA although a port is active; null: they can, or no port is. */

@@ -9,6 +9,7 @@ import type { SessionId } from '../model/plan.ts';
 import { forHost, type Settings } from '../model/settings.ts';
 import { LOCAL } from '../plan/facts.ts';
 import { relayHost } from '../plan/relay-stages.ts';
+import { sandboxLacks } from '../plan/sandbox-lacks.ts';
 import { needsLocal } from '../plan/segments.ts';
 import { anySignal } from '../session/abort.ts';
 import { type Excuse, namesById, type OnOpen, type Opened, openSessions, type Sessions } from '../session/open.ts';
@@ -57,7 +58,7 @@ export async function openHosts(
   const start: OnOpen = async (opened, giveUp) => {
     const agent = await startHostAgent(opened, settings, emit, giveUp, streams.descriptors);
     agents.set(opened.id, agent);
-    emit({ kind: 'host_connected', host: agent.label });
+    emit({ kind: 'host_connected', host: agent.label, lacks: sandboxLacks(agent.hello) });
   };
   try {
     const sessions = await openSessions(hosts, wanted, controllingTerminal(), start, excuse);
@@ -131,7 +132,7 @@ export async function startAgents(
     if (session === undefined) throw new Error(`session ${id} is not open`);
     try {
       const agent = await startHostAgent({ id, host: names[0], session }, settings, emit, signal);
-      emit({ kind: 'host_connected', host: agent.label });
+      emit({ kind: 'host_connected', host: agent.label, lacks: sandboxLacks(agent.hello) });
       return [[id, agent] as const];
     } catch (error) {
       const failure = signal.aborted ? error : excuse(names, error);

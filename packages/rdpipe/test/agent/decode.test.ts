@@ -53,6 +53,8 @@ describe('a hello', () => {
     ['endless kinds of GIDs', withPort({ gids: Array(17).fill('RoCE v2') })],
     ['half a byte of locked memory', { ...FULL, memlock: 0.5 }],
     ['no list of missing parts', { ...FULL, rdma_lacks: undefined }],
+    ['nothing about filters', { ...FULL, seccomp: undefined }],
+    ['a negative version of Landlock', { ...FULL, landlock: -1 }],
   ] as const)
     it(`with ${what} is refused`, () => expect(decode(hello)).to.equal(undefined));
 });

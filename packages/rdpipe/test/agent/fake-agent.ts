@@ -17,6 +17,8 @@ export const HELLO: AgentHello = {
   ssh_connection: null,
   aes: true,
   memlock: null,
+  seccomp: true,
+  landlock: 7,
   rdma_lacks: null,
   addresses: [],
   rdma: [],

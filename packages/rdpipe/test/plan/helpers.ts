@@ -21,6 +21,8 @@ export function hello(machine: string, ssh: string | null): AgentHello {
     ssh_connection: ssh,
     aes: true,
     memlock: null,
+    seccomp: true,
+    landlock: 7,
     rdma_lacks: null,
     addresses: [],
     rdma: [],

@@ -55,8 +55,7 @@ _Noreturn void rd_relay_run(const struct rd_relay *relay) {
   keep_alive(relay->socket_fd);
   relaying.tls = rd_tls_service_create(relay->socket_fd, relay->clients->keys, relay->clients->count, &error);
   if (relaying.tls == NULL) _exit(EXIT_FAILURE);
-  rd_sandbox_enter(&(struct rd_syscall_profile){0}, &(struct rd_landlock_ports){0});
-  rd_sandbox_close(NULL, -1);
+  rd_sandbox_enter_closed();
   const struct rd_tls_client *client = authenticate(&relaying);
   if (client == NULL || !ask_server(&relaying, client->name)) _exit(EXIT_FAILURE);
   explicit_bzero(relay->clients->keys, relay->clients->count * sizeof *relay->clients->keys);

@@ -11,6 +11,8 @@
 #include "host/rdma_check.h"
 #include "host/rdma_ports.h"
 #include "runtime/json_made.h"
+#include "sandbox/landlock.h"
+#include "sandbox/syscall_filter.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -31,6 +33,7 @@
 static void add(json_t *facts, json_t *more);
 static json_t *program_facts(pid_t agent);
 static json_t *machine_facts(void);
+static json_t *protection_facts(void);
 static json_t *network_facts(int null_fd);
 static json_t *rdma_lacks(const json_t *ports, int null_fd);
 static json_t *boot_id(void);
@@ -42,6 +45,7 @@ char *rd_hello_line(const char *nonce, pid_t agent, int null_fd) {
   json_t *facts = rd_json_made(json_object());
   add(facts, program_facts(agent));
   add(facts, machine_facts());
+  add(facts, protection_facts());
   add(facts, network_facts(null_fd));
   RD_AUTO_FREE char *hello = json_dumps(facts, JSON_COMPACT | JSON_PRESERVE_ORDER);
   json_decref(facts);
@@ -79,6 +83,12 @@ static json_t *machine_facts(void) {
   return rd_json_made(json_pack("{s:o,s:o,s:o,s:o,s:b}", "os", rd_json_made_text(system.sysname), "cpu",
                                 rd_json_made_text(system.machine), "boot_id", boot_id(), "hostname",
                                 rd_json_made_text(system.nodename), "aes", (int)has_aes()));
+}
+
+// The parts of the kernel with which the programs give up rights.
+static json_t *protection_facts(void) {
+  return rd_json_made(
+      json_pack("{s:b,s:i}", "seccomp", (int)rd_syscall_filter_is_possible(), "landlock", (int)rd_landlock_version()));
 }
 
 static json_t *network_facts(int null_fd) {

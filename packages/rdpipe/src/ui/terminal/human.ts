@@ -70,6 +70,9 @@ function createHandlers(
   const log = (message: string) => {
     if (settings.verbosity >= 2) display.text(messageLine(message, colors.speaker, settings.program));
   };
+  const inform = (message: string) => {
+    if (settings.verbosity >= 1) display.text(messageLine(message, colors.speaker, settings.program));
+  };
   const warn = (message: string) => {
     if (!settings.quiet) display.text(messageLine(`warning: ${message}`, colors.speaker, settings.program));
   };
@@ -79,8 +82,9 @@ function createHandlers(
   const numberOf = (stage: number) => places.stages.get(stage)?.stage ?? stage;
   return {
     connecting: ({ hosts }) => waiting.begin(hosts),
-    host_connected({ host }) {
+    host_connected({ host, lacks }) {
       waiting.end(host);
+      for (const one of lacks) inform(`${host}: ${one}`);
       log(`${host}: connected`);
     },
     deploying({ host, bytes, copied }) {

@@ -46,10 +46,10 @@ const RUN: readonly RunEvent[] = [
   { kind: 'connecting', hosts: ['h1', 'h2'] },
   { kind: 'prompting', host: 'h1', active: true },
   { kind: 'prompting', host: 'h1', active: false },
-  { kind: 'host_connected', host: 'h1' },
+  { kind: 'host_connected', host: 'h1', lacks: [] },
   { kind: 'deploying', host: 'h2', bytes: 2048, copied: 0 },
   { kind: 'deploying', host: 'h2', bytes: 2048, copied: 1024 },
-  { kind: 'host_connected', host: 'h2' },
+  { kind: 'host_connected', host: 'h2', lacks: ['no seccomp'] },
   { kind: 'log', message: 'something\nwas done' },
   { kind: 'planned', plan },
   { kind: 'hop_connected', link: 1, transport: 'tcp', cipher: 'none', way: '10.0.0.2:4, ssh address' },
@@ -96,6 +96,7 @@ describe('human', () => {
     const lines = show(LOUD, RUN).calls.filter((call) => !call.startsWith('['));
     expect(lines).to.include.members([
       'rdpipe: h1: connected\n',
+      'rdpipe: h2: no seccomp\n',
       'rdpipe: h2: copying the agent, 2.0 KiB\n',
       'rdpipe: something; was done\n',
       'rdpipe: hop 1 connected: tcp, none, 10.0.0.2:4, ssh address\n',
@@ -108,6 +109,12 @@ describe('human', () => {
     const summary = lines.findIndex((line) => line.startsWith('Bandwidth '));
     expect(summary).to.be.greaterThan(lines.indexOf('h1: no\n'));
     expect(lines.at(-1)).to.equal('rdpipe: stage 1 (h1: a) exited with status 1\n');
+  });
+
+  it('says with -v what the kernel of a host lacks', () => {
+    const connected: RunEvent = { kind: 'host_connected', host: 'h2', lacks: ['no seccomp', 'no Landlock'] };
+    const lines = show({ ...NORMAL, verbosity: 1 }, [connected]).calls.filter((call) => !call.startsWith('['));
+    expect(lines).to.deep.equal(['rdpipe: h2: no seccomp\n', 'rdpipe: h2: no Landlock\n']);
   });
 
   it('with -q shows only the output of stages and the failure', () => {

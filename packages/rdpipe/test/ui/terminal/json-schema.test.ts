@@ -15,7 +15,7 @@ import { counters, createPage, planFor, report, tree, treeProgress } from '../he
 /** Here and in the next two, a name that is missing does not compile. */
 const EVENTS: Readonly<Record<RunEventKind, RunEvent>> = {
   connecting: { kind: 'connecting', hosts: ['h1'] },
-  host_connected: { kind: 'host_connected', host: 'h1' },
+  host_connected: { kind: 'host_connected', host: 'h1', lacks: ['no seccomp'] },
   deploying: { kind: 'deploying', host: 'h1', bytes: 1, copied: 0 },
   prompting: { kind: 'prompting', host: 'h1', active: true },
   planned: { kind: 'planned', plan: planFor(['h1:< in', 'h2:cat', 'h2:> out']) },
