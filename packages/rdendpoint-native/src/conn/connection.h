@@ -45,7 +45,7 @@ void rd_connection_choose(struct rd_connection *connection);
 // The shortest round trip so far, in microseconds; 0 if there was none yet.
 uint32_t rd_connection_rtt_us(const struct rd_connection *connection);
 
-// What has limited the rate so far.
+// The limits that the rate has met so far.
 void rd_connection_limits(const struct rd_connection *connection, struct rd_limits *limits);
 
 // The bytes of DATA frames on the wire so far, including headers and tags.

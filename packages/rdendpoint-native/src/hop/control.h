@@ -112,9 +112,9 @@ struct rd_event {
   uint64_t wire_bytes; // of DATA frames so far
   struct rd_waits waits;
   struct rd_limits limits; // of all connections
-  uint32_t rtt_us; // 0: not measured
-  uint32_t status; // of the producer
-  uint32_t epoch;  // of the connection
+  uint32_t rtt_us;         // 0: not measured
+  uint32_t status;         // of the producer
+  uint32_t epoch;          // of the connection
   struct rd_usage usage;
 };
 

@@ -12,7 +12,7 @@ enum rd_wait { RD_WAIT_NONE, RD_WAIT_INPUT, RD_WAIT_LIMIT, RD_WAIT_WORKER, RD_WA
 
 struct rd_meter {
   uint64_t bytes;
-  uint64_t wire_bytes; // of the hop's connections, see rd_connection_wire_bytes()
+  uint64_t wire_bytes;     // of the hop's connections, see rd_connection_wire_bytes()
   struct rd_limits limits; // of the hop's connections
   uint32_t rtt_us;
   int64_t waited_ns[RD_WAIT_OUTPUT + 1];

@@ -16,7 +16,7 @@
 // In bytes of the kernel's memory. A size that is set counts twice, because the kernel adds as much for its own use.
 static struct {
   int64_t set_max;   // net.core.wmem_max
-  int64_t grown_max; // net.ipv4.tcp_wmem: how far the kernel grows a buffer whose size nobody set
+  int64_t grown_max; // net.ipv4.tcp_wmem: how far the kernel grows a buffer whose size was not set
 } send_buffer;
 
 void rd_tcp_read_socket_limits(void) {
