@@ -35,6 +35,9 @@ describe('the front of rdssh', () => {
     '-G h1',
     '-V',
     '-O check h1',
+    '-o RequestTTY=force h1 ls',
+    'h1 -oVisualHostKey=yes ls',
+    '-E /nowhere/log h1 ls',
     '-!',
   ])
     it(`leaves to ssh, word by word: ${line}`, () =>
@@ -44,11 +47,12 @@ describe('the front of rdssh', () => {
     expect(become(directory, ['--persist=0', '-tt', 'h1', 'ls'])).to.deep.equal(['ssh', '-tt', 'h1', 'ls']));
 
   it('joins no words: words, bytes and empty words arrive', () => {
-    const words = become(directory, ['-E', 'a log', '-n', 'h1', 'printf', '%s|', '', "it's", '*']);
+    const log = join(directory, 'a log');
+    const words = become(directory, ['-E', log, '-n', 'h1', 'printf', '%s|', '', "it's", '*']);
     expect(words.slice(words.indexOf('--'))).to.deep.equal([
       '--',
       'command',
-      'a log',
+      log,
       'h1',
       'printf',
       '%s|',

@@ -46,6 +46,12 @@ const OPTIONS: readonly string[] = [
   $P -A $o h1 "ssh-add -l"; $P -a $o h1 "ssh-add -l"; kill $SSH_AGENT_PID`,
   '$P -s h1 nosuch; echo $?; $P -o RemoteCommand=hostname h1 echo hi; echo $?; echo hi | $P -o StdinNull=yes h1 cat',
   'for o in -p1 -px -oNoSuch=1 -oUserKnownHostsFile=/dev/null "-oHostKeyAlias=x -oStrictHostKeyChecking=yes"; do $P $o h1 true 2> err; echo $?; test -s err; done',
+  `printf 'Host h1\\n RequestTTY force\\n' | cat - $CONFIG > c; for o in -t -T; do $P -F c $o h1 tty < /dev/null 2> /dev/null; done
+  for o in SessionType=subsystem RemoteCommand=no RequestTTY=force; do $P -o $o h1 'tty > /dev/null; echo $?' < /dev/null 2> /dev/null; echo $?; done`,
+  `printf 'Host h1\\n ForkAfterAuthentication yes\\n' | cat - $CONFIG > c; $P -F c h1 "echo hi" < /dev/null > hi; until test -s hi; do sleep 0.1; done; cat hi`,
+  `printf 'Host h1\\n PermitLocalCommand yes\\n LocalCommand echo local\\n' | cat - $CONFIG > c; $P -F c h1 echo hi
+  $P -E /nowhere/log h1 true; echo $?; $P -e bad h1 true; echo $?; $P -F /nowhere h1 true; echo $?; $P -oNoSuch=1 h1 true; echo $?`,
+  '$P -o LocalForward="$PWD/socket /nowhere" h1 "test -S $PWD/socket && echo listens"',
   '$P nosuchhost true 2> err; echo $?; grep -c . err',
   'mkfifo in; exec 3<> in; $P h1 "echo started; cat" < in > out & until test -s out; do sleep 0.1; done; kill $!; wait $!; echo $?',
 ];
@@ -85,7 +91,7 @@ function tests(lab: Lab, lines: readonly string[]): void {
     it(line.replaceAll('\n', '; '), async function () {
       needsTool(this, ...SHELLS, 'git-shell');
       const run = async (program: string) => {
-        const env = { P: program, USER: userInfo().username };
+        const env = { P: program, USER: userInfo().username, CONFIG: join(lab.homes, 'ssh_config') };
         const { status, text, stderr } = await lab.sh(`rm -rf *; ${line}`, env);
         return { status, text, stderr };
       };

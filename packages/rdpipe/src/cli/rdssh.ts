@@ -8,6 +8,7 @@ import type { SectionValues, Settings } from '../model/settings.ts';
 import { parseSshArgv, type SshInvocation } from '../parse/argv.ts';
 import { bytesOf, decode, forMessage } from '../parse/binary-string.ts';
 import { keepPlainHost, plainHostFile } from '../session/openssh/plain-hosts.ts';
+import { locateSsh } from '../session/openssh/program.ts';
 import type { SshConfig } from '../session/settings.ts';
 import { failureText } from '../ui/terminal/failure.ts';
 import { openTerminal, type Terminal } from '../ui/terminal/terminal.ts';
@@ -69,7 +70,7 @@ async function readShown(
       report: asSsh,
       status: () => FAILED,
       instead(error) {
-        const ssh = leftToSsh(error, invocation, settings);
+        const ssh = leftToSsh(error, invocation, settings, config === undefined);
         if (ssh !== undefined && settings.verbosity > 0) terminal.write(failureText(error, undefined, 'rdssh'));
         if (ssh !== undefined && config !== undefined && isOfTheHost(error)) keepPlainHost(config);
         return ssh;
@@ -95,8 +96,16 @@ function isOfTheHost(error: unknown): boolean {
 }
 
 /** Forwards are not left to ssh: rdforward already holds the ports of -L. */
-function leftToSsh(error: unknown, { what, ...ssh }: Ssh, settings: Settings): Promise<number> | undefined {
-  if (what === 'forward' || !(error instanceof SessionError) || !LEFT_TO_SSH.has(error.code)) return undefined;
+function leftToSsh(
+  error: unknown,
+  { what, ...ssh }: Ssh,
+  settings: Settings,
+  hasNoConfig: boolean,
+): Promise<number> | undefined {
+  if (what === 'forward' || !(error instanceof SessionError)) return undefined;
+  // `ssh -G` rejects some configurations only because it has no command, and reports the other errors best.
+  const isRejected = hasNoConfig && error.code === 'unreachable' && locateSsh(settings.sshProgram) !== undefined;
+  if (!isRejected && !LEFT_TO_SSH.has(error.code)) return undefined;
   return runSshItself({ ...ssh, what }, settings);
 }
 
@@ -136,10 +145,12 @@ exit 127`;
 
 /** @throws SessionError if the host's configuration requires something that only ssh does. */
 function checkConfig(config: SshConfig, { label }: HostRef, { DISPLAY = '' }: NodeJS.ProcessEnv): void {
+  const isUnused = (name: string) =>
+    (name === 'ForwardX11' && DISPLAY === '') || (name === 'PermitLocalCommand' && !config.has('localcommand'));
   const keyword = Object.keys(PLAIN).find(
-    (name) => !(PLAIN[name] ?? []).includes(config.get(name.toLowerCase())?.[0] ?? ''),
+    (name) => !isUnused(name) && !(PLAIN[name] ?? []).includes(config.get(name.toLowerCase())?.[0] ?? ''),
   );
-  if (keyword === undefined || (keyword === 'ForwardX11' && DISPLAY === '')) return;
+  if (keyword === undefined) return;
   throw new SessionError('no_shell', label, `only ssh supports ${keyword} in the configuration of ${label}`);
 }
 
@@ -152,6 +163,8 @@ const PLAIN: Readonly<Record<string, readonly string[]>> = {
   ForkAfterAuthentication: ['', 'no'],
   StdinNull: ['', 'no'],
   ForwardX11: ['', 'no'],
+  PermitLocalCommand: ['', 'no'],
+  VisualHostKey: ['', 'no'],
 };
 
 /** ssh prints nothing about a failed command, and exits with 255 if a signal ended the command or ssh itself. */

@@ -2,6 +2,7 @@
 #include "ssh/command_line.h"
 
 #include "base/memory.h"
+#include "ssh/keywords.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,10 @@
 // Options as OpenSSH 9.2 declares them to getopt(3). A command line with any other option is left to ssh.
 #define FLAGS "1246afgkntqsvxACKMNTVXYyG"
 #define WITH_VALUE "bceiIlmopBDEFJLOPQRSWw"
+
+// -T overrides RequestTTY of the configuration. So does a single -t, with which rdssh runs only commands without a
+// terminal.
+#define NO_TERMINAL "RequestTTY=no"
 
 enum order {
   FIRST_COUNTS, // ssh keeps the first value that it reads, of -o or of the equivalent option
@@ -66,6 +71,7 @@ static bool takes_host(struct parser *parser, const char *word);
 static bool take_uri(struct parser *parser, const char *rest);
 static enum rd_ssh_use use_of(struct parser *parser);
 static const char *reason_of_use(const struct parser *parser);
+static void leave_keywords(struct parser *parser);
 static bool leave(struct parser *parser, const char *reason);
 static bool leave_option(struct parser *parser, char letter);
 static void settle_options(struct parser *parser);
@@ -151,7 +157,8 @@ static void take_option(struct parser *parser, char letter, const char *value) {
   case 'E':
     parser->line->log_file = value;
     return;
-  case 'e': // there is no terminal to escape from
+  case 'e': // there is no terminal to escape from, but ssh reports a wrong character
+    if (!rd_ssh_is_escape(value)) leave_option(parser, letter);
     return;
   case 'L':
   case 'R':
@@ -172,9 +179,11 @@ static void take_flag(struct parser *parser, char letter) {
   switch (letter) {
   case 't':
     parser->terminal++;
+    append(&parser->last_counts, NO_TERMINAL);
     return;
   case 'T':
     parser->terminal = 0;
+    append(&parser->last_counts, NO_TERMINAL);
     return;
   case 'N':
     parser->no_command = true;
@@ -265,6 +274,7 @@ static enum rd_ssh_use use_of(struct parser *parser) {
   if (parser->line->use == RD_SSH_HELP) return RD_SSH_HELP;
   const char *reason = reason_of_use(parser);
   if (reason != NULL) leave(parser, reason);
+  if (!parser->no_command) leave_keywords(parser);
   if (parser->line->reason != NULL) return RD_SSH_ITSELF;
   return parser->no_command ? RD_SSH_FORWARDS : RD_SSH_COMMAND;
 }
@@ -282,6 +292,13 @@ static const char *reason_of_use(const struct parser *parser) {
   if (line->forwards.count > 0) return "only ssh supports -L and -R with a command";
   bool is_sftp = line->command.count == 1 && strcmp(line->command.items[0], "sftp") == 0;
   return line->subsystem && !is_sftp ? "only ssh supports subsystems other than sftp" : NULL;
+}
+
+static void leave_keywords(struct parser *parser) {
+  for (size_t i = 0; i < parser->line->options.count; i++) {
+    const char *keyword = rd_ssh_keyword_for_ssh(parser->line->options.items[i]);
+    if (keyword != NULL) leave(parser, joined(parser, "only ssh supports ", keyword, strlen(keyword)));
+  }
 }
 
 // Keeps the first reason. Returns false.

@@ -29,6 +29,7 @@ static bool become(int argc, char **argv, struct rd_error *error);
 static bool become_child(char **command, struct rd_error *error);
 static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, int argc, char **argv,
                        struct rd_error *error);
+static bool can_log(const struct rd_ssh_command_line *line);
 static void say_reason(const struct rd_ssh_command_line *line);
 static bool become_ours(const struct rd_ssh_command_line *line, const struct rd_ssh_forward_settings *settings,
                         const char *rdpipe, const char *ssh, struct rd_error *error);
@@ -67,6 +68,10 @@ static bool become(int argc, char **argv, struct rd_error *error) {
   const char *ssh = line.ssh_program != NULL ? line.ssh_program : rd_find_ssh(found, sizeof found);
   struct rd_ssh_forward_settings settings;
   read_forward_settings(&line, ssh, &settings);
+  if (line.use == RD_SSH_COMMAND && !can_log(&line)) {
+    line.use = RD_SSH_ITSELF;
+    line.reason = "the file of -E cannot be opened";
+  }
   bool became = line.use == RD_SSH_ITSELF || settings.for_ssh ? become_ssh(&line, ssh, argc - 2, argv + 2, error)
                                                               : become_ours(&line, &settings, rdpipe, ssh, error);
   rd_ssh_forward_settings_destroy(&settings);
@@ -95,6 +100,12 @@ static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, 
   for (int i = 0; i < argc; i++)
     if (!is_own(line, argv[i])) add(&words, argv[i]);
   return execute(&words, ssh, error);
+}
+
+static bool can_log(const struct rd_ssh_command_line *line) {
+  if (line->log_file == NULL) return true;
+  FILE *log = fopen(line->log_file, "ae");
+  return log != NULL && fclose(log) == 0;
 }
 
 // ssh writes its own messages to the same place.

@@ -22,7 +22,9 @@ export interface PersistentConnection {
  */
 export function persistentControlPath({ target, ssh, options, via }: PersistentConnection): string | undefined {
   const { destination, identity, config } = target;
-  const all = JSON.stringify([ssh.path, destination, identity, [...config], options, via]);
+  // No connection has a terminal: with and without -T, rdssh uses the same one.
+  const settings = [...config].filter(([keyword]) => keyword !== 'requesttty');
+  const all = JSON.stringify([ssh.path, destination, identity, settings, options, via]);
   // Completion, which does not know the rest, finds the connection by the host as the user wrote it.
   const name = `${digest(destination.label).slice(0, 8)}${digest(all).slice(0, 16)}`;
   return privatePath(name);
