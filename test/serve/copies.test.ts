@@ -18,7 +18,8 @@ import { enter, file } from '../support/compare.ts';
 import { eventsOf, useCopyPlace } from '../support/copy-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeHostile } from '../support/hostile-tree.ts';
-import { succeeds } from '../support/run-program.ts';
+import { BIN } from '../support/programs.ts';
+import { runProgram, succeeds } from '../support/run-program.ts';
 import { LEAVE } from '../support/tree-stream.ts';
 
 const BIG_BYTES = 20_000_000;
@@ -133,6 +134,22 @@ describe('a serving receiver', () => {
       await eventually(() => expect(server.stderr()).to.include(`: refused to ${what} ${path}: ${words}\n`));
     });
 
+  it('shows a client that may only write nothing of what is there', async () => {
+    mkdirSync(place.served, { recursive: true });
+    writeFileSync(join(place.served, 'hidden name'), 'there');
+    const server = await place.serve('--write-only');
+    for (const options of ['-rn', '-rc', '-rnc', '-r --delete', '-rn --delete', '-rv --delete']) {
+      const { status, stderr, stdout } = await place.rdcp(...options.split(' '), 'tree/', server.url(''));
+      expect(status, options).to.equal(125);
+      expect(stderr, options).to.match(
+        /the server refuses this: (-n|--checksum|--delete) .*, and this key may not read/,
+      );
+      expect(stderr + stdout, options).to.not.include('hidden');
+    }
+    expect(readFileSync(join(place.served, 'hidden name'), 'utf8')).to.equal('there');
+    expect(await place.rdcp('-r', 'tree/', server.url(''))).to.include({ status: 0 });
+  });
+
   it('leaves owners, set-user-id bits and everything outside its directory unchanged', async () => {
     const server = await place.serve();
     expect(await place.rdcp('-a', 'tree/setuid', server.url('setuid'))).to.include({ status: 0 });
@@ -183,6 +200,21 @@ describe('a serving receiver', () => {
       expect(stderr).to.match(pattern);
     }
   });
+
+  for (const [what, text, reason] of [
+    ['blanks', ' '.repeat(40), /the key consists of blanks/],
+    ['a NUL byte', 'a key that is long enough\0', /it contains a NUL byte/],
+  ] as const)
+    it(`does not start with a key of ${what}, and rdcp does not use it`, async () => {
+      const file = place.write('bad key', text);
+      const words = ['--serve', place.served, '--port', '0', '--keyfile', file];
+      const server = runProgram(join(BIN, 'rdrecv'), words);
+      expect(server).to.include({ status: 2, stdout: '' });
+      expect(server.stderr).to.match(reason);
+      const { status, stderr } = await place.rdcp('--keyfile', file, 'tree/file', 'rd://localhost:1/x');
+      expect(status).to.equal(2);
+      expect(stderr).to.include('must hold one line, the key');
+    });
 
   it('does not start with a key file that others may read', async () => {
     const failure = await place.serve('--keyfile', place.write('loose', '0'.repeat(64), 0o640)).catch(String);

@@ -2,7 +2,7 @@
 // The life of a serving receiver: limits, reloaded keys, signals, memory, the end after SIGKILL.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { allGone, eventsOf, useCopyPlace } from '../support/copy-server.ts';
+import { allGone, eventsOf, Talker, useCopyPlace } from '../support/copy-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { childrenOf, signalProcess } from '../support/processes.ts';
 
@@ -33,6 +33,27 @@ describe('the life of a serving receiver', () => {
     first?.socket.destroy();
     await eventually(() => expect(server.stderr()).to.include('ended without a copy'));
     expect(await place.rdcp('tree/file', server.url('x'))).to.include({ status: 0 });
+  });
+
+  it('keeps a quarter of its places for other addresses than one', async () => {
+    const server = await place.serve('--max-clients', '4');
+    for (let i = 0; i < 3; i++) await place.client(server);
+    const { status, stderr } = await place.rdcp('tree/file', server.url('x'));
+    expect(status).to.equal(125);
+    expect(stderr).to.include(': the server is full for this address: 3 sessions\n');
+    await place.client(server, place.key, 'default', '127.0.0.2');
+  });
+
+  it('keeps a quarter of its places for other clients than one, if it has several', async () => {
+    const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const client = { a: { key: a.toString('hex') }, b: { key: b.toString('hex') } };
+    const config = place.write('two.json', JSON.stringify({ client }));
+    const server = await place.serve('--config', config, '--max-clients', '4');
+    for (let i = 1; i <= 3; i++) await place.client(server, a, 'a', `127.0.0.${i}`);
+    const fourth = new Talker(server.port, a, 'a', '127.0.0.4');
+    place.keep(fourth.socket);
+    expect(await fourth.line()).to.include('the server is full for this client: 3 sessions');
+    await place.client(server, b, 'b', '127.0.0.5');
   });
 
   it('reads its keys again on HUP, and keeps the old ones if the new are invalid', async () => {

@@ -85,6 +85,18 @@ describe('an unauthenticated peer of a serving receiver', () => {
     expect(lines).to.be.below(sockets.length / 2);
   });
 
+  it('drives out those of its own address, not one of another that takes longer', async () => {
+    const server = await place.serve();
+    const distant = place.keep(connectTcp({ port: server.port, host: '127.0.0.1', localAddress: '127.0.0.2' }));
+    await once(distant, 'connect');
+    await eventually(() => expect(childrenOf(server.pid)).to.have.length(1));
+    const flood = Array.from({ length: STRANGERS_MAX + 1 }, () => place.keep(connectTcp(server.port, '127.0.0.1')));
+    await Promise.race(flood.map((socket) => closing(socket.resume())));
+    await eventually(() => expect(server.stderr()).to.include('too many at once'));
+    expect(server.stderr()).to.not.include('127.0.0.2');
+    expect(distant.readyState).to.equal('open');
+  });
+
   it('does not disturb a running session or new clients, with 500 others', async () => {
     const server = await place.serve();
     const copy = place.rdcp('--limit', '20M', 'big', server.url('flooded'));

@@ -80,9 +80,9 @@ export class CopyPlace {
    * Connects an authenticated client and reads the first line. Like rdcp, it retries if the server drops it: on a
    * slow machine a handshake may exceed its time limit.
    */
-  async client(server: CopyServer, key = this.key, name = 'default'): Promise<Talker> {
+  async client(server: CopyServer, key = this.key, name = 'default', from = '127.0.0.1'): Promise<Talker> {
     for (let attempt = 1; ; attempt++) {
-      const talker = new Talker(server.port, key, name);
+      const talker = new Talker(server.port, key, name, from);
       this.#sockets.add(talker.socket);
       try {
         await talker.line();
@@ -139,9 +139,10 @@ export class Talker {
   #text = '';
   #failure: Error | undefined;
 
-  constructor(port: number, key: Buffer, name: string) {
+  /** `from`: the address of this end. */
+  constructor(port: number, key: Buffer, name: string, from = '127.0.0.1') {
     const psk = createHmac('sha256', key).update('rdpipe-serve/1').digest();
-    this.tcp = connectTcp(port, '127.0.0.1');
+    this.tcp = connectTcp({ port, host: '127.0.0.1', localAddress: from });
     this.socket = connect({
       socket: this.tcp,
       minVersion: 'TLSv1.3',

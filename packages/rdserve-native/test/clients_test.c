@@ -56,6 +56,7 @@ static void test_key_files(void) {
       {"short\n", 0600, "can be guessed"},
       {"", 0600, "can be guessed"},
       {HEX "\n" HEX "\n", 0600, "one line"},
+      {"                    \n", 0600, "blanks"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct rd_clients *clients = load(write_file(0, "key", cases[i].text, cases[i].mode), NULL, RD_RIGHTS_READ);

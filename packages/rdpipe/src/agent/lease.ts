@@ -17,11 +17,14 @@ interface LeaseActions {
   expire(): void;
 }
 
+/** A server allows leases of at most an hour. */
+const PING_MAX_MS = 600_000;
+
 /** Starts the pings. Calls `expire` after `ms` without a message, once `prepare` was sent. */
 export function watchLease(ms: number, { ping, expire }: LeaseActions): Lease {
   let expired = false;
   let silence: NodeJS.Timeout | undefined;
-  const pings = setInterval(ping, ms / 4).unref();
+  const pings = setInterval(ping, Math.min(ms / 4, PING_MAX_MS)).unref();
   const watchSilence = () => {
     clearTimeout(silence);
     silence = setTimeout(() => {

@@ -51,7 +51,8 @@ async function readText(shown: string, file: FileHandle): Promise<string> {
 
 function oneLine(shown: string, text: string): string {
   const [, line] = /^([^\r\n\0]+)[\r\n]*$/.exec(text) ?? [];
-  if (line === undefined) throw new UsageError(`the key file ${shown} must hold one line, the key`);
+  if (line === undefined || line.trim() === '')
+    throw new UsageError(`the key file ${shown} must hold one line, the key`);
   return line;
 }
 

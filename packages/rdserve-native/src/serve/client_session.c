@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static pid_t start_relay(const struct rd_relay *relay);
 static _Noreturn void run_relay(const struct rd_relay *relay);
 static bool close_from(int first);
 static void describe(struct rd_client_session *connection, int socket_fd);
+static void read_network(const struct rd_socket_address *peer, unsigned char network[static RD_NETWORK_BYTES]);
 static void split(const char *text, char *host, char *port, size_t bytes);
 static void answer(const struct rd_client_session *connection, const struct rd_relay_message *message);
 
@@ -129,11 +131,25 @@ static void describe(struct rd_client_session *connection, int socket_fd) {
   getpeername(socket_fd, (struct sockaddr *)&peer.address, &peer.bytes);
   getsockname(socket_fd, (struct sockaddr *)&own.address, &own.bytes);
   rd_socket_address_text(&peer, connection->peer);
+  read_network(&peer, connection->network);
   rd_socket_address_text(&own, own_text);
   split(connection->peer, host, port, sizeof host);
   split(own_text, own_host, own_port, sizeof own_host);
   snprintf(connection->ssh_connection, sizeof connection->ssh_connection, "%s %s %s %s", host, port, own_host,
            own_port);
+}
+
+// One host may have all addresses of an IPv6 network of 64 bits. An IPv4 address is that of a socket for both families.
+static void read_network(const struct rd_socket_address *peer, unsigned char network[static RD_NETWORK_BYTES]) {
+  const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)&peer->address;
+  const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)&peer->address;
+  memset(network, 0, RD_NETWORK_BYTES);
+  if (peer->address.ss_family == AF_INET)
+    memcpy(network, &ipv4->sin_addr, sizeof ipv4->sin_addr);
+  else if (peer->address.ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&ipv6->sin6_addr))
+    memcpy(network, &ipv6->sin6_addr.s6_addr[12], 4);
+  else if (peer->address.ss_family == AF_INET6)
+    memcpy(network, &ipv6->sin6_addr, RD_NETWORK_BYTES);
 }
 
 // Splits "[::1]:40000" or "10.0.0.1:40000".

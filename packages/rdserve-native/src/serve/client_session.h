@@ -8,6 +8,8 @@
 
 #include <sys/types.h>
 
+#define RD_NETWORK_BYTES 8u
+
 struct rd_client_session {
   struct rd_client_session *next;
   pid_t relay, agent; // 0: none, or already reaped
@@ -19,6 +21,7 @@ struct rd_client_session {
   bool is_ending;  // the relay was killed
   char name[RD_CLIENT_NAME_BYTES];
   char peer[RD_SOCKET_ADDRESS_TEXT_BYTES];
+  unsigned char network[RD_NETWORK_BYTES]; // of the peer: an IPv4 address, or the first 64 bits of an IPv6 address
   char ssh_connection[2 * RD_SOCKET_ADDRESS_TEXT_BYTES];
   enum rd_rights direction;
   char path[512];

@@ -164,7 +164,7 @@ static bool take_key_file(struct loading *loading, char *path, struct rd_error *
   struct rd_error reason;
   char *text = rd_private_file_read(path, KEY_MAX_BYTES, &bytes, error);
   if (text == NULL) return false;
-  bool taken = take_key(loading, text, &reason);
+  bool taken = strlen(text) == bytes ? take_key(loading, text, &reason) : refuse(&reason, "it contains a NUL byte");
   rd_private_file_free(text, bytes);
   if (!taken) rd_error_set(error, reason.code, "%.200s: %.200s", path, reason.message);
   return taken;
@@ -177,6 +177,7 @@ static bool take_key(struct loading *loading, char *text, struct rd_error *error
   if (text[length + strspn(text + length, "\r\n")] != '\0') return refuse(error, "a key must be one line");
   text[length] = '\0';
   if (length < KEY_MIN_CHARACTERS) return refuse(error, "a key of fewer than 16 characters can be guessed");
+  if (strspn(text, " \t") == length) return refuse(error, "the key consists of blanks");
   unsigned mistyped = rd_key_words_mistyped(text);
   if (mistyped > 0) {
     rd_error_set(error, RD_CODE_USAGE, "word %u of the key is mistyped", mistyped);

@@ -22,6 +22,7 @@
 
 #define STRANGERS_MAX 64u
 #define HANDSHAKE_MS 5000
+#define SHARE_KEPT 4u // one of so many places is for others
 #define ACCEPTS_AT_A_TIME 16
 #define STRANGER_LINE_MS 1000
 #define FIXED_FDS 2 // polled in addition to the connections
@@ -55,6 +56,9 @@ static void take_messages(struct server *server, struct rd_client_session *conne
 static void take_message(struct server *server, struct rd_client_session *connection,
                          const struct rd_relay_message *message);
 static void admit(struct server *server, struct rd_client_session *connection, const char *name);
+static bool has_its_share(const struct server *server, const struct rd_client_session *connection, char *reason,
+                          size_t reason_bytes);
+static bool is_of_network(const struct rd_client_session *one, const struct rd_client_session *other);
 static void refuse(struct server *server, struct rd_client_session *connection, const char *reason);
 static void take_signals(struct server *server);
 static void reload(struct server *server);
@@ -63,7 +67,10 @@ static void end_sessions(struct server *server);
 static void reap(struct server *server);
 static void remove_ended(struct server *server);
 static void keep_time(struct server *server);
-static void evict_strangers(struct server *server, int64_t now_ms);
+static void evict_late_strangers(struct server *server, int64_t now_ms);
+static void evict_one_stranger(struct server *server);
+static void evict(struct server *server, struct rd_client_session *connection, const char *reason);
+static bool is_stranger(const struct rd_client_session *connection);
 static void note_stranger(struct server *server, const struct rd_client_session *connection, const char *reason);
 static size_t count_connections(const struct server *server, bool sessions);
 
@@ -144,10 +151,10 @@ static void accept_clients(struct server *server) {
   }
 }
 
-// Adds a connection; if there are too many unauthenticated ones, the oldest of these is evicted.
+// Adds a connection; if there are too many unauthenticated ones, one of these is evicted.
 static void add_connection(struct server *server, int socket_fd) {
   struct rd_error error;
-  if (count_connections(server, false) >= STRANGERS_MAX) evict_strangers(server, INT64_MAX);
+  if (count_connections(server, false) >= STRANGERS_MAX) evict_one_stranger(server);
   struct rd_client_session *connection = rd_client_session_create(socket_fd, server->clients, &error);
   if (connection == NULL) {
     rd_serve_log_failure(&server->report, error.message);
@@ -208,7 +215,7 @@ static void take_message(struct server *server, struct rd_client_session *connec
 
 static void admit(struct server *server, struct rd_client_session *connection, const char *name) {
   struct rd_error error;
-  char reason[64];
+  char reason[96];
   const struct rd_client_grant *place = rd_clients_place(server->clients, name);
   snprintf(connection->name, sizeof connection->name, "%.64s", place != NULL ? name : "");
   snprintf(reason, sizeof reason, "the server is full: %u clients", server->options->most_clients);
@@ -218,8 +225,33 @@ static void admit(struct server *server, struct rd_client_session *connection, c
     refuse(server, connection, "the server is shutting down");
   else if (count_connections(server, true) >= server->options->most_clients)
     refuse(server, connection, reason);
+  else if (has_its_share(server, connection, reason, sizeof reason))
+    refuse(server, connection, reason);
   else if (!rd_client_session_admit(connection, server->options, place, &error))
     refuse(server, connection, error.message);
+}
+
+// Keeps a quarter of the places for others than one client, if there are several, and for others than one address.
+static bool has_its_share(const struct server *server, const struct rd_client_session *connection, char *reason,
+                          size_t reason_bytes) {
+  unsigned of_client = 0, of_network = 0, most = server->options->most_clients;
+  unsigned share = most - most / SHARE_KEPT;
+  for (const struct rd_client_session *one = server->connections; one != NULL; one = one->next) {
+    if (!one->is_session) continue;
+    if (strcmp(one->name, connection->name) == 0) of_client++;
+    if (is_of_network(one, connection)) of_network++;
+  }
+  if (server->clients->count > 1 && of_client >= share)
+    snprintf(reason, reason_bytes, "the server is full for this client: %u sessions", of_client);
+  else if (of_network >= share)
+    snprintf(reason, reason_bytes, "the server is full for this address: %u sessions", of_network);
+  else
+    return false;
+  return true;
+}
+
+static bool is_of_network(const struct rd_client_session *one, const struct rd_client_session *other) {
+  return memcmp(one->network, other->network, sizeof one->network) == 0;
 }
 
 static void refuse(struct server *server, struct rd_client_session *connection, const char *reason) {
@@ -301,7 +333,7 @@ static void remove_ended(struct server *server) {
 
 static void keep_time(struct server *server) {
   int64_t now_ms = rd_now_ms();
-  evict_strangers(server, now_ms);
+  evict_late_strangers(server, now_ms);
   if (server->end_ms > 0 && now_ms >= server->end_ms) end_sessions(server);
   if (server->strangers > 0 && now_ms >= server->strangers_ms) {
     rd_serve_log_strangers(&server->report, server->strangers, server->stranger, server->stranger_reason);
@@ -316,15 +348,36 @@ static void keep_time(struct server *server) {
   server->step_ms += RD_AVERAGES_STEP_MS;
 }
 
-// Evicts the unauthenticated connections whose time is over; with INT64_MAX the oldest one.
-static void evict_strangers(struct server *server, int64_t now_ms) {
+// Evicts the unauthenticated connections whose time is over.
+static void evict_late_strangers(struct server *server, int64_t now_ms) {
+  for (struct rd_client_session *one = server->connections; one != NULL; one = one->next)
+    if (is_stranger(one) && now_ms - HANDSHAKE_MS >= one->began_ms) evict(server, one, "no handshake within 5 s");
+}
+
+// Evicts the oldest unauthenticated connection of the network that has most of them: one network cannot drive out the
+// clients of others, whose handshakes may take longer.
+static void evict_one_stranger(struct server *server) {
+  struct rd_client_session *chosen = NULL;
+  unsigned most = 0;
   for (struct rd_client_session *one = server->connections; one != NULL; one = one->next) {
-    if (one->is_session || one->is_ending || one->name[0] != '\0') continue;
-    if (now_ms - HANDSHAKE_MS < one->began_ms) continue;
-    note_stranger(server, one, now_ms == INT64_MAX ? "too many at once" : "no handshake within 5 s");
-    rd_client_session_end(one);
-    if (now_ms == INT64_MAX) return;
+    unsigned alike = 0;
+    if (!is_stranger(one)) continue;
+    for (const struct rd_client_session *other = one; other != NULL; other = other->next)
+      if (is_stranger(other) && is_of_network(other, one)) alike++;
+    if (alike <= most) continue;
+    most = alike;
+    chosen = one;
   }
+  if (chosen != NULL) evict(server, chosen, "too many at once");
+}
+
+static void evict(struct server *server, struct rd_client_session *connection, const char *reason) {
+  note_stranger(server, connection, reason);
+  rd_client_session_end(connection);
+}
+
+static bool is_stranger(const struct rd_client_session *connection) {
+  return !connection->is_session && !connection->is_ending && connection->name[0] == '\0';
 }
 
 static void note_stranger(struct server *server, const struct rd_client_session *connection, const char *reason) {

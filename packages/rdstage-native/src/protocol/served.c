@@ -11,8 +11,10 @@
 #define STAGES_MAX 8u
 #define LINKS_MAX 16u
 #define BUFFER_MAX_BYTES (64 << 20)
+#define LEASE_MAX_MS (3600 * 1000)
 
 static bool allows_stage(const struct rd_served *served, const struct rd_stage_spec *stage, struct rd_error *error);
+static bool reveals_nothing(const json_t *settings, struct rd_error *error);
 static void bound_hop(const struct rd_served *served, json_t *open);
 static bool read_port(const char *text, const char *end, uint16_t *port);
 static bool refuse(struct rd_error *error, const char *reason);
@@ -35,6 +37,7 @@ bool rd_served_allows(const struct rd_served *served, struct rd_prepare_spec *pr
     if (!allows_stage(served, &prepare->stages[i], error)) return false;
   for (size_t i = 0; i < prepare->link_count; i++)
     if (prepare->links[i].open != NULL) bound_hop(served, prepare->links[i].open);
+  if (prepare->lease_ms > LEASE_MAX_MS) prepare->lease_ms = LEASE_MAX_MS;
   return true;
 }
 
@@ -59,7 +62,19 @@ static bool allows_stage(const struct rd_served *served, const struct rd_stage_s
   if (needed == RD_RIGHTS_NONE) return refuse(error, "unknown kind of copy");
   unsigned lacks = needed & ~(unsigned)served->rights;
   if (lacks & RD_RIGHTS_READ) return refuse(error, "this key may not read here");
-  return lacks == 0 || refuse(error, "this key may not write here");
+  if (lacks != 0) return refuse(error, "this key may not write here");
+  return (served->rights & RD_RIGHTS_READ) != 0 || reveals_nothing(stage->settings, error);
+}
+
+// A key that may only write must not learn what is here: names from a plan or from removals, contents from comparisons.
+static bool reveals_nothing(const json_t *settings, struct rd_error *error) {
+  const char *plan = json_string_value(json_object_get(settings, "plan"));
+  if (plan != NULL && strcmp(plan, "none") != 0)
+    return refuse(error, "-n shows what is here, and this key may not read");
+  if (json_is_true(json_object_get(settings, "checksum")))
+    return refuse(error, "--checksum compares what is here, and this key may not read");
+  return !json_is_true(json_object_get(settings, "remove")) ||
+         refuse(error, "--delete names what is here, and this key may not read");
 }
 
 // rdsend and rdrecv refuse a value of another type.

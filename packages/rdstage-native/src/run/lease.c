@@ -12,19 +12,23 @@ static void emit_guardian(const struct rd_lease *lease);
 static int64_t heartbeat_ms(const struct rd_lease *lease);
 
 void rd_lease_start(struct rd_lease *lease, struct rd_agent *agent, void (*expired)(void *context), void *context) {
+  bool is_served = rd_served_is(&agent->served);
   *lease = (struct rd_lease){.agent = agent, .expired = expired, .context = context};
-  rd_lease_set(lease, RD_LEASE_AT_FIRST_MS);
+  rd_lease_set(lease, is_served ? RD_LEASE_SERVED_AT_FIRST_MS : RD_LEASE_AT_FIRST_MS);
+  lease->is_fixed = is_served;
 }
 
 void rd_lease_set(struct rd_lease *lease, int64_t lease_ms) {
   lease->lease_ms = lease_ms;
+  lease->is_fixed = false;
   emit_guardian(lease); // now: otherwise the guardian would keep waiting for the previous lease
   rd_lease_renew(lease);
   rd_loop_timer(lease->agent->loop, &lease->heartbeat, heartbeat_ms(lease), on_heartbeat, lease);
 }
 
 void rd_lease_renew(struct rd_lease *lease) {
-  if (!lease->agent->suspended) rd_loop_timer(lease->agent->loop, &lease->expiry, lease->lease_ms, on_expiry, lease);
+  if (lease->agent->suspended || lease->is_fixed) return;
+  rd_loop_timer(lease->agent->loop, &lease->expiry, lease->lease_ms, on_expiry, lease);
 }
 
 void rd_lease_suspend(struct rd_lease *lease) {
