@@ -241,7 +241,8 @@ class Agent {
         if (host === undefined) host = line;
         else if (line.startsWith('{"op"')) on.request(JSON.parse(line));
         else if (line.startsWith('echo ')) {
-          const answer = `${line.slice('echo '.length)}\n`;
+          // A shell removes the quotes.
+          const answer = `${line.slice('echo '.length).replaceAll("'", '')}\n`;
           on.login(() => socket.write(answer));
         } else if (line.startsWith('nonce=')) nonce = line.slice('nonce='.length);
         // The next to last line of the script.
