@@ -134,7 +134,7 @@ describe('a serving receiver', () => {
       await eventually(() => expect(server.stderr()).to.include(`: refused to ${what} ${path}: ${words}\n`));
     });
 
-  it('shows a client that may only write nothing of what is there', async () => {
+  it('refuses what would show a client that may only write what is there', async () => {
     mkdirSync(place.served, { recursive: true });
     writeFileSync(join(place.served, 'hidden name'), 'there');
     const server = await place.serve('--write-only');

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define HEAD "{\"op\":\"prepare\",\"segment\":1,\"lenient\":false,\"lease_ms\":1000,\"connect_timeout_ms\":1,"
+#define HEAD "{\"op\":\"prepare\",\"segment\":1,\"lenient\":false,\"lease_ms\":7200000,\"connect_timeout_ms\":1,"
 #define TREE(role) "{\"stage\":1,\"kind\":\"tree\",\"settings\":{\"role\":\"" role "\"},\"in\":0,\"out\":1}"
 #define COMMAND "{\"stage\":1,\"kind\":\"command\",\"command\":\"6c73\",\"shell\":\"sh\",\"ok\":[0],\"in\":0,\"out\":1}"
 #define HOP                                                                                                            \
@@ -45,7 +45,7 @@ static void test_rights(void) {
   }
 }
 
-static void test_hops_are_bounded(void) {
+static void test_amounts_are_bounded(void) {
   struct rd_served served = {.directory_fd = 3};
   struct rd_request request;
   static const char line[] = ONE(TREE("read"));
@@ -53,6 +53,7 @@ static void test_hops_are_bounded(void) {
   REQUIRE(rd_served_take_ports(&served, "4000-4010"));
   REQUIRE(rd_request_decode(line, strlen(line), &request, &error));
   CHECK(rd_served_allows(&served, request.prepare, &error));
+  CHECK(request.prepare->lease_ms == 3600 * 1000);
   const json_t *open = request.prepare->links[1].open;
   CHECK(json_integer_value(json_object_get(open, "buffer")) == 64 << 20);
   CHECK(json_integer_value(json_array_get(json_object_get(open, "ports"), 0)) == 4000);
@@ -78,7 +79,7 @@ static void test_options(void) {
 
 int main(void) {
   test_rights();
-  test_hops_are_bounded();
+  test_amounts_are_bounded();
   test_local_sockets();
   test_options();
   return test_end("served");

@@ -32,6 +32,7 @@ void rd_lease_renew(struct rd_lease *lease) {
 }
 
 void rd_lease_suspend(struct rd_lease *lease) {
+  if (lease->is_fixed) return;
   rd_loop_timer_stop(lease->agent->loop, &lease->expiry);
 }
 
