@@ -212,6 +212,19 @@ describe('the source of a copy', () => {
       expect((await scan({ sources: [`${at}/d/`], recursive: true })).failed).to.deep.equal([]);
     });
 
+    it('skips the target on the same host', async () => {
+      mkdirSync(`${at}/d/e`, { recursive: true });
+      const [name] = at.split('/').slice(-1);
+      const there = await scan({ sources: [at], target: `${at}/d/`, recursive: true });
+      expect(outline(there)).to.equal(`${name}/`);
+      expect(there.warnings).to.deep.equal(['DST was not copied, because it is inside SRC']);
+      expect(there.records.filter(({ type }) => type === 'leave').map(({ whole }) => whole)).to.deep.equal([0]);
+      const whole = await scan({ sources: [`${at}/`], target: at, recursive: true });
+      expect(outline(whole)).to.equal('/ d/ d/e/');
+      const itself = await scan({ sources: [at], target: at, recursive: true });
+      expect(itself.failed).to.deep.equal([`${at}: cannot be copied into itself`]);
+    });
+
     it('continues if a directory cannot be read', async function () {
       needsRoot(this);
       needsTool(this, 'setpriv');

@@ -74,6 +74,7 @@ function settingsOf(role: TreeRole, source: HostPaths, target: HostPaths, wants:
   return {
     ...treeSettings(role, wants),
     ...(uses.sources === 'none' ? {} : { sources }),
+    ...(role === 'scan' && isOnHost(target, source.host) ? { target: hexOf(target.paths[0]) } : {}),
     ...(uses.target ? { target: hexOf(target.paths[0]), link_dests: wants.linkDests.map(hexOfText) } : {}),
   };
 }
@@ -106,6 +107,10 @@ function sourceOf(path: string, { filesFrom }: CopyWants): string {
 
 function fromLastSlash(path: string): string {
   return path.slice(Math.max(0, path.lastIndexOf('/')));
+}
+
+function isOnHost(side: HostPaths, host: HostRef): boolean {
+  return hostsOf(side).some((one) => isSame(one, host));
 }
 
 function isSame(one: HostRef, other: HostRef): boolean {

@@ -8,6 +8,7 @@
 #include "entry/xattrs.h"
 #include "pattern/pattern.h"
 #include "report/events.h"
+#include "scan/destination.h"
 #include "scan/hard_links.h"
 #include "setup/settings.h"
 #include "stream/stream_writer.h"
@@ -22,6 +23,7 @@ struct rd_scan {
   struct rd_xattrs *xattrs;
   struct rd_owner_names *owners; // NULL if owners are not copied
   struct rd_hard_links *links;   // NULL if hard links are not kept
+  struct rd_destination destination;
   struct rd_tree_totals totals;
   uint32_t source;           // number of the current source
   uint64_t device;           // file system of that source

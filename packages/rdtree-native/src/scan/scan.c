@@ -37,6 +37,7 @@ static bool create(struct rd_scan *scan, int out_fd, struct rd_error *error) {
   scan->owners = settings->archive ? rd_owner_names_create() : NULL;
   scan->links = settings->archive ? rd_hard_links_create() : NULL;
   scan->path = rd_memory_new(RD_PATH_MAX_BYTES, 1);
+  rd_destination_find(&scan->destination, settings);
   scan->patterns = rd_patterns_create(settings, error);
   return scan->patterns != NULL;
 }
@@ -70,6 +71,8 @@ static bool send_source(struct rd_scan *scan, int in_fd, struct rd_error *error)
   scan->device = rd_device_of(&status);
   if (scan->settings->list != RD_LIST_NONE) return send_list(scan, name, &status, in_fd, error);
   if (!S_ISDIR(status.stx_mode)) return rd_send_plain(scan, name, &status, error);
+  if (own.count > 0 && rd_destination_is(&scan->destination, &status))
+    return rd_send_failed(scan, name, 0, "cannot be copied into itself", error);
   if (scan->settings->recursive) return rd_walk(scan, name, &status, error);
   return rd_send_failed(scan, name, 0, "is a directory (to copy it, use -r)", error);
 }

@@ -8,13 +8,9 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define RANK_BYTES 12u // "-" and the rank of one of several targets, after the name of the run
 
 // A directory that was entered. The names of its subdirectories wait in memory while one of them is walked, so they are
 // read in limited portions.
@@ -32,7 +28,6 @@ static bool enter(struct rd_scan *scan, const char *name, const struct statx *st
 static bool leave(struct rd_scan *scan, struct level **top, struct rd_error *error);
 static bool read_names(struct rd_scan *scan, struct level *level, struct rd_error *error);
 static bool is_target(struct rd_scan *scan);
-static bool has_journal(int fd, const char *run);
 static bool send_plain(struct rd_scan *scan, struct rd_names *names, struct rd_error *error);
 static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error *error);
 
@@ -126,27 +121,12 @@ static bool read_names(struct rd_scan *scan, struct level *level, struct rd_erro
   return is_right;
 }
 
-// Call after reading the names: this copy creates its journal before other entries, which would be copied without end.
+// Of a copy to this host under another name; the destination is else known before it is entered.
 static bool is_target(struct rd_scan *scan) {
-  const struct rd_tree_settings *settings = scan->settings;
   bool is_itself =
       rd_source_dirs_depth(scan->directories) == 1 && rd_source_dirs_source_name(scan->directories).count == 0;
   if (is_itself) return false; // source and target are the same directory
-  int fd = rd_source_dirs_fd(scan->directories);
-  if (settings->width == 0) return has_journal(fd, settings->run);
-  char run[sizeof settings->run + RANK_BYTES];
-  bool has_any = faccessat(fd, RD_JOURNAL_DIRECTORY, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-  for (unsigned rank = 0; has_any && rank < settings->width; rank++) {
-    snprintf(run, sizeof run, "%s-%u", settings->run, rank);
-    if (has_journal(fd, run)) return true;
-  }
-  return false;
-}
-
-static bool has_journal(int fd, const char *run) {
-  char journal[sizeof RD_JOURNAL_DIRECTORY + sizeof((struct rd_tree_settings *)0)->run + RANK_BYTES];
-  snprintf(journal, sizeof journal, "%s/%s", RD_JOURNAL_DIRECTORY, run);
-  return faccessat(fd, journal, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  return rd_destination_has_journal(&scan->destination, rd_source_dirs_fd(scan->directories));
 }
 
 static bool send_plain(struct rd_scan *scan, struct rd_names *names, struct rd_error *error) {
@@ -179,6 +159,11 @@ static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error
     return true;
   }
   if (!S_ISDIR(status.stx_mode)) return rd_send_plain(scan, name, &status, error);
+  if (rd_destination_is(&scan->destination, &status)) {
+    level->is_whole = false;
+    if (!scan->destination.is_new) rd_events_warning("DST was not copied, because it is inside SRC");
+    return true;
+  }
   if (!rd_name_is_valid(rd_bytes_of(name))) return rd_send_failed(scan, name, 0, "its name cannot be copied", error);
   return enter(scan, name, &status, top, error);
 }

@@ -32,7 +32,7 @@ struct rd_tree_settings {
   enum rd_tree_role role;
   char **sources; // paths of the source's host, as the user named them; compare, write: from the last slash
   size_t source_count;
-  char *target;           // compare, write, copy: a path of the target's host
+  char *target;           // compare, write, copy: a path of the target's host; scan: if it is on that of the source
   char **link_dests;      // likewise: --link-dest, relative to the target directory or absolute
   size_t link_dest_count; // at most RD_SETTINGS_LINK_DESTS_MAX
   enum rd_tree_list list; // only the paths of a list, below the only source
