@@ -84,7 +84,7 @@ describe('a pipeline of tree stages', () => {
       esac`);
     const { report, events } = await copy(['--agent', agent]);
     expect(readFileSync(join(directory, 'written'), 'utf8')).to.equal('tree compare read\n');
-    expect(report).to.include({ status: 23, cause: 'copy', message: '1 path was not copied' });
+    expect(report).to.include({ status: 23, cause: 'copy', message: '1 path failed' });
     expect(report.copy?.failures).to.deep.equal([{ path: '/d/no', message: 'permission denied', host: 'h1' }]);
     expect(report.stages.map(({ state }) => state)).to.deep.equal(PROGRAMS.map(() => 'succeeded'));
     expect(report.hops.map(({ from, to, result }) => [from, to, result])).to.deep.equal([

@@ -69,7 +69,7 @@ export interface HopReport extends Waits, Limits {
   readonly warnings: readonly string[];
 }
 
-/** A path that was not copied. */
+/** A path that was not copied or deleted. */
 export interface FailedPath {
   readonly path: string;
   readonly message: string;
@@ -119,7 +119,7 @@ export interface CopyReport {
   /** The hop that carried contents; null: both sides are on one host, or nothing was to be copied. */
   readonly link: number | null;
   readonly removed: number;
-  /** The number of paths that were not copied, and the first 100 of them. */
+  /** The number of paths that were not copied or deleted, and the first 100 of them. */
   readonly failed: number;
   readonly failures: readonly FailedPath[];
   /** Bytes of contents that were sent, and bytes left by an interrupted copy. */

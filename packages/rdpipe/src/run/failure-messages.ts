@@ -32,12 +32,12 @@ function inWords(named: readonly string[]): string {
 
 /** Returns undefined if no path of a copy failed, or the run is not a copy. */
 export function describeFailedPaths(state: RunState): string | undefined {
-  const { failed = 0, found: atSource = 0, hosts = [] } = copyReport(state) ?? {};
+  const { failed = 0, found = 0, hosts = [] } = copyReport(state) ?? {};
   if (failed === 0) return undefined;
-  const found = atSource * Math.max(1, hosts.length);
-  const of = found < failed ? '' : ` of ${grouped(found)}`;
-  const paths = Math.max(found, failed);
-  return `${grouped(failed)}${of} ${paths === 1 ? 'path' : 'paths'} ${failed === 1 ? 'was' : 'were'} not copied`;
+  // A path that cannot be read counts once for all hosts, one that cannot be written for each.
+  const total = hosts.length > 1 || found < failed ? undefined : found;
+  const of = total === undefined ? '' : ` of ${grouped(total)}`;
+  return `${grouped(failed)}${of} ${(total ?? failed) === 1 ? 'path' : 'paths'} failed`;
 }
 
 function grouped(number: number): string {

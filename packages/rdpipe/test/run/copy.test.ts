@@ -102,14 +102,14 @@ describe('a copy', () => {
       ...ended('s1', 3, {}),
     ]);
     expect(report).to.include({ status: 23, cause: 'copy', causeStage: null });
-    expect(report.message).to.equal('3 of 1,234 paths were not copied');
+    expect(report.message).to.equal('3 of 1,234 paths failed');
     expect(report.copy?.failures).to.deep.equal([
       { path: '/d/a', message: 'permission denied', host: 'h1' },
       { path: '/t/b', message: 'permission denied', host: 'h2' },
       { path: '/t/c', message: 'no space left on device', host: 'h2' },
     ]);
-    expect(hear([['s1', printed(3, failedPath('/d/a'))]]).report.message).to.equal('1 path was not copied');
-    expect(hear([FOUND, ['s1', printed(3, failedPath('/d/a'))]]).report.message).to.match(/^1 of 1,234 paths was /);
+    expect(hear([['s1', printed(3, failedPath('/d/a'))]]).report.message).to.equal('1 path failed');
+    expect(hear([FOUND, ['s1', printed(3, failedPath('/d/a'))]]).report.message).to.match(/^1 of 1,234 paths failed$/);
   });
 
   it('sends its settings in one request to each host, which is not too long', () => {
