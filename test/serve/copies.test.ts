@@ -37,11 +37,11 @@ describe('a serving receiver', () => {
     expect(await place.rdcp('-a', server.url('tree/'), 'back')).to.include({ status: 0 });
     expect(succeeds('diff', ['-r', '--no-dereference', place.path('tree'), place.path('back')])).to.equal(true);
     await eventually(() => expect(server.stderr().match(/complete/g)).to.have.length(2));
-    expect(server.stderr()).to.match(/default from 127\.0\.0\.1:\d+: began to write \.\n/);
+    expect(server.stderr()).to.match(/default from 127\.0\.0\.1:\d+: began writing \.\n/);
     expect(server.stderr()).to.match(
-      /ended to write \.: complete, received 19\.1 MiB, sent [\d.]+ (?:B|KiB) in [\d.]+ s\n/,
+      /writing \.: complete, received 19\.1 MiB, sent [\d.]+ (?:B|KiB) in [\d.]+ s\n/,
     );
-    expect(server.stderr()).to.match(/ended to read tree\/: complete, received [\d.]+ (?:B|KiB), sent 19\.1 MiB/);
+    expect(server.stderr()).to.match(/reading tree\/: complete, received [\d.]+ (?:B|KiB), sent 19\.1 MiB/);
   });
 
   it('links to an earlier copy below its directory, and to nothing else', async () => {

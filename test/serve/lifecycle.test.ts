@@ -63,7 +63,7 @@ describe('the life of a serving receiver', () => {
     const copy = (key: string) => place.rdcp('--keyfile', place.write('own', key), 'tree/file', server.url('x', 'a'));
     expect(await copy('the first key of several')).to.include({ status: 0 });
     const running = place.start('--keyfile', 'own', '--limit', '4M', 'big', server.url('big', 'a'));
-    await eventually(() => expect(server.stderr()).to.include('began to write big'));
+    await eventually(() => expect(server.stderr()).to.include('began writing big'));
     writeFileSync(file, 'the second key of them\n');
     signalProcess(server.pid, 'SIGHUP');
     await eventually(() => expect(server.stderr()).to.include('reloaded the keys of 1 client\n'));
@@ -86,7 +86,7 @@ describe('the life of a serving receiver', () => {
     // The client keeps its session open until this was checked; so does the copy, unless it finishes first.
     const { socket } = await place.client(server);
     const running = place.start('--limit', '4M', 'big', server.url('drained'));
-    await eventually(() => expect(server.stderr()).to.include('began to write'));
+    await eventually(() => expect(server.stderr()).to.include('began writing'));
     signalProcess(server.pid, 'SIGTERM');
     await eventually(() =>
       expect(server.stderr()).to.match(/accepting no more clients; (1 session is|2 sessions are) finishing/),
@@ -95,7 +95,7 @@ describe('the life of a serving receiver', () => {
     expect(await running.ended).to.include({ status: 0 });
     socket.end();
     expect(await server.ended).to.include({ status: 0 });
-    expect(server.stderr()).to.include('ended to write drained: complete');
+    expect(server.stderr()).to.include('writing drained: complete');
   });
 
   for (const [how, words] of [
@@ -105,7 +105,7 @@ describe('the life of a serving receiver', () => {
     it(`ends sessions by ${how}`, async () => {
       const server = await place.serve(...words);
       const running = place.start('--limit', '20k', 'big', server.url('cut'));
-      await eventually(() => expect(server.stderr()).to.include('began to write'));
+      await eventually(() => expect(server.stderr()).to.include('began writing'));
       const pids = childrenOf(server.pid);
       signalProcess(server.pid, 'SIGTERM');
       await eventually(() => expect(server.stderr()).to.include('accepting no more clients'));
@@ -113,13 +113,13 @@ describe('the life of a serving receiver', () => {
       expect(await server.ended).to.include({ status: 0 });
       await allGone(pids);
       expect((await running.ended).status).to.equal(125);
-      expect(server.stderr()).to.include('ended to write cut: ended early');
+      expect(server.stderr()).to.include('writing cut: ended early');
     });
 
   it('ends all of its sessions when it is killed', async () => {
     const server = await place.serve();
     const running = place.start('--limit', '20k', 'big', server.url('orphan'));
-    await eventually(() => expect(server.stderr()).to.include('began to write'));
+    await eventually(() => expect(server.stderr()).to.include('began writing'));
     const pids = childrenOf(server.pid).flatMap((pid) => [pid, ...childrenOf(pid)]);
     signalProcess(server.pid, 'SIGKILL');
     await allGone(pids);
