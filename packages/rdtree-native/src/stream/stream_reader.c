@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM_BYTES (128u << 10)
-#define ROOM_BYTES (2 * (RD_RECORD_HEAD_BYTES + RD_RECORD_MAX_BYTES)) // from the first record that is longer
+#define FIRST_ROOM_BYTES (128u << 10) // until the first record that is longer
+#define LARGE_BYTES (256u << 10)
+#define AHEAD_BYTES (4u << 10) // read after a large record, so that little is copied if its buffer is given away
 
 struct rd_stream_reader {
   int fd;
   enum rd_stream_phase phase;
   struct rd_stream_writer *output;
+  struct rd_buffers *buffers; // NULL: none is given away
   unsigned char *buffer;
   size_t room;
   size_t begin, end; // of what is not yet decoded
@@ -32,7 +34,9 @@ struct rd_stream_reader {
 
 static bool take(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
 static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error *error);
-static ssize_t read_more(struct rd_stream_reader *reader, struct rd_error *error);
+static void grow(struct rd_stream_reader *reader);
+static void free_buffer(struct rd_stream_reader *reader);
+static ssize_t read_more(struct rd_stream_reader *reader, size_t most, struct rd_error *error);
 static bool check_head(struct rd_stream_reader *reader, const struct rd_record *record, struct rd_error *error);
 static bool may_come(struct rd_stream_reader *reader, const struct rd_record *record);
 static bool has_decisions(const struct rd_stream_reader *reader);
@@ -54,8 +58,22 @@ struct rd_stream_reader *rd_stream_reader_create(int fd, enum rd_stream_phase ph
 
 void rd_stream_reader_destroy(struct rd_stream_reader *reader) {
   if (reader == NULL) return;
-  free(reader->buffer);
+  free_buffer(reader);
   free(reader);
+}
+
+void rd_stream_give_away(struct rd_stream_reader *reader, struct rd_buffers *buffers) {
+  reader->buffers = buffers;
+}
+
+unsigned char *rd_stream_keep(struct rd_stream_reader *reader) {
+  unsigned char *kept = reader->buffer;
+  if (reader->buffers == NULL || reader->room != RD_BUFFER_BYTES) return NULL;
+  reader->buffer = rd_buffers_take(reader->buffers);
+  reader->end -= reader->begin;
+  memcpy(reader->buffer, kept + reader->begin, reader->end);
+  reader->begin = 0;
+  return kept;
 }
 
 void rd_stream_expect_wants(struct rd_stream_reader *reader, unsigned width) {
@@ -87,7 +105,7 @@ bool rd_stream_has_begun(const struct rd_stream_reader *reader) {
 bool rd_stream_finish(struct rd_stream_reader *reader, struct rd_error *error) {
   size_t left = reader->end - reader->begin;
   if (left == 0) reader->begin = reader->end = 0;
-  ssize_t count = left > 0 ? (ssize_t)left : read_more(reader, error);
+  ssize_t count = left > 0 ? (ssize_t)left : read_more(reader, reader->room, error);
   if (count > 0)
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree is damaged: there are bytes after its end");
   return count == 0;
@@ -111,29 +129,44 @@ static bool take(struct rd_stream_reader *reader, struct rd_record *record, stru
 // Reads until there are `bytes` of them.
 static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error *error) {
   if (reader->begin == reader->end) reader->begin = reader->end = 0;
-  if (reader->room < bytes) {
-    reader->room = ROOM_BYTES;
-    reader->buffer = rd_memory_resize(reader->buffer, reader->room, 1);
-  }
+  if (reader->room < bytes) grow(reader);
   if (reader->room - reader->begin < bytes) {
     memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
     reader->end -= reader->begin;
     reader->begin = 0;
   }
-  while (reader->end - reader->begin < bytes) {
-    ssize_t count = read_more(reader, error);
-    if (count == 0) rd_error_set(error, RD_CODE_PEER_LOST, "the stream of the tree was cut off");
-    if (count <= 0) return false;
-    reader->end += (size_t)count;
+  for (size_t count; (count = reader->end - reader->begin) < bytes;) {
+    size_t room = reader->room - reader->end, most = bytes - count + AHEAD_BYTES;
+    bool is_limited = reader->buffers != NULL && bytes >= LARGE_BYTES && most < room;
+    ssize_t got = read_more(reader, is_limited ? most : room, error);
+    if (got == 0) rd_error_set(error, RD_CODE_PEER_LOST, "the stream of the tree was cut off");
+    if (got <= 0) return false;
+    reader->end += (size_t)got;
   }
   return true;
 }
 
-// Behind what is there; flushes the output before. Returns the number of bytes, 0 at the end of the input, or -1.
-static ssize_t read_more(struct rd_stream_reader *reader, struct rd_error *error) {
+static void grow(struct rd_stream_reader *reader) {
+  unsigned char *larger =
+      reader->buffers == NULL ? rd_memory_resize(NULL, RD_BUFFER_BYTES, 1) : rd_buffers_take(reader->buffers);
+  memcpy(larger, reader->buffer, reader->end);
+  free_buffer(reader);
+  reader->buffer = larger;
+  reader->room = RD_BUFFER_BYTES;
+}
+
+static void free_buffer(struct rd_stream_reader *reader) {
+  if (reader->buffers != NULL && reader->room == RD_BUFFER_BYTES)
+    rd_buffers_give(reader->buffers, reader->buffer);
+  else
+    free(reader->buffer);
+}
+
+// Appends at most `most` bytes; flushes the output before. Returns their number, 0 at the end of the input, or -1.
+static ssize_t read_more(struct rd_stream_reader *reader, size_t most, struct rd_error *error) {
   if (reader->output != NULL && !rd_stream_flush(reader->output, error)) return -1;
   for (;;) {
-    ssize_t count = rd_read_some(reader->fd, reader->buffer + reader->end, reader->room - reader->end);
+    ssize_t count = rd_read_some(reader->fd, reader->buffer + reader->end, most);
     if (count >= 0) return count;
     if (errno == EAGAIN && rd_wait_fd(reader->fd, POLLIN, -1) > 0) continue;
     rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read from the program before this one of the copy");

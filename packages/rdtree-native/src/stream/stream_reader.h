@@ -3,6 +3,7 @@
 #ifndef RD_TREE_STREAM_READER_H
 #define RD_TREE_STREAM_READER_H
 
+#include "stream/buffers.h"
 #include "stream/record.h"
 #include "stream/stream_writer.h"
 
@@ -12,6 +13,12 @@ struct rd_stream_reader; // opaque
 // of its input so far must not wait for the rest. Never NULL.
 struct rd_stream_reader *rd_stream_reader_create(int fd, enum rd_stream_phase phase, struct rd_stream_writer *output);
 void rd_stream_reader_destroy(struct rd_stream_reader *reader); // NULL-safe
+
+// Lets rd_stream_keep() give buffers away; `buffers` must outlive the reader. Call before the first record.
+void rd_stream_give_away(struct rd_stream_reader *reader, struct rd_buffers *buffers);
+// Gives away the buffer that has the last record, whose bytes stay valid until the caller gives it back to `buffers`.
+// Returns NULL if none is given away.
+unsigned char *rd_stream_keep(struct rd_stream_reader *reader);
 
 // WANTS may come, for so many targets.
 void rd_stream_expect_wants(struct rd_stream_reader *reader, unsigned width);

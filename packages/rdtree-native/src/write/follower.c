@@ -35,6 +35,7 @@ struct frame {
 struct rd_follower {
   struct rd_write *write;
   struct rd_later *later;
+  struct rd_stream_reader *reader;
   enum rd_target_mode place;
   char *as_name; // RD_PLACE_AS
   struct frame *frames;
@@ -63,10 +64,12 @@ static struct rd_entry map_owner(const struct rd_follower *follower, const struc
 static void note(struct rd_follower *follower, struct rd_directory *directory, const struct rd_entry *entry);
 static bool damaged(struct rd_error *error, const char *reason);
 
-struct rd_follower *rd_follower_create(struct rd_write *write, struct rd_later *later) {
+struct rd_follower *rd_follower_create(struct rd_write *write, struct rd_later *later,
+                                       struct rd_stream_reader *reader) {
   struct rd_follower *follower = rd_memory_new(1, sizeof *follower);
   follower->write = write;
   follower->later = later;
+  follower->reader = reader;
   if (write->settings->role == RD_TREE_COPY) follower->copier = rd_copier_create(write);
   return follower;
 }
@@ -106,7 +109,8 @@ bool rd_follower_take(struct rd_follower *follower, const struct rd_record *reco
   case RD_RECORD_LEAVE:
     return leave(follower, error);
   case RD_RECORD_DATA:
-    if (follower->file != NULL) rd_incoming_add(follower->file, record->data.offset, record->data.bytes);
+    if (follower->file != NULL)
+      rd_incoming_add(follower->file, record->data.offset, record->data.bytes, follower->reader);
     return true;
   case RD_RECORD_FILE_END:
     end_file(follower, &record->file_end);

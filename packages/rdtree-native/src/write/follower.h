@@ -3,6 +3,7 @@
 #ifndef RD_TREE_WRITE_FOLLOWER_H
 #define RD_TREE_WRITE_FOLLOWER_H
 
+#include "stream/stream_reader.h"
 #include "target/deferred.h"
 #include "target/directory.h"
 #include "target/journal.h"
@@ -16,8 +17,8 @@ struct rd_later {
 
 struct rd_follower; // opaque
 
-// Never NULL. `later` is the caller's, who destroys what it has.
-struct rd_follower *rd_follower_create(struct rd_write *write, struct rd_later *later);
+// Never NULL. `later` is the caller's, who destroys what it has. The records are those of `reader`.
+struct rd_follower *rd_follower_create(struct rd_write *write, struct rd_later *later, struct rd_stream_reader *reader);
 // Leaves the directories that are still open, and abandons the open file. NULL-safe.
 void rd_follower_destroy(struct rd_follower *follower);
 

@@ -9,8 +9,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define SMALL_MAX_BYTES (1u << 20) // of a file that one job writes whole
-#define PIECE_BYTES (256u << 10)   // in which a partial file is read
+#define SMALL_MAX_BYTES (1u << 20)  // of a file that one job writes whole
+#define PIECE_BYTES (256u << 10)    // in which a partial file is read
+#define KEPT_MIN_BYTES (512u << 10) // for less, a buffer of the reader is not kept, but copied
 #define WAIT_MS 1000
 
 // Bytes of a file that is written as they come.
@@ -19,7 +20,9 @@ struct chunk {
   struct rd_target_file *file;
   uint64_t offset;
   size_t count;
-  unsigned char bytes[];
+  const unsigned char *bytes;
+  unsigned char *buffer; // that they are in, of the reader; NULL: they are in `copy`
+  unsigned char copy[];
 };
 
 // A block that an interrupted copy left: read once more, since another run may have written to it.
@@ -38,7 +41,7 @@ static bool is_long_enough(int fd, uint64_t bytes);
 static void keep_digests(struct rd_target_file *file, const struct rd_blocks *blocks);
 static void find_published(struct rd_target_file *file);
 static void put_gathered(struct rd_target_file *file);
-static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes);
+static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes, unsigned char *buffer);
 static void gather(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes);
 static void write_small(struct rd_job *job);
 static void write_chunk(struct rd_job *job);
@@ -69,7 +72,8 @@ void rd_incoming_resume(struct rd_target_file *file, const struct rd_blocks *blo
   }
 }
 
-void rd_incoming_add(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes) {
+void rd_incoming_add(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes,
+                     struct rd_stream_reader *reader) {
   rd_write_count(file->write, &(struct rd_tree_totals){.sent_bytes = bytes.count});
   bool is_small = file->running == NULL && file->size <= SMALL_MAX_BYTES;
   if (is_small && file->data_bytes + bytes.count <= SMALL_MAX_BYTES) {
@@ -81,7 +85,8 @@ void rd_incoming_add(struct rd_target_file *file, uint64_t offset, struct rd_byt
       (void)rd_target_file_fail(file, errno, "cannot write");
     put_gathered(file);
   }
-  if (!atomic_load(&file->is_failed)) put_chunk(file, offset, bytes);
+  if (atomic_load(&file->is_failed)) return;
+  put_chunk(file, offset, bytes, bytes.count < KEPT_MIN_BYTES ? NULL : rd_stream_keep(reader));
 }
 
 void rd_incoming_restart(struct rd_target_file *file) {
@@ -171,18 +176,23 @@ static void put_gathered(struct rd_target_file *file) {
   forget(file);
   size_t at = 0;
   for (size_t i = 0; i < count; i++) {
-    put_chunk(file, ranges[i].offset, (struct rd_bytes){data + at, (size_t)ranges[i].count});
+    put_chunk(file, ranges[i].offset, (struct rd_bytes){data + at, (size_t)ranges[i].count}, NULL);
     at += (size_t)ranges[i].count;
   }
   free(ranges);
   free(data);
 }
 
-static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes) {
-  struct chunk *chunk = malloc(sizeof *chunk + bytes.count);
-  if (chunk == NULL) abort(); // see base/memory.h
-  *chunk = (struct chunk){{.run = write_chunk, .bytes = sizeof *chunk + bytes.count}, file, offset, bytes.count};
-  memcpy(chunk->bytes, bytes.at, bytes.count);
+static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes, unsigned char *buffer) {
+  size_t copied = buffer == NULL ? bytes.count : 0;
+  struct chunk *chunk = rd_memory_resize(NULL, sizeof *chunk + copied, 1);
+  *chunk = (struct chunk){{.run = write_chunk, .bytes = sizeof *chunk + bytes.count},
+                          file,
+                          offset,
+                          bytes.count,
+                          buffer == NULL ? chunk->copy : bytes.at,
+                          buffer};
+  if (buffer == NULL) memcpy(chunk->copy, bytes.at, bytes.count);
   rd_digest_update(file->running, bytes.at, bytes.count);
   if (file->write->settings->verify) rd_target_file_add_range(file, offset, bytes.count);
   file->end = offset + bytes.count;
@@ -229,6 +239,7 @@ static void write_chunk(struct rd_job *job) {
   bool is_wanted = !atomic_load(&file->write->is_stopped) || file->kind == RD_KIND_PARTIAL;
   if (!atomic_load(&file->is_failed) && is_wanted && !atomic_load(&file->write->is_disk_lost))
     (void)rd_target_file_write(file, chunk->offset, chunk->bytes, chunk->count);
+  if (chunk->buffer != NULL) rd_buffers_give(file->write->buffers, chunk->buffer);
   free(chunk);
   release(file);
 }

@@ -53,6 +53,7 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
   struct rd_stream_writer *results = settings->clean ? rd_stream_writer_create(out_fd, RD_STREAM_RESULTS) : NULL;
   rd_write_begin(&write, settings);
   rd_stop_signals_catch(in_fd);
+  write.buffers = rd_buffers_create();
   write.slowest = rd_slowest_create();
   write.owners = rd_owner_map_create();
   write.xattrs = rd_xattrs_create(settings);
@@ -86,6 +87,7 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
   rd_owner_map_destroy(write.owners);
   rd_patterns_destroy(write.patterns);
   rd_slowest_destroy(write.slowest);
+  rd_buffers_destroy(write.buffers);
   rd_write_end(&write);
   return is_done;
 }
@@ -94,8 +96,9 @@ static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struc
   enum rd_stream_phase phase = write->settings->role == RD_TREE_COPY ? RD_STREAM_DECISIONS : RD_STREAM_CONTENTS;
   struct following following = {.reader = rd_stream_reader_create(in_fd, phase, NULL),
                                 .request = rd_request_create(write->settings, error),
-                                .tally = rd_tally_create(write->settings->key),
-                                .follower = rd_follower_create(write, later)};
+                                .tally = rd_tally_create(write->settings->key)};
+  following.follower = rd_follower_create(write, later, following.reader);
+  rd_stream_give_away(following.reader, write->buffers);
   rd_stream_expect_wants(following.reader, write->settings->width);
   bool is_followed = following.request != NULL && follow(write, &following, error);
   if (!is_followed) {
