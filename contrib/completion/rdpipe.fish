@@ -56,6 +56,8 @@ complete -c rdcp -l exclude-from -r -F -d 'read patterns from a local FILE, one 
 complete -c rdcp -s c -l checksum -d 'compare files by digest, not by size and time'
 complete -c rdcp -s u -l update -d 'skip files that are newer in DST'
 complete -c rdcp -l verify -d 'read back the written files and compare them'
+complete -c rdcp -l sync -d 'end only when the copy is on disk'
+complete -c rdcp -l no-sync -d 'the opposite'
 complete -c rdcp -l partial -d 'resume partially copied files'
 complete -c rdcp -l no-partial -d 'the opposite'
 complete -c rdcp -l inplace -d 'overwrite existing files in place, not with new files'

@@ -34,6 +34,21 @@ describe('a copy onto a disk that fails', () => {
   describe('in', () => {
     for (const cell of sample(FAILING_CALLS, CELLS))
       it(`${nameOfCall(cell)}: the copy fails, and the next one is complete`, () => tryFailingCall(lab, program, cell));
+
+    for (const [call, names] of [
+      ['syncfs', ['a', 'b', 'below/c']],
+      ['fsync', []],
+    ] as const)
+      it(`each ${call} does not matter with --no-sync`, async () => {
+        makeSource(lab, names);
+        const target = join(lab.directory, 'target');
+        const { status, stderr } = await lab.sh(
+          `${program} ${call} 0 rdcp -a -v --no-sync h1:${sourceIn(lab)}/ ${target}`,
+        );
+        expect(status, stderr).to.equal(0);
+        expect(stderr).to.match(/^Copied \d files?, .*; not synced to disk$/m);
+        expectCopy(sourceIn(lab), target);
+      });
   });
 
   describe('whose cache has more than the disk', () => {

@@ -51,6 +51,7 @@
   FLAG(checksum, CHECKSUM) \
   FLAG(update, UPDATE) \
   FLAG(verify, VERIFY) \
+  FLAG(sync, SYNC) \
   FLAG(partial, PARTIAL) \
   FLAG(in_place, IN_PLACE) \
   FLAG(make_parents, MAKE_PARENTS) \

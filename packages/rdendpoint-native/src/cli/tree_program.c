@@ -90,8 +90,8 @@ static bool make_settings(struct rd_tree_program *program, const struct rd_optio
 static json_t *settings_of(const struct rd_options *options, const char *run) {
   const char *lines = options->quiet ? "quiet" : options->verbose ? "verbose" : "text";
   json_t *settings =
-      json_pack("{s:s,s:b,s:b,s:b,s:b,s:b,s:s}", "run", run, "alone", 1, "recursive", 1, "archive", 1, "acls",
-                options->acls, "xattrs", options->xattrs, "report", options->json ? "events" : lines);
+      json_pack("{s:s,s:b,s:b,s:b,s:b,s:b,s:b,s:s}", "run", run, "alone", 1, "sync", 1, "recursive", 1, "archive", 1,
+                "acls", options->acls, "xattrs", options->xattrs, "report", options->json ? "events" : lines);
   bool is_sender = options->role == RD_ROLE_SENDER;
   json_object_set_new(settings, "role", json_string(is_sender ? "send" : "write"));
   if (is_sender)

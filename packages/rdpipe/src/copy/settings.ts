@@ -73,6 +73,7 @@ export function checkTogether(options: Options, sources: number): void {
   if (options.removeMost !== undefined && options.remove !== true) throw new UsageError('--max-delete needs --delete');
   if (options.fromNul === true && options.filesFrom === undefined) throw new UsageError('--from0 needs --files-from');
   checkLinkDests(options);
+  checkSync(options);
   checkOrder(options.patterns ?? []);
   if (options.filesFrom === undefined) return;
   if (options.remove === true) {
@@ -90,6 +91,16 @@ function checkLinkDests({ linkDests = [], inPlace, removeSourceFiles }: Options)
     throw new UsageError('--inplace cannot be combined with --link-dest: it would change files in DIR');
   if (removeSourceFiles !== true) return;
   throw new UsageError('--remove-source-files cannot be combined with --link-dest: linked files are not read at SRC');
+}
+
+/** The source must stay until its copy is permanent, and only that can be read back from the disk. */
+function checkSync({ sync, removeSourceFiles, verify }: Options): void {
+  if (sync !== false) return;
+  const [flag] = [
+    ...(removeSourceFiles === true ? ['--remove-source-files'] : []),
+    ...(verify === true ? ['--verify'] : []),
+  ];
+  if (flag !== undefined) throw new UsageError(`${flag} needs the copy on disk: it cannot be combined with --no-sync`);
 }
 
 const LINK_DESTS_MAX = 20;

@@ -120,6 +120,16 @@ export const COPY_OPTIONS = {
     run: false,
     copy: {},
   },
+  sync: {
+    long: '--sync',
+    kind: 'switch',
+    help: 'end only when the copy is on disk',
+    default: 'yes',
+    config: 'defaults',
+    tree: 'sync',
+    run: false,
+    copy: { brief: true },
+  },
   partial: {
     long: '--partial',
     kind: 'switch',
@@ -128,7 +138,7 @@ export const COPY_OPTIONS = {
     config: 'defaults',
     tree: 'partial',
     run: false,
-    copy: {},
+    copy: { brief: true },
   },
   inPlace: {
     long: '--inplace',

@@ -131,6 +131,8 @@ export interface CopyReport {
   readonly slowestFiles: readonly SlowPath[];
   readonly slowestDirectories: readonly SlowPath[];
   readonly warnings: readonly { readonly host: string; readonly message: string }[];
+  /** With --no-sync: the kernel writes it to disk later. Absent: it is on disk. */
+  readonly unsynced?: true;
   /** Absent: the copy was not interrupted. */
   readonly kept?: readonly KeptPart[];
 }

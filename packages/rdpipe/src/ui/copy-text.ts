@@ -13,6 +13,7 @@ export function copySummary(copy: CopyReport, { seconds }: Pick<Report, 'seconds
     copy.files > 0 && seconds > 0 ? `${copied} (${rates.join(', ')})` : copied,
     ...(copy.resumedBytes === 0 ? [] : [`${formatBytes(copy.resumedBytes)} resumed from an interrupted copy`]),
     ...otherSums(copy),
+    ...(copy.unsynced ? ['not synced to disk'] : []),
   ].join('; ');
 }
 

@@ -75,6 +75,7 @@ describe('settings', () => {
       checksum: false,
       update: false,
       verify: false,
+      sync: true,
       partial: true,
       inPlace: false,
       linkDests: [],

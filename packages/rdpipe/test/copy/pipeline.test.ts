@@ -218,6 +218,10 @@ describe('the pipeline of a copy', () => {
     expect(usageErrorOf(() => checkForStream({ archive: true })).message).to.match(
       /^--archive cannot be used with -, /,
     );
+    expect(message({ sync: false, verify: true })).to.match(/^--verify needs the copy on disk: /);
+    expect(message({ sync: false, removeSourceFiles: true })).to.match(
+      /^--remove-source-files needs the copy on disk: /,
+    );
     const linkDests = ['../old'];
     expect(message({ linkDests, inPlace: true })).to.match(/^--inplace cannot be combined with --link-dest: /);
     expect(message({ linkDests, removeSourceFiles: true })).to.match(/^--remove-source-files cannot be combined with /);

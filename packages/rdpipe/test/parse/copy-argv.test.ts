@@ -30,6 +30,7 @@ describe("rdcp's options", () => {
     ['-aAXx', { archive: true, acls: true, xattrs: true, oneFileSystem: true }],
     ['--delete --max-delete 0', { remove: true, removeMost: 0 }],
     ['-c --verify --inplace --mkpath', { checksum: true, verify: true, inPlace: true, makeParents: true }],
+    ['--no-sync', { sync: false }],
     ['--no-partial', { partial: false }],
     ['--partial', { partial: true }],
     ['--files-from - -0 --remove-source-files', { filesFrom: '-', fromNul: true, removeSourceFiles: true }],

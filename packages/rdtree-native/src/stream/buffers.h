@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers that one thread fills with records and others empty. They are used again, because the kernel would have to
-// clear the pages of new ones.
+// Buffers that one thread fills with records and others empty.
+// They are used again, because the kernel would have to clear the pages of new ones.
 #ifndef RD_TREE_BUFFERS_H
 #define RD_TREE_BUFFERS_H
 

@@ -157,7 +157,7 @@ bool rd_batches_wait(struct rd_batches *batches, bool all, int timeout_ms) {
 
 bool rd_batches_finish(struct rd_batches *batches) {
   if (atomic_load(&batches->write->is_stopped)) return false;
-  for (size_t i = 0; i < batches->device_count; i++)
+  for (size_t i = 0; i < batches->device_count && batches->write->settings->sync; i++)
     if (!sync_device(batches, &batches->devices[i])) return false;
   report(batches);
   return !atomic_load(&batches->write->is_stopped);
@@ -217,6 +217,10 @@ static void publish(struct rd_batches *batches, struct list *batch) {
 
 // Also makes the names of the previous batch permanent.
 static bool make_permanent(struct rd_batches *batches, const struct list *batch) {
+  if (!batches->write->settings->sync) {
+    report(batches);
+    return true;
+  }
   struct rd_target_file *only = batch->count == 1 && batches->renamed == NULL ? batch->first : NULL;
   if (only != NULL && only->fd >= 0) return rd_target_file_sync(only);
   pthread_mutex_lock(&batches->lock);

@@ -171,6 +171,7 @@ static bool begin(struct rd_journal *journal) {
 
 // Temporary names may soon be on the disk: after a loss of power the next run must find the journal.
 static bool make_permanent(const struct rd_journal *journal, int journals) {
+  if (!journal->write->settings->sync) return true;
   return fsync(journal->fd) == 0 && sync_directory(journals) && sync_directory(journal->top);
 }
 
