@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { namespaces, removeNamespace } from '../support/namespaces.ts';
 import { isRunning } from '../support/processes.ts';
 import { makeInitramfs } from './initramfs.ts';
-import { theKernel } from './kernel.ts';
+import { type DebianRelease, theKernel } from './kernel.ts';
 import { type BootFiles, type MachineOptions, machineIsReady, startMachine } from './machine.ts';
 import { makeNetwork } from './network.ts';
 import { type Place, placeOf, RUNNING } from './place.ts';
@@ -25,11 +25,16 @@ export interface RunningLab {
 export const DEFAULT_OPTIONS: LabOptions = { hosts: 3, cpus: 1, nodes: 1, memoryMib: 1024, mtu: 9000, lasting: false };
 
 /** Resolves when all hosts accept ssh connections, after about 7 s. The first run downloads a kernel. */
-export async function startLab(name: string, options: LabOptions, say: (line: string) => void): Promise<RunningLab> {
+export async function startLab(
+  name: string,
+  options: LabOptions,
+  say: (line: string) => void,
+  debian: DebianRelease = 'own',
+): Promise<RunningLab> {
   const place = placeOf(name);
   removeOrphans(name);
   if (namespaces().includes(place.namespace)) throw new Error(`the lab "${name}" is up already`);
-  const kernel = theKernel(say);
+  const kernel = theKernel(debian, say);
   rmSync(place.directory, { recursive: true, force: true });
   mkdirSync(place.directory, { recursive: true, mode: 0o700 });
   try {
@@ -61,8 +66,8 @@ export function labsThatAreUp(): string[] {
 }
 
 /** The name of this process's lab; it shows other processes whether its owner still runs. */
-export function nameOfOwnLab(): string {
-  return `pid-${process.pid}`;
+export function nameOfOwnLab(debian: DebianRelease = 'own'): string {
+  return `pid-${process.pid}${debian === 'own' ? '' : `-${debian}`}`;
 }
 
 /**
@@ -70,10 +75,10 @@ export function nameOfOwnLab(): string {
  * the wanted name.
  */
 function removeOrphans(wanted: string): void {
-  if (wanted === nameOfOwnLab()) stopLab(wanted);
+  if (wanted.startsWith(nameOfOwnLab())) stopLab(wanted);
   if (!existsSync(RUNNING)) return;
   for (const name of readdirSync(RUNNING)) {
-    const owner = /^pid-(\d+)$/.exec(name)?.[1];
+    const owner = /^pid-(\d+)(?:-|$)/.exec(name)?.[1];
     if (owner !== undefined && !isRunning(Number(owner))) stopLab(name);
   }
 }

@@ -24,50 +24,69 @@ export interface Kernel {
   readonly tree: string;
 }
 
-const DIRECTORY = join(CACHE, 'kernel');
+/** A release of Debian; `own`: that of this machine. */
+export type DebianRelease = 'own' | 'bullseye';
+
 const META_PACKAGE = 'linux-image-amd64';
 
-export function kernelIsHere(): boolean {
-  return existsSync(DIRECTORY);
+export function kernelIsHere(debian: DebianRelease = 'own'): boolean {
+  return existsSync(directoryOf(debian));
 }
 
-/** Returns the kernel in the cache; without one, downloads the newest kernel that apt knows. */
-export function theKernel(say: (line: string) => void): Kernel {
-  if (!kernelIsHere()) fetchKernel(say);
+function directoryOf(debian: DebianRelease): string {
+  return join(CACHE, debian === 'own' ? 'kernel' : `kernel-${debian}`);
+}
+
+/** Returns the kernel in the cache; without one, downloads the newest kernel of that release. */
+export function theKernel(debian: DebianRelease, say: (line: string) => void): Kernel {
+  const directory = directoryOf(debian);
+  if (!kernelIsHere(debian)) fetchKernel(debian, say);
   return {
-    release: readFileSync(join(DIRECTORY, 'release'), 'utf8'),
-    vmlinux: join(DIRECTORY, 'vmlinux'),
-    tree: join(DIRECTORY, 'tree'),
+    release: readFileSync(join(directory, 'release'), 'utf8'),
+    vmlinux: join(directory, 'vmlinux'),
+    tree: join(directory, 'tree'),
   };
 }
 
 /** Adds the kernel to the cache atomically. */
-function fetchKernel(say: (line: string) => void): void {
-  const image = newestImage();
-  say(`downloading ${image} into ${CACHE}`);
+function fetchKernel(debian: DebianRelease, say: (line: string) => void): void {
   mkdirSync(CACHE, { recursive: true });
-  const scratch = mkdtempSync(join(CACHE, 'kernel-'));
+  const scratch = mkdtempSync(join(CACHE, 'new-'));
   try {
-    execaSync('apt-get', ['-qq', 'download', image], { cwd: scratch });
+    const apt = debian === 'own' ? [] : aptOf(debian, scratch);
+    const image = newestImage(apt);
+    say(`downloading ${image} into ${CACHE}`);
+    execaSync('apt-get', [...apt, '-qq', 'download', image], { cwd: scratch });
     unpack(scratch, image.replace(/^linux-image-/, ''));
-    if (!kernelIsHere()) renameSync(scratch, DIRECTORY);
+    if (!kernelIsHere(debian)) renameSync(scratch, directoryOf(debian));
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-function newestImage(): string {
-  const known = imageKnownToApt();
+/** Options with which apt knows only the packages of another release, and keeps its files in `directory`. */
+function aptOf(debian: DebianRelease, directory: string): string[] {
+  const sources = join(directory, 'sources');
+  const keys = '/usr/share/keyrings/debian-archive-keyring.gpg';
+  writeFileSync(sources, `deb [signed-by=${keys}] http://deb.debian.org/debian ${debian} main\n`);
+  for (const name of ['lists', 'cache/archives']) mkdirSync(join(directory, name, 'partial'), { recursive: true });
+  const settings = { 'Etc::SourceList': 'sources', 'State::lists': 'lists', Cache: 'cache' };
+  const places = Object.entries(settings).map(([name, path]) => `Dir::${name}=${join(directory, path)}`);
+  return [...places, 'Dir::Etc::SourceParts=/dev/null'].flatMap((setting) => ['-o', setting]);
+}
+
+function newestImage(apt: readonly string[]): string {
+  const known = imageKnownToApt(apt);
   if (known !== undefined) return known;
-  execaSync('apt-get', ['-qq', 'update']);
-  const image = imageKnownToApt();
+  execaSync('apt-get', [...apt, '-qq', 'update']);
+  const image = imageKnownToApt(apt);
   if (image === undefined) throw new Error(`apt knows no ${META_PACKAGE}: the lab's hosts run Debian's kernel`);
   return image;
 }
 
-function imageKnownToApt(): string | undefined {
-  const words = ['depends', '--important', META_PACKAGE];
-  return execaSync('apt-cache', words, { lines: true })
+function imageKnownToApt(apt: readonly string[]): string | undefined {
+  const words = [...apt, 'depends', '--important', META_PACKAGE];
+  return execaSync('apt-cache', words, { lines: true, reject: false })
     .stdout.find((line) => line.includes('Depends: linux-image-'))
     ?.replace(/^.*: /, '');
 }

@@ -12,6 +12,7 @@ import { COMMAND_MS, patience, TEST_MS } from '../support/patience.ts';
 import { isRunning, signalProcess } from '../support/processes.ts';
 import { Workplace } from '../support/workplace.ts';
 import { DEFAULT_OPTIONS, nameOfOwnLab, type RunningLab, startLab, stopLab } from './hosts.ts';
+import type { DebianRelease } from './kernel.ts';
 import { type MachineOptions, machineIsReady, startMachine } from './machine.ts';
 import { whatIsMissing } from './needs.ts';
 import { setLink, tapOf } from './network.ts';
@@ -20,6 +21,8 @@ import { configFileIn, lastingSsh } from './ssh-files.ts';
 export interface VirtualHostsOptions {
   /** Time limit of one command line, if the default is too short. */
   readonly longestMs?: number;
+  /** The release of Debian whose kernel the hosts run. */
+  readonly debian?: DebianRelease;
 }
 
 export interface Packets {
@@ -33,10 +36,18 @@ export type HostName = (typeof NAMES)[number];
 /** Includes the first download of a kernel. */
 const START_MS = patience(900_000);
 
-let started: Promise<RunningLab> | undefined;
+const started = new Map<DebianRelease, Promise<RunningLab>>();
 after(() => {
-  if (started !== undefined) stopLab(nameOfOwnLab());
+  for (const debian of started.keys()) stopLab(nameOfOwnLab(debian));
 });
+
+function labOf(debian: DebianRelease): Promise<RunningLab> {
+  const running =
+    started.get(debian) ??
+    startLab(nameOfOwnLab(debian), DEFAULT_OPTIONS, (line) => console.error(`      ${line}`), debian);
+  started.set(debian, running);
+  return running;
+}
 
 export function useVirtualHosts(options: VirtualHostsOptions = {}): VirtualLab {
   const longestMs = options.longestMs === undefined ? COMMAND_MS : patience(options.longestMs);
@@ -44,8 +55,7 @@ export function useVirtualHosts(options: VirtualHostsOptions = {}): VirtualLab {
   before(async function () {
     needs(this, whatIsMissing());
     this.timeout(START_MS);
-    started ??= startLab(nameOfOwnLab(), DEFAULT_OPTIONS, (line) => console.error(`      ${line}`));
-    lab.open(await started);
+    lab.open(await labOf(options.debian ?? 'own'));
   });
   beforeEach(function () {
     this.currentTest?.timeout(longestMs + TEST_MS);
