@@ -9,7 +9,7 @@ import type { VirtualLab } from './use-virtual-hosts.ts';
 export async function passBytes(lab: VirtualLab, size: number): Promise<void> {
   const bytes = randomBytes(size);
   await lab.write('in', bytes);
-  succeededOver(await lab.sh('rdpipe --connect-timeout 60 --json h1:cat h2:cat < in > out'), '', [
+  succeededOver(await lab.sh('rdpipe --json h1:cat h2:cat < in > out'), '', [
     'tcp',
     'rdma',
     'tcp',

@@ -87,7 +87,7 @@ export class VirtualLab extends Workplace {
   #allowSlowHosts(): void {
     const directory = join(this.homes, '.config', 'rdpipe');
     mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, 'config.toml'), '[defaults]\nconnect-timeout = 60\n');
+    writeFileSync(join(directory, 'config.toml'), '[defaults]\nconnect-timeout = 240\n');
   }
 
   /** Runs a command as root on a host and returns its output; rejects unless its status is 0. */
