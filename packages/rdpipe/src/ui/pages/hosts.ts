@@ -1,30 +1,50 @@
-/** The hosts of a chain on a run's page, with bars for bytes and for waits for output. Pure. */
+/** The hosts of stages on several hosts on a run's page, with bars for bytes and for waits. Pure. */
 import type { HopReport, StageReport } from '../../model/report.ts';
 import { formatBytes } from '../../model/units.ts';
 import { inSeconds, stageEnd } from '../report-text.ts';
 import { type Html, html, table } from './html.ts';
 
-/** Empty if no stage gets its input through a chain. */
+/** Empty if no data went to or from several hosts of one stage. */
 export function hostsSection(hops: readonly HopReport[], stages: readonly StageReport[]): Html | string {
-  const chains = new Map<number, HopReport[]>();
-  for (const hop of hops) if (hop.chain !== undefined) chains.set(hop.chain, [...(chains.get(hop.chain) ?? []), hop]);
-  if (chains.size === 0) return '';
-  return html`<h2>Hosts</h2>\n${[...chains.values()].map((chain) => bars(chain, stages))}`;
+  const groups = [...chainsOf(hops), ...pairsOf(hops)];
+  if (groups.length === 0) return '';
+  return html`<h2>Hosts</h2>\n${groups.map((group) => bars(group, stages))}`;
 }
 
-function bars(chain: readonly HopReport[], stages: readonly StageReport[]): Html {
-  const most = Math.max(1, ...chain.map(({ bytes }) => bytes));
-  const longest = Math.max(1, ...chain.map(({ outputMs }) => outputMs));
-  const rows = chain.map((hop) => {
-    const stage = stages.find(({ host, rank }) => host === hop.to && rank === hop.rank);
+function chainsOf(hops: readonly HopReport[]): readonly (readonly HopReport[])[] {
+  const chains = new Map<number, HopReport[]>();
+  for (const hop of hops) if (hop.chain !== undefined) chains.set(hop.chain, [...(chains.get(hop.chain) ?? []), hop]);
+  return [...chains.values()];
+}
+
+/** Hops of many hosts to one, or of many to as many: they follow each other in the order of their ranks. */
+function pairsOf(hops: readonly HopReport[]): readonly (readonly HopReport[])[] {
+  const groups: HopReport[][] = [];
+  for (const hop of hops) {
+    if (hop.rank === undefined || hop.chain !== undefined) continue;
+    const group = groups.at(-1);
+    if (group !== undefined && (group.at(-1)?.rank ?? hop.rank) < hop.rank) group.push(hop);
+    else groups.push([hop]);
+  }
+  return groups.filter(({ length }) => length > 1);
+}
+
+function bars(group: readonly HopReport[], stages: readonly StageReport[]): Html {
+  const isGathered = group.every(({ to }) => to === group[0]?.to);
+  const waited = ({ inputMs, outputMs }: HopReport) => (isGathered ? inputMs : outputMs);
+  const most = Math.max(1, ...group.map(({ bytes }) => bytes));
+  const longest = Math.max(1, ...group.map(waited));
+  const rows = group.map((hop) => {
+    const host = isGathered ? hop.from : hop.to;
+    const stage = stages.find((one) => one.host === host && one.rank === hop.rank);
     return [
-      hop.to,
+      host,
       stage === undefined ? '' : html`<span class="${isGood(stage) ? 'good' : 'bad'}">${stageEnd(stage)}</span>`,
       bar(hop.bytes, most, formatBytes(hop.bytes)),
-      bar(hop.outputMs, longest, inSeconds(hop.outputMs)),
+      bar(waited(hop), longest, inSeconds(waited(hop))),
     ];
   });
-  return table(['host', 'result', 'bytes', 'waited for output'], rows);
+  return table(['host', 'result', 'bytes', isGathered ? 'waited for input' : 'waited for output'], rows);
 }
 
 function isGood({ state }: StageReport): boolean {

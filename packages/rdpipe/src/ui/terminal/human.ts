@@ -166,11 +166,15 @@ const DRY_RUN = "dry run: nothing was started (for ssh's -n, use --stdin none)";
 /** Shows the hosts that are not yet connected in one line. */
 function createConnectingStatus(display: Display) {
   const hosts = new Map<string, string>();
-  const show = () =>
-    display.status(hosts.size === 0 ? 'opening data connections' : `connecting to ${firstNames(hosts)}`);
+  let all = 0;
+  const show = () => {
+    const count = all > COUNTED_MIN ? `${hosts.size} of ${all} hosts: ` : '';
+    display.status(hosts.size === 0 ? 'opening data connections' : `connecting to ${count}${firstNames(hosts)}`);
+  };
   return {
     begin(names: readonly string[]) {
       for (const name of names) hosts.set(name, printable(name));
+      all = hosts.size;
       show();
     },
     deploy(host: string, copied: number, bytes: number) {
@@ -185,6 +189,8 @@ function createConnectingStatus(display: Display) {
   };
 }
 
+/** The names of more hosts hardly fit in a terminal's row. */
+const COUNTED_MIN = 8;
 /** More than fit in a terminal's row. Limited because the line is rebuilt for each host that connects. */
 const NAMED_MAX = 100;
 

@@ -17,14 +17,18 @@ export interface Rows {
 
 export const NO_ROWS: Rows = { at: () => [], stay: false };
 
-/** A display on a terminal; `write` takes the text above the spinner or the rows. */
+/**
+ * A display on a terminal; `write` takes the text above the spinner or the rows. Above rows it waits until they are
+ * redrawn: to redraw them for every line would take more time than the run.
+ */
 export function createLiveDisplay(stream: NodeJS.WriteStream, write: Display['text'], rows: Rows): Display {
   const spinner = createSpinner(stream);
-  const table = createTable(stream, rows);
+  const table = createTable(stream, rows, () => writeWaiting());
   let below: LivePart | undefined;
   let isShown = false;
   let pauses = 0;
   let lineIsOpen = false;
+  let waiting: (string | Uint8Array)[] = [];
   const hide = () => {
     if (isShown) below?.hide();
     isShown = false;
@@ -34,17 +38,28 @@ export function createLiveDisplay(stream: NodeJS.WriteStream, write: Display['te
     below?.show();
     isShown = below !== undefined;
   };
+  const writeAbove = (texts: readonly (string | Uint8Array)[]) => {
+    hide();
+    for (const text of texts) write(text);
+    const last = texts.at(-1);
+    if (last !== undefined && last.length > 0) lineIsOpen = !endsLine(last);
+    show();
+  };
+  const writeWaiting = () => {
+    const texts = waiting;
+    waiting = [];
+    if (texts.length > 0) writeAbove(texts);
+  };
   const replaceBy = (next: LivePart | undefined) => {
+    writeWaiting();
     if (next !== below) hide();
     below = next;
     show();
   };
   return {
     text(text) {
-      hide();
-      write(text);
-      if (text.length > 0) lineIsOpen = !endsLine(text);
-      show();
+      waiting.push(text);
+      if (below !== table || !isShown || !endsLine(text)) writeWaiting();
     },
     status(text) {
       spinner.setText(text ?? '');
@@ -53,6 +68,7 @@ export function createLiveDisplay(stream: NodeJS.WriteStream, write: Display['te
     startRows: () => replaceBy(table),
     output: () => replaceBy(undefined),
     pause() {
+      writeWaiting();
       pauses += 1;
       hide();
     },
@@ -61,6 +77,7 @@ export function createLiveDisplay(stream: NodeJS.WriteStream, write: Display['te
       show();
     },
     stop() {
+      writeWaiting();
       if (isShown) below?.finish();
       isShown = false;
       below = undefined;
@@ -102,7 +119,7 @@ const SPINNER_COLUMNS = 4;
  * The cursor is at the beginning of the first row. Everything below the last row is erased, so that no parts of rows
  * remain after the terminal was resized.
  */
-function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): LivePart {
+function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows, beforeRedraw: () => void): LivePart {
   let drawn = '';
   let timer: NodeJS.Timeout | undefined;
   const draw = () => {
@@ -114,6 +131,10 @@ function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): LivePart {
     drawn = next;
     if (frame !== '') stream.write(atOnce(frame));
   };
+  const redraw = () => {
+    beforeRedraw();
+    draw();
+  };
   const erase = () => {
     clearInterval(timer);
     if (drawn.includes(ERASE_BELOW)) stream.write(ERASE);
@@ -122,7 +143,7 @@ function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): LivePart {
   return {
     show() {
       draw();
-      timer = setInterval(draw, INTERVAL_MS).unref();
+      timer = setInterval(redraw, INTERVAL_MS).unref();
     },
     hide: erase,
     finish() {

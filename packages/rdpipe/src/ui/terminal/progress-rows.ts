@@ -1,5 +1,6 @@
 /** The progress of hops as text: a row per hop. */
 
+import { foldHosts } from '../../model/fold-hosts.ts';
 import { formatBytes, formatRate } from '../../model/units.ts';
 import { cutEnd, widthOf } from '../../model/width.ts';
 import { fittingColumns, tableOf } from '../columns.ts';
@@ -14,13 +15,14 @@ import type { HopProgress, Progress } from './progress.ts';
 export function progressRows(hops: readonly HopProgress[], columns: number): readonly string[] {
   const groups = [...new Set(hops.map(({ group }) => group))].map((group) => hops.filter((hop) => hop.group === group));
   const rows = groups.flatMap((group) => (group.length > FEW ? manyCells(group) : group.map(cells)));
+  const below = groups.flatMap((group) => (group.length > FEW ? lostLines(group) : []));
   const names = rows.map(([name = '']) => name);
   const nameWidth = Math.min(NAME_WISH, Math.max(0, ...names.map(widthOf)));
   const figures = RANKS.map((rank, column) => ({ rank, cells: rows.map((row) => row[column + 1] ?? '') }));
   const shown = fittingColumns(figures, columns - nameWidth - 2);
   const room = columns - Math.max(0, ...tableOf(shown).map(widthOf)) - 2;
   const name = { rank: 0, cells: names.map((text) => shortName(text, Math.max(NAME_MIN, room))) };
-  return tableOf([name, ...shown]).map((row) => cutEnd(row, columns));
+  return [...tableOf([name, ...shown]), ...below].map((row) => cutEnd(row, columns));
 }
 
 /** The ranks of bytes, rate, share, ETA and reason: what matters least is left out on a narrow terminal. */
@@ -61,15 +63,13 @@ function sumCells(hops: readonly HopProgress[], here: readonly HopProgress[]): r
   };
   const rate = formatRate(sum((hop) => hop.bytesPerSecond));
   const share = last === undefined ? '' : shareOf(last);
+  return [name, hopBytes(bytes), rate, share === '' ? '' : `${share} each`, last === undefined ? '' : etaOf(last), ''];
+}
+
+/** `  lost n[3,7-9]`, below the row that they do not count in. */
+function lostLines(hops: readonly HopProgress[]): readonly string[] {
   const lost = hops.filter(({ isLost }) => isLost).map(({ to }) => to);
-  return [
-    name,
-    hopBytes(bytes),
-    rate,
-    share === '' ? '' : `${share} each`,
-    last === undefined ? '' : etaOf(last),
-    lost.length === 0 ? '' : `lost ${lost.join(', ')}`,
-  ];
+  return lost.length === 0 ? [] : [`  lost ${foldHosts(lost)}`];
 }
 
 /** `storage-0…→backup-02…`: a part of both names remains. */

@@ -147,4 +147,17 @@ describe('the page about a run', () => {
     expect(text).to.contain('<th scope="row">n31</th><td><span class="good">succeeded</span></td>');
     expect(page()).not.to.contain('<meter');
   });
+
+  it('has a bar for each host that sends to one, and for each of several pairs', () => {
+    const ranks = [0, 1, 2];
+    const gathered = ranks.map((rank) =>
+      hopReport({ link: rank + 1, rank, from: `n${rank}`, to: 'h9', inputMs: 100 * rank }),
+    );
+    const pairs = ranks.map((rank) => hopReport({ link: rank + 5, rank, from: `n${rank}`, to: `m${rank}` }));
+    const stages = ranks.map((rank) => stageReport({ stage: 1, rank, host: `n${rank}` }));
+    const text = page({ report: report({ hops: [...gathered, ...pairs], stages }) });
+    expect(text.match(/<meter /g)).to.have.lengthOf(12);
+    expect(text).to.contain('<th scope="row">n2</th><td><span class="good">succeeded</span></td>');
+    expect(text).to.contain('<th scope="row">m2</th>').and.to.contain('waited for input</th>');
+  });
 });

@@ -92,6 +92,18 @@ describe('human', () => {
     ]);
   });
 
+  it('counts the hosts to which it connects if there are many', () => {
+    const hosts = Array.from({ length: 12 }, (_, rank) => `n${rank}`);
+    const { calls } = show(NORMAL, [
+      { kind: 'connecting', hosts },
+      { kind: 'host_connected', host: 'n0', lacks: [] },
+    ]);
+    expect(calls).to.deep.equal([
+      `[connecting to 12 of 12 hosts: ${hosts.join(', ')}]`,
+      `[connecting to 11 of 12 hosts: ${hosts.slice(1).join(', ')}]`,
+    ]);
+  });
+
   it('logs with -vv and ends with the summary', () => {
     const lines = show(LOUD, RUN).calls.filter((call) => !call.startsWith('['));
     expect(lines).to.include.members([

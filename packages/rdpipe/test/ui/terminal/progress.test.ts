@@ -144,8 +144,11 @@ describe('progress', () => {
       startMany();
       progress.lost('n07');
       const [sum = '', ...rest] = progressRows(progress.hops(), 100);
-      expect(sum).to.match(/ 59\.1 MiB .* lost n07$/);
+      expect(sum).to.match(/ 59\.1 MiB .* ETA 0:\d+$/);
       expect(rest.join()).not.to.contain('→n07');
+      for (const host of ['n09', 'n08']) progress.lost(host);
+      expect(progressRows(progress.hops(), 100)).to.have.length(5);
+      expect(progressRows(progress.hops(), 100).at(-1)).to.equal('  lost n[07-09]');
     });
 
     it('has one row per host for a few hosts', () => {
