@@ -17,9 +17,10 @@ export interface BootstrapOptions {
 }
 
 /**
- * Returns a script that becomes the agent, or prints `rdstage/1 NONCE missing OS CPU`, followed by `damaged` if the
- * agent that it found differs from the one that rdpipe installed (the agent itself checks the programs next to it). The
- * braces make a shell read the complete script before it runs any of it.
+ * Returns a script that becomes the agent, or prints `rdstage/1 NONCE missing OS CPU`, followed by `damaged` if an
+ * agent that it found differs from the one that rdpipe installed (the agent itself checks the programs next to it).
+ * If it finds another one then, it prints `rdstage/1 NONCE damaged` and becomes that. The braces make a shell read the
+ * complete script before it runs any of it.
  */
 export function bootstrapScript(options: BootstrapOptions): string {
   const search = options.agentPath === undefined ? searchInstallDirs(options) : tryPath(options.agentPath, options);
@@ -39,10 +40,11 @@ ${DIGEST_CHECK}
 version=
 ${chooseVersion(options.bundles)}
 for base in ${INSTALL_DIRS.join(' ')}; do
-  if [ "$base" ] && [ "$version" ] && is_safe "$base" "$base/$version"; then
+  if [ "$version" ] && find_base && is_safe "$base" "$base/$version"; then
     choose_set "$base/$version"
     if is_right "$agent" "$wanted"; then
       { true >"$base/$version/used"; } 2>/dev/null
+      [ ! "$damaged" ] || printf '\nrdstage/1 %s%s\n' "$nonce" "$damaged"
       exec ${becomeAgent(options)} \${sums:+--sums "$sums"}
     fi
     damaged=' damaged'

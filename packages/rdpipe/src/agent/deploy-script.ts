@@ -44,13 +44,18 @@ exit 1
 }
 
 /**
- * Defines `is_usable`: creates the install directory and a new directory in it, and is true if they are safe and
- * programs can run there. Another run may create the install directory at the same moment.
+ * Defines `is_usable`: creates the install directory (and `.cache` in an existing home) and a new directory in it, and
+ * is true if they are safe and programs can run there. Another run may create the install directory at the same moment.
  */
-const DIRECTORY_CHECK = `is_usable() {
+const DIRECTORY_CHECK = `make_base() {
+  case $base in */.cache/rdpipe) [ ! -d "\${base%/*/*}" ] || mkdir -p -- "\${base%/*}" || return ;; esac
+  mkdir -m 700 -- "$base"
+}
+is_usable() {
   [ "$base" ] || { reason='no such variable'; return 1; }
-  [ -d "$base" ] || reason=$({ mkdir -p -- "\${base%/*}" && mkdir -m 700 -- "$base"; } 2>&1) || [ -d "$base" ] || return 1
-  is_safe "$base" || return 1
+  [ -d "$base" ] || reason=$(make_base 2>&1) || [ -d "$base" ] || return 1
+  find_base && is_safe "$base" || return 1
+  version=$base/\${version##*/} lock=$base/\${lock##*/}
   reason=$(mkdir -m 700 -- "$base/new-$nonce" 2>&1) || return 1
   directory=$base/new-$nonce
   reason=$({ echo '#!/bin/sh' >"$directory/try" && chmod 700 "$directory/try"; } 2>&1) || return 1

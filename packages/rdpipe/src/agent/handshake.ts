@@ -9,8 +9,8 @@ import { LineTooLongError } from './lines.ts';
 
 /** The first line of the agent, or of the script that searches for it. */
 export type Handshake =
-  | { readonly kind: 'hello'; readonly hello: AgentHello }
-  /** `isDamaged`: an agent was found, but it differs from the one that rdpipe installed. */
+  | { readonly kind: 'hello'; readonly hello: AgentHello; readonly isDamaged: boolean }
+  /** `isDamaged`: an agent was found that differs from the one that rdpipe installed. */
   | { readonly kind: 'missing'; readonly os: string; readonly cpu: string; readonly isDamaged: boolean };
 
 interface HandshakeOptions {
@@ -28,7 +28,9 @@ export async function awaitHello(lineChannel: LineChannel, { emit, signal }: Han
   signal.addEventListener('abort', end, { once: true });
   try {
     signal.throwIfAborted();
-    return parseFirstLine(await findFirstLine(lineChannel, emit), session.label);
+    const first = await findFirstLine(lineChannel, emit);
+    if (!first.text.equals(DAMAGED)) return parseFirstLine(first, session.label);
+    return { ...parseFirstLine(await findFirstLine(lineChannel, emit), session.label), isDamaged: true };
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof LineTooLongError ? noisyError(session.label) : error;
@@ -36,6 +38,9 @@ export async function awaitHello(lineChannel: LineChannel, { emit, signal }: Han
     signal.removeEventListener('abort', end);
   }
 }
+
+/** A line before that of an agent in a later directory. */
+const DAMAGED = Buffer.from('damaged');
 
 /** The line with the nonce, `rdstage/PROTOCOL NONCE TEXT`, from `start` on. */
 interface FirstLine {
@@ -98,7 +103,7 @@ function parseFirstLine({ protocol, text }: FirstLine, label: string): Handshake
     throw new SessionError('agent_protocol', label, `the agent on ${label} did not send a valid hello`);
   }
   if (hello.v !== PROTOCOL_VERSION) throw versionError(label, hello.v);
-  return { kind: 'hello', hello };
+  return { kind: 'hello', hello, isDamaged: false };
 }
 
 /** rdpipe copies only its own version: this is the agent of --agent, or that of a serving receiver. */

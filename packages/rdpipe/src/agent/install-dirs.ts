@@ -12,19 +12,28 @@ export const INSTALL_DIRS: readonly string[] = [
 ];
 
 /**
- * Sets `me` to the user ID and defines `is_safe DIR...`: true if each DIR is a directory (no symbolic link) with mode
- * 0700 and no ACL, owned by this user, and every directory above the first DIR is owned by this user or root, and not
- * writable by others unless it is sticky. Otherwise `reason` is set: other users might replace the programs.
+ * Sets `me` to the user ID, and defines
+ * - `find_base`: true if `base` is a directory, and no link to one of another name, in which old files might be
+ *   removed. Then it becomes its path without symbolic links, which other users could exchange after the check;
+ * - `is_safe DIR...`, for paths without symbolic links: true if each DIR is a directory with mode 0700 and no ACL,
+ *   owned by this user, and every directory above the first DIR is owned by this user or root, and not writable by
+ *   others unless it is sticky. Otherwise `reason` is set: other users might replace the programs.
  * Starting a program takes longer than everything else, so one `ls` lists all directories, with `//` before each DIR to
  * distinguish it from the directories above, and the user ID is read from /proc.
  */
 export const TRUST_CHECK = `me=
 { while read -r word me rest; do [ "$word" = Uid: ] && break; done </proc/self/status; } 2>/dev/null
 [ "$me" ] || me=$(id -u)
+find_base() {
+  reason='not a directory of this user with mode 0700'
+  case $base in /*) [ -d "$base" ] || return 1 ;; *) return 1 ;; esac
+  found=$(cd -P -- "$base" 2>/dev/null && pwd -P)
+  case $found in */"\${base##*/}") base=$found ;; *) return 1 ;; esac
+}
 is_safe() {
   reason='not a directory of this user with mode 0700'
-  for dir do case $dir in /*) [ -d "$dir" ] || return 1 ;; *) return 1 ;; esac; done
-  above=$(cd -P -- "$1" 2>/dev/null && pwd -P) || return 1
+  for dir do [ -d "$dir" ] || return 1; done
+  above=$1
   for dir do shift; set -- "$@" "/$dir"; done
   set -- / "$@"
   while above=\${above%/*}; [ "$above" ]; do set -- "$above" "$@"; done

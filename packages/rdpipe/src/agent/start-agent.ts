@@ -45,6 +45,7 @@ export async function startAgent(session: HostSession, options: AgentOptions): P
     await endShell(lineChannel);
     throw missingError(session.label, options, handshake);
   }
+  if (handshake.isDamaged) options.emit({ kind: 'warning', message: unusedMessage(session.label) });
   return createAgent(lineChannel, handshake.hello, startMs, options.leaseMs);
 }
 
@@ -170,6 +171,10 @@ function runBootstrap(
 
 function damagedMessage(label: string): string {
   return `rdpipe's programs on ${label} were changed after they were copied; copying them again without running them`;
+}
+
+function unusedMessage(label: string): string {
+  return `rdpipe's programs in a directory on ${label} were changed after they were copied; others there are used instead`;
 }
 
 type Missing = Extract<Handshake, { kind: 'missing' }>;

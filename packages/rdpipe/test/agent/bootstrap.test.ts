@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -155,6 +164,31 @@ describe('the script that becomes the agent', () => {
         expect(run(shell, script()).stdout).to.match(/^agent/);
         chmodSync(join(home, 'real'), 0o777);
         expect(run(shell, script()).stdout).to.match(/ missing \S+ \S+\n$/);
+      });
+
+      it('runs what it has checked, also if another user exchanges a link meanwhile', () => {
+        install(`real/rdpipe/${DIGEST}`);
+        install(`trick/rdpipe/${DIGEST}`, 'rdstage', AGENT.replace('agent', 'trick'));
+        symlinkSync(join(home, 'real'), join(home, '.cache'));
+        const exchange = 'sha256sum() { command sha256sum; ln -sfn "$HOME/trick" "$HOME/.cache"; }\n';
+        expect(run(shell, exchange + script()).stdout).to.match(/^agent/);
+        expect(readlinkSync(join(home, '.cache'))).to.equal(join(home, 'trick'));
+      });
+
+      it('runs no agent in a directory that a link gives another name', () => {
+        install(`real/private/${DIGEST}`);
+        mkdirSync(join(home, '.cache'));
+        symlinkSync(join(home, 'real/private'), join(home, '.cache/rdpipe'));
+        expect(run(shell, script()).stdout).to.match(/ missing \S+ \S+\n$/);
+      });
+
+      it('reports damaged programs also if others are in a later directory', () => {
+        install(version, 'rdstage', AGENT.replace('agent', 'trick'));
+        install(`run/rdpipe/${DIGEST}`);
+        const elsewhere = 'XDG_RUNTIME_DIR=$HOME/run\n';
+        expect(run(shell, elsewhere + script()).stdout).to.equal(
+          `\nrdstage/1 ${NONCE} damaged\nagent --agent --nonce ${NONCE}\n`,
+        );
       });
 
       it('runs the agent that --agent names, whatever characters its path has', () => {

@@ -35,8 +35,9 @@ describe('a copy through a shell', () => {
   });
   after(() => session.close());
 
-  const open = (command: readonly string[] = ['sh']): LineChannel => {
-    const shell = createLineChannel(session, startChild(command, { HOME: home, XDG_RUNTIME_DIR: undefined }));
+  const open = (command: readonly string[] = ['sh'], variables: Readonly<Record<string, string>> = {}): LineChannel => {
+    const environment = { HOME: home, XDG_RUNTIME_DIR: undefined, ...variables };
+    const shell = createLineChannel(session, startChild(command, environment));
     shells.push(shell);
     return shell;
   };
@@ -122,6 +123,22 @@ describe('a copy through a shell', () => {
     symlinkSync('abc', join(place(), `copying-${copies.run}`));
     await copy(open(), await bundleOf({}));
     expect(readdirSync(place())).to.deep.equal(['d16e57']);
+  });
+
+  it('creates no home', async () => {
+    const missing = join(home, 'missing');
+    await copy(open(['sh'], { HOME: missing, XDG_RUNTIME_DIR: home }), await bundleOf({}));
+    expect(readdirSync(home)).to.deep.equal(['rdpipe']);
+    expect(existsSync(join(home, 'rdpipe/d16e57/rdstage'))).to.equal(true);
+  });
+
+  it('does not use a directory of another name to which a link leads', async () => {
+    mkdirSync(join(home, 'private'), { mode: 0o700 });
+    mkdirSync(join(home, '.cache'));
+    symlinkSync(join(home, 'private'), place());
+    await copy(open(['sh'], { XDG_RUNTIME_DIR: home }), await bundleOf({}));
+    expect(readdirSync(join(home, 'private'))).to.deep.equal([]);
+    expect(existsSync(join(home, 'rdpipe/d16e57/rdstage'))).to.equal(true);
   });
 
   it('fails if the host answers endlessly', async () => {

@@ -77,6 +77,14 @@ describe('an agent', () => {
       ]);
     });
 
+    it('may have been found after a damaged one, of which a warning tells', async () => {
+      const agent = await start(`echo "rdstage/1 $nonce damaged"; hello; ${ENDED}`);
+      expect(agent.hello).to.deep.equal(HELLO);
+      expect(told.map((event) => (event.kind === 'warning' ? event.message : ''))).to.deep.equal([
+        "rdpipe's programs in a directory on this machine were changed after they were copied; others there are used instead",
+      ]);
+    });
+
     it('fails with its last words when it ends first', async () => {
       const error = await startFailure('echo first >&2; echo no such luck >&2; exit 1');
       expect(error.code).to.equal('no_agent');
