@@ -135,9 +135,11 @@ escaped() {
 }
 SPECIAL='[][ '"'"'"$`&|;<>()*?#!~^{}\]'
 
-# Drops unsafe answers of a host: with control characters, or with a path into another directory.
+# Drops unsafe answers of a host: with control characters, characters that change the direction of text or have no width
+# (U+061C, U+200B to U+200F, U+202A to U+202E, U+2060 to U+206F, U+FEFF), or with a path into another directory.
 harmless() {
-  awk '!/[\001-\037\177]/ && !/\302[\200-\237]/ && !/\/./'
+  awk '!/[\001-\037\177]/ && !/\302[\200-\237]/ && !/\/./ && !/\330\234/ && !/\357\273\277/ &&
+    !/\342\200[\213-\217\252-\256]/ && !/\342\201[\240-\257]/'
 }
 
 listing() {

@@ -105,6 +105,8 @@ complete -c rdcp -l poll -d 'busy-wait instead of sleeping: lower latency, but a
 complete -c rdcp -l no-poll -d 'the opposite'
 complete -c rdpipe -n '__rdpipe_in run bench' -l numa -x -a 'auto off' -d 'auto: over RDMA, run on the device\'s NUMA node; off: let the kernel choose'
 complete -c rdcp -l numa -x -a 'auto off' -d 'auto: over RDMA, run on the device\'s NUMA node; off: let the kernel choose'
+complete -c rdpipe -n '__rdpipe_in run bench' -l congestion -x -a 'auto keep' -d 'auto: use BBR over long distances, if the kernel allows it; keep: use the kernel\'s congestion control'
+complete -c rdcp -l congestion -x -a 'auto keep' -d 'auto: use BBR over long distances, if the kernel allows it; keep: use the kernel\'s congestion control'
 complete -c rdpipe -n '__rdpipe_in run' -l ok -x -d 'treat these exit statuses, besides 0, as success'
 complete -c rdpipe -n '__rdpipe_in run' -l lenient -d 'after a failure, let the next stage see a normal end of file, as in a shell'
 complete -c rdpipe -n '__rdpipe_in run' -l no-lenient -d 'the opposite'

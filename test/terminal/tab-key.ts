@@ -32,6 +32,7 @@ export const LINES: readonly Line[] = [
   ["rdpipe ':< lo", "rdpipe ':< local\\ file'", { fish: "rdpipe ':< local\\\\ file'" }],
   ['rdcp -F c h1:~/da', 'rdcp -F c h1:~/data/', { zsh: 'rdcp -F c h1:\\~/data/' }],
   ["rdcp -F c h1:'~/data/tw", "rdcp -F c h1:'~/data/two words'"],
+  ['rdcp -F c h1:"~/data/od', 'rdcp -F c h1:"~/data/odd"\'!\'"name"', { fish: 'rdcp -F c h1:"~/data/odd!name"' }],
   ['rdcp -r notes.txt kn', 'rdcp -r notes.txt known.example:'],
   ['rdcp -a --exclude-from=no', 'rdcp -a --exclude-from=notes.txt'],
   ['rdcp no', 'rdcp notes.txt'],
@@ -48,7 +49,7 @@ export function testTab(lines: readonly Line[]): void {
     await place.startHosts();
     writeFileSync(join(place.home, '.ssh/known_hosts'), 'known.example ssh-ed25519 A\n');
     place.write(place.work, 'notes.txt', 'local file');
-    place.write(place.host('h1').home, 'data/', 'data/-dash', "data/it's", 'data/two words');
+    place.write(place.host('h1').home, 'data/', 'data/-dash', "data/it's", 'data/two words', 'data/odd!name');
   });
   after(() => place?.close());
 

@@ -163,7 +163,19 @@ describe('files of this machine for completion', () => {
   after(() => place.close());
 
   it('are quoted for sh', () => {
-    place.write(place.work, 'two words', 'a$b', "it's", '-x', 'dir/', '.hidden', 'line\nbreak', 'bell\u0007');
+    place.write(
+      place.work,
+      'two words',
+      'a$b',
+      "it's",
+      '-x',
+      'dir/',
+      '.hidden',
+      'line\nbreak',
+      'bell\u0007',
+      'left\u202e',
+      'w\u200b',
+    );
     const ask = (word: string) =>
       runProgram(join(ROOT, 'bin/rdpipe'), ['__complete', 'stage', word], { cwd: place.work }).stdout;
     expect(ask(':<')).to.equal([':<-x', ':<a\\$b', ':<dir/', ":<it\\'s", ':<two\\ words', ''].join('\n'));

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -204,6 +205,43 @@ static void test_files_of_others(void) {
   }
 }
 
+// Below such a directory of a stranger no link of that user is followed, also if the user made it look like a shared
+// one.
+static void test_directories_of_others(void) {
+  static const mode_t modes[] = {0777, 01777};
+  static const char *const links[] = {"shared/part/link", "shared/part/way/f", "shared/part/../part/link",
+                                      "shared/part/below/link"};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    REQUIRE(mkdir("open", 0700) == 0 && mkdir("shared", 0700) == 0 && chmod("shared", 01777) == 0);
+    REQUIRE(mkdir("shared/part", 0700) == 0 && mkdir("shared/part/below", 0777) == 0);
+    REQUIRE(symlink("../../open/f", "shared/part/link") == 0 && symlink("../../open", "shared/part/way") == 0);
+    REQUIRE(symlink("../link", "shared/part/below/link") == 0 && symlink("../../open/f", "shared/part/own") == 0);
+    static const char *const theirs[] = {"shared/part", "shared/part/link", "shared/part/way"};
+    for (size_t k = 0; k < 3; k++) REQUIRE(lchown(theirs[k], STRANGER, 0) == 0);
+    REQUIRE(chmod("shared/part", modes[i]) == 0);
+    for (size_t k = 0; k < sizeof links / sizeof *links; k++)
+      CHECK(!write_sink(links[k], k % 2 == 0) && strstr(error.message, "another user's part of a shared") != NULL);
+    CHECK(access("open/f", F_OK) < 0);
+    CHECK(write_sink("shared/part/own", false) && holds("open/f", "new"));
+    CHECK(write_sink("shared/part/f", false) && write_sink("shared/part/f", true) && holds("shared/part/f", "newnew"));
+    REQUIRE(link("open/f", "shared/part/name") == 0);
+    CHECK(!write_sink("shared/part/name", true) && strstr(error.message, "hard links") != NULL);
+    CHECK(write_sink("shared/part/name", false) && holds("open/f", "new"));
+    REQUIRE(system("rm -r shared open") == 0);
+  }
+}
+
+static void test_names_in_a_shared_directory(void) {
+  REQUIRE(mkdir("shared", 0700) == 0);
+  put_file("f", "old");
+  REQUIRE(link("f", "shared/f") == 0);
+  CHECK(write_sink("shared/f", true) && holds("f", "oldnew")); // no other user can have made the name
+  REQUIRE(chmod("shared", 01777) == 0);
+  CHECK(!write_sink("shared/f", true) && strstr(error.message, "hard links") != NULL && holds("f", "oldnew"));
+  CHECK(write_sink("shared/f", false) && holds("shared/f", "new") && holds("f", "oldnew"));
+  REQUIRE(unlink("f") == 0 && unlink("shared/f") == 0 && rmdir("shared") == 0);
+}
+
 // Links and files that took a free name after the lookup are refused.
 static void test_come_between(void) {
   REQUIRE(mkdir("shared", 0700) == 0 && chmod("shared", 01777) == 0);
@@ -230,6 +268,8 @@ int main(void) {
   if (geteuid() == 0) {
     test_links_of_others();
     test_files_of_others();
+    test_directories_of_others();
+    test_names_in_a_shared_directory();
     test_come_between();
   } else {
     fprintf(stderr, "resolved path: only root can make files of other users: without those\n");

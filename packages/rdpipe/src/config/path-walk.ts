@@ -34,6 +34,7 @@ const OVERFLOW_UID = 65534;
  */
 export function walkPath<T>(path: string, use: (end: PathEnd) => T): T {
   let directory = openSync(path.startsWith('/') ? '/' : '.', O_PATH | constants.O_DIRECTORY);
+  let isForeign = false;
   const enter = (next: string, flags = 0) => {
     const entered = openSync(next, O_PATH | constants.O_DIRECTORY | flags);
     closeSync(directory);
@@ -46,15 +47,19 @@ export function walkPath<T>(path: string, use: (end: PathEnd) => T): T {
       const here = `/proc/self/fd/${directory}`;
       const next = `${here}/${name}`;
       const found = lstatSync(next, { throwIfNoEntry: rest.length > 0 });
-      if (found !== undefined && (found.isSymbolicLink() || rest.length === 0)) refuseStrangers(name, found, directory);
+      if (found !== undefined) refuseStrangers(name, found, { directory, isForeign, isLast: rest.length === 0 });
       const followed = found?.isSymbolicLink() === true ? byKernel(here, next) : found;
       if (followed === undefined && found !== undefined) {
         const target = readlinkSync(next);
-        if (target.startsWith('/')) enter('/');
+        if (target.startsWith('/')) {
+          enter('/');
+          isForeign = false;
+        }
         names = [...namesOf(target), ...rest];
         links += 1;
       } else if (rest.length === 0) return use({ path: next, directory: here, found: followed });
       else {
+        isForeign ||= found !== undefined && belongsToStranger(found, directory);
         enter(next, followed === found ? constants.O_NOFOLLOW : 0);
         names = rest;
       }
@@ -78,13 +83,30 @@ function byKernel(directory: string, link: string): Stats | undefined {
   return found?.isFile() === true ? undefined : found;
 }
 
-function refuseStrangers(name: string, found: Stats, directory: number): void {
+interface Place {
+  readonly directory: number;
+  /** The directory is that of a user of a shared directory, or below it. */
+  readonly isForeign: boolean;
+  readonly isLast: boolean;
+}
+
+/** Below another user's directory that user's links may lead to any file of this user. */
+function refuseStrangers(name: string, found: Stats, { directory, isForeign, isLast }: Place): void {
+  const isLink = found.isSymbolicLink();
+  const isRefused = isForeign
+    ? isLink && found.uid !== process.geteuid?.() && found.uid !== 0
+    : (isLink || isLast) && belongsToStranger(found, directory);
+  if (!isRefused) return;
+  const where = isForeign ? "in another user's part of a shared directory" : 'in a shared directory';
+  const [what, remedy] = isLink
+    ? ['a link', 'name its target instead']
+    : ['a file', 'remove it or choose another name'];
+  throw new Error(`${name}, ${where}, is ${what} of user ${found.uid} (${remedy})`);
+}
+
+function belongsToStranger(found: Stats, directory: number): boolean {
   const { mode, uid } = fstatSync(directory);
   const isForAll = (mode & 0o1000) !== 0 && (mode & 0o022) !== 0;
   const isOwners = found.uid === uid && found.uid !== OVERFLOW_UID;
-  if (!isForAll || isOwners || found.uid === process.geteuid?.()) return;
-  const [what, remedy] = found.isSymbolicLink()
-    ? ['a link', 'name its target instead']
-    : ['a file', 'remove it or choose another name'];
-  throw new Error(`${name}, in a shared directory, is ${what} of user ${found.uid} (${remedy})`);
+  return isForAll && !isOwners && found.uid !== process.geteuid?.();
 }

@@ -98,4 +98,21 @@ describe('the directory of a path', () => {
       }
       expect(existsSync(file('f'))).to.equal(!isRefused);
     });
+
+  for (const mode of [0o777, 0o1777])
+    it(`follows no link of a user whose directory of mode ${mode.toString(8)} is in a shared one`, function () {
+      needsRoot(this);
+      mkdirSync(file('a/part'));
+      symlinkSync('../../f', file('a/part/link'));
+      symlinkSync('../..', file('a/part/way'));
+      symlinkSync('../../f', file('a/part/own'));
+      for (const name of ['part', 'part/link', 'part/way']) lchownSync(file(`a/${name}`), 1234, 0);
+      chmodSync(file('a/part'), mode);
+      chmodSync(file('a'), 0o1777);
+      for (const path of ['a/part/link', 'a/part/way/f'])
+        expect(() => write(path)).to.throw("another user's part of a shared directory, is a link of user 1234");
+      expect(existsSync(file('f'))).to.equal(false);
+      for (const path of ['a/part/f', 'a/part/own']) write(path);
+      expect(readFileSync(file('f'), 'utf8')).to.equal('new');
+    });
 });

@@ -17,7 +17,9 @@ static bool take_component(struct rd_resolved_path *resolved, char *rest);
 static int open_component(const struct rd_resolved_path *resolved, bool is_last);
 static bool follow_link(struct rd_resolved_path *resolved, int *fd, char **rest);
 static int open_kernel_link(struct rd_resolved_path *resolved);
+static bool is_for_all(const struct rd_resolved_path *resolved, struct stat *directory);
 static bool belongs_to_stranger(const struct rd_resolved_path *resolved, const struct stat *status);
+static bool is_refused(const struct rd_resolved_path *resolved, const struct stat *status, bool is_last);
 static bool refuse(const struct rd_resolved_path *resolved, const struct stat *status, const char *path,
                    struct rd_error *error);
 static bool unwritable(const char *path, struct rd_error *error);
@@ -42,9 +44,14 @@ int rd_resolved_path_open(const struct rd_resolved_path *resolved, int flags) {
   RD_AUTO_CLOSE int fd = openat(resolved->directory_fd, resolved->name, flags | no_link | O_CLOEXEC | O_NOCTTY, 0666);
   struct stat status;
   if (fd < 0 || fstat(fd, &status) < 0) return -1;
-  if (!belongs_to_stranger(resolved, &status)) return rd_take_fd(&fd);
+  if (!is_refused(resolved, &status, true)) return rd_take_fd(&fd);
   errno = EACCES;
   return -1;
+}
+
+bool rd_resolved_path_is_shared(const struct rd_resolved_path *resolved) {
+  struct stat directory;
+  return resolved->is_foreign || is_for_all(resolved, &directory);
 }
 
 // Walks component by component, so that each link in the path is checked together with its directory.
@@ -56,13 +63,13 @@ static bool walk(struct rd_resolved_path *resolved, char **rest, const char *pat
     if (fd < 0) return (is_last && errno == ENOENT) || unwritable(path, error);
     if (fstat(fd, &resolved->status) < 0) return unwritable(path, error);
     bool is_link = S_ISLNK(resolved->status.st_mode);
-    if ((is_link || is_last) && belongs_to_stranger(resolved, &resolved->status))
-      return refuse(resolved, &resolved->status, path, error);
+    if (is_refused(resolved, &resolved->status, is_last)) return refuse(resolved, &resolved->status, path, error);
     if (is_link && !follow_link(resolved, &fd, rest)) return unwritable(path, error);
     links += is_link;
     if (fd < 0) continue; // continue with the link's target
     resolved->exists = is_last;
     if (is_last) return true;
+    if (belongs_to_stranger(resolved, &resolved->status)) resolved->is_foreign = true;
     rd_cleanup_fd(&resolved->directory_fd);
     resolved->directory_fd = rd_take_fd(&fd);
   }
@@ -106,6 +113,7 @@ static bool follow_link(struct rd_resolved_path *resolved, int *fd, char **rest)
   free(*rest);
   *rest = joined;
   if (target[0] != '/') return true;
+  resolved->is_foreign = false;
   rd_cleanup_fd(&resolved->directory_fd);
   resolved->directory_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   return resolved->directory_fd >= 0;
@@ -122,21 +130,33 @@ static int open_kernel_link(struct rd_resolved_path *resolved) {
   return resolved->is_kernels ? rd_take_fd(&fd) : -1;
 }
 
+// Returns true if others may create files in the directory, and none may remove those of another.
+static bool is_for_all(const struct rd_resolved_path *resolved, struct stat *directory) {
+  if (fstat(resolved->directory_fd, directory) < 0) return true;
+  return (directory->st_mode & S_ISVTX) != 0 && (directory->st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
 // Returns true if the object is in a directory where others may create files, and belongs to another user. The
 // directory's owner is trusted: that user could replace anything there.
 static bool belongs_to_stranger(const struct rd_resolved_path *resolved, const struct stat *status) {
-  struct stat directory;
-  if (fstat(resolved->directory_fd, &directory) < 0) return true;
-  bool is_for_all = (directory.st_mode & S_ISVTX) != 0 && (directory.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  bool is_owners = status->st_uid == directory.st_uid && status->st_uid != OVERFLOW_UID;
-  return is_for_all && status->st_uid != geteuid() && !is_owners;
+  struct stat directory = {.st_uid = OVERFLOW_UID};
+  if (!is_for_all(resolved, &directory) || status->st_uid == geteuid()) return false;
+  return status->st_uid != directory.st_uid || status->st_uid == OVERFLOW_UID;
+}
+
+// A link, and what is written to. Below another user's directory that user's links may lead to any file of this user.
+static bool is_refused(const struct rd_resolved_path *resolved, const struct stat *status, bool is_last) {
+  bool is_link = S_ISLNK(status->st_mode);
+  if (resolved->is_foreign && is_link) return status->st_uid != geteuid() && status->st_uid != 0;
+  return (is_link || is_last) && !resolved->is_foreign && belongs_to_stranger(resolved, status);
 }
 
 static bool refuse(const struct rd_resolved_path *resolved, const struct stat *status, const char *path,
                    struct rd_error *error) {
   bool is_link = S_ISLNK(status->st_mode);
-  rd_error_set(error, RD_CODE_SINK_UNWRITABLE,
-               "cannot write %.200s: %.80s, in a shared directory, is %s of user %u: %s", path, resolved->name,
+  rd_error_set(error, RD_CODE_SINK_UNWRITABLE, "cannot write %.200s: %.80s, %s, is %s of user %u: %s", path,
+               resolved->name,
+               resolved->is_foreign ? "in another user's part of a shared directory" : "in a shared directory",
                is_link ? "a link" : "a file", status->st_uid,
                is_link ? "name its target instead" : "remove it or choose another name");
   return false;

@@ -40,6 +40,7 @@ static bool is_null(int fd);
 static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error);
 static bool open_replacement(struct rd_sink *sink, struct rd_error *error);
 static bool open_to_append(struct rd_sink *sink, struct rd_error *error);
+static bool refuse_names(const struct rd_sink *sink, struct rd_error *error);
 static bool open_in_place(struct rd_sink *sink, struct rd_error *error);
 static bool open_fifo(struct rd_sink *sink, const atomic_bool *stop, struct rd_error *error);
 static bool stopped(struct rd_error *error);
@@ -187,9 +188,19 @@ static bool open_to_append(struct rd_sink *sink, struct rd_error *error) {
   if (sink->fd < 0 && errno == EEXIST) sink->fd = rd_resolved_path_open(&sink->resolved, O_WRONLY | O_APPEND);
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return unwritable(sink, error);
+  if (status.st_nlink > 1 && rd_resolved_path_is_shared(&sink->resolved)) return refuse_names(sink, error);
   sink->is_file = sink->appending = true;
   sink->length_before = status.st_size;
   return true;
+}
+
+static bool refuse_names(const struct rd_sink *sink, struct rd_error *error) {
+  rd_error_set(
+      error, RD_CODE_SINK_UNWRITABLE,
+      "cannot write %.300s: it has several names (hard links), of which others may have made one in this shared "
+      "directory: choose another name",
+      sink->path);
+  return false;
 }
 
 static bool open_in_place(struct rd_sink *sink, struct rd_error *error) {
