@@ -9,10 +9,6 @@ import type { VirtualLab } from './use-virtual-hosts.ts';
 export async function passBytes(lab: VirtualLab, size: number): Promise<void> {
   const bytes = randomBytes(size);
   await lab.write('in', bytes);
-  succeededOver(await lab.sh('rdpipe --json h1:cat h2:cat < in > out'), '', [
-    'tcp',
-    'rdma',
-    'tcp',
-  ]);
+  succeededOver(await lab.sh('rdpipe --json h1:cat h2:cat < in > out'), '', ['tcp', 'rdma', 'tcp']);
   expect((await lab.read('out')).equals(bytes)).to.equal(true);
 }

@@ -45,7 +45,8 @@ static void test_open(void) {
   CHECK(!settings->retry_refused && !settings->rdma_first && !settings->poll);
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":null,\"ports\":[0,0],\"poll\":true}"));
   CHECK(command.settings.poll);
-  CHECK(settings->compress == 0 && settings->jobs == 0 && settings->limit == 0 && settings->numa);
+  CHECK(settings->compress == 0 && settings->jobs == 0 && settings->limit == 0 && settings->numa &&
+        settings->congestion);
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":19,\"jobs\":64,\"limit\":1125899906842624,"
                                      "\"numa\":false}"));
   CHECK(settings->compress == 19 && settings->jobs == 64 && !settings->numa);
@@ -154,6 +155,7 @@ static void test_each_field_of_open(void) {
       {"limit", {NULL, "0", "1125899906842624"}, {"1125899906842625", "-1", "1.5", "\"1M\""}},
       {"poll", {NULL, "true", "false"}, {"1", "null"}},
       {"numa", {NULL, "true", "false"}, {"1", "null"}},
+      {"congestion", {NULL, "true", "false"}, {"1", "\"auto\""}},
   };
   for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
     // The first value may be NULL; a later NULL ends the list.

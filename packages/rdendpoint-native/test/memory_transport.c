@@ -71,7 +71,7 @@ static void mem_give_back(struct rd_transport *transport, const struct rd_messag
 static const char *mem_name(const struct rd_transport *transport);
 static const char *mem_device_name(const struct rd_transport *transport);
 static int64_t mem_silent_ms(const struct rd_transport *transport);
-static void mem_tune_long_path(struct rd_transport *transport, size_t window_bytes);
+static void mem_tune_long_path(struct rd_transport *transport, size_t window_bytes, bool congestion);
 static void mem_limits(const struct rd_transport *transport, struct rd_limits *limits);
 static void mem_disconnect(struct rd_transport *transport);
 static void mem_destroy(struct rd_transport *transport);
@@ -340,7 +340,8 @@ static int64_t mem_silent_ms(const struct rd_transport *transport) {
   return INT64_MAX;
 }
 
-static void mem_tune_long_path(struct rd_transport *transport, size_t window_bytes) {
+static void mem_tune_long_path(struct rd_transport *transport, size_t window_bytes, bool congestion) {
+  (void)congestion;
   (void)transport, (void)window_bytes;
 }
 

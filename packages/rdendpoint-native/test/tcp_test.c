@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -305,6 +306,22 @@ static int send_buffer_of(int socket_fd) {
   return bytes;
 }
 
+static bool uses(int socket_fd, const char *congestion) {
+  char used[16] = "";
+  socklen_t bytes = sizeof used;
+  REQUIRE(getsockopt(socket_fd, IPPROTO_TCP, TCP_CONGESTION, used, &bytes) == 0);
+  return strcmp(used, congestion) == 0;
+}
+
+static void check_congestion(int tcp_fd) {
+  bool may_have_bbr = setsockopt(tcp_fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) == 0;
+  REQUIRE(setsockopt(tcp_fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4) == 0); // every user may choose it
+  rd_tcp_tune_long_path(tcp_fd, 1u << 10, false);
+  CHECK(uses(tcp_fd, "reno"));
+  rd_tcp_tune_long_path(tcp_fd, 1u << 10, true);
+  CHECK(uses(tcp_fd, may_have_bbr ? "bbr" : "reno"));
+}
+
 // The buffer is set if that gains: for this window root may, and others on systems with a high limit.
 static void a_long_path(void) {
   const size_t window_bytes = 64u << 20;
@@ -314,12 +331,12 @@ static void a_long_path(void) {
   REQUIRE(tcp_fd >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, path_fds) == 0);
   int tcp_bytes = send_buffer_of(tcp_fd), path_bytes = send_buffer_of(path_fds[0]);
   rd_tcp_read_socket_limits();
-  rd_tcp_tune_long_path(tcp_fd, 1u << 10);
+  check_congestion(tcp_fd);
   CHECK(send_buffer_of(tcp_fd) == tcp_bytes);
-  rd_tcp_tune_long_path(tcp_fd, window_bytes);
+  rd_tcp_tune_long_path(tcp_fd, window_bytes, true);
   CHECK(send_buffer_of(tcp_fd) >= tcp_bytes);
   CHECK(geteuid() != 0 || send_buffer_of(tcp_fd) >= (int)window_bytes);
-  rd_tcp_tune_long_path(path_fds[0], window_bytes);
+  rd_tcp_tune_long_path(path_fds[0], window_bytes, true);
   CHECK(send_buffer_of(path_fds[0]) == path_bytes);
   transport->ops->limits(transport, &limits);
   CHECK(limits.send_buffer_ms == 0 && limits.receive_window_ms == 0 && limits.sent_again == 0);

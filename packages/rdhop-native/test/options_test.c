@@ -84,6 +84,8 @@ static void test_values(void) {
   CHECK(SEND("--limit", "1", "--limit", "none", "h", "1", "k") && options.settings.limit == 0);
   CHECK(RECV("--jobs", "1", "--numa", "off", "1", "k") && options.settings.jobs == 1 && !options.settings.numa);
   CHECK(RECV("--numa", "auto", "1", "k") && options.settings.numa);
+  CHECK(options.settings.congestion);
+  CHECK(RECV("--congestion", "keep", "1", "k") && !options.settings.congestion);
   CHECK(SEND("--encrypt", "always", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_ALWAYS);
   CHECK(SEND("--encrypt", "auth", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_AUTH);
   CHECK(SEND("--encrypt", "never", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_NEVER);
@@ -140,7 +142,8 @@ static void test_mistakes(void) {
       {"--bogus", "--verbose"},   {"--jobs", "65"},
       {"--jobs", "-1"},           {"--jobs", ""},
       {"--numa", "on"},           {"--compress", "zstd"},
-      {"--limit", "1M"},          {"--buffer", "1Mbit"},
+      {"--congestion", "cubic"},  {"--limit", "1M"},
+      {"--buffer", "1Mbit"},
   };
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
     CHECK(!RECV(values[i][0], values[i][1], "1", "k"));

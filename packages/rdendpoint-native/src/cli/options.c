@@ -22,6 +22,7 @@ static bool parse_transport(void *to, const char *text);
 static bool parse_encrypt(void *to, const char *text);
 static bool parse_jobs(void *to, const char *text);
 static bool parse_numa(void *to, const char *text);
+static bool parse_congestion(void *to, const char *text);
 static bool parse_buffer(void *to, const char *text);
 static bool parse_stall_timeout(void *to, const char *text);
 static bool parse_key_fd(void *to, const char *text);
@@ -57,6 +58,9 @@ static const struct rd_option_row common[] = {
                     "use N threads to compress and encrypt (default 0:\n"
                     "one per CPU, at most 8)"),
     RD_OPTION_VALUE("numa", "WHEN", parse_numa, "auto or off", "auto: with RDMA, run near the device; or off"),
+    RD_OPTION_VALUE("congestion", "WHEN", parse_congestion, "auto or keep",
+                    "auto: use BBR over long distances, if the kernel\n"
+                    "allows it; keep: the kernel's congestion control"),
     RD_OPTION_VALUE("buffer", "SIZE", parse_buffer, "a size from 64KiB to 1GiB",
                     "limit data in flight: 64KiB to 1GiB (default 8MiB)"),
     RD_OPTION_VALUE("stall-timeout", "S", parse_stall_timeout, "a number of seconds, at least 2",
@@ -192,6 +196,13 @@ static bool parse_numa(void *to, const char *text) {
   struct rd_options *options = to;
   int found = rd_option_word(text, (const char *const[]){"off", "auto", NULL});
   options->settings.numa = found > 0;
+  return found >= 0;
+}
+
+static bool parse_congestion(void *to, const char *text) {
+  struct rd_options *options = to;
+  int found = rd_option_word(text, (const char *const[]){"keep", "auto", NULL});
+  options->settings.congestion = found > 0;
   return found >= 0;
 }
 

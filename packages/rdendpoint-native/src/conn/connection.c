@@ -19,6 +19,7 @@ struct rd_connection {
   struct rd_transport *transport;
   struct rd_agreement agreement;
   bool poll;
+  bool congestion;
   bool is_measured; // the round trips of a sender
   struct rd_registered registered;
   struct rd_tx tx;
@@ -39,6 +40,7 @@ struct rd_connection *rd_connection_create(struct rd_transport *transport, const
   connection->transport = transport;
   connection->agreement = *agreement;
   connection->poll = settings->poll;
+  connection->congestion = settings->congestion;
   rd_keepalive_start(&connection->keepalive, settings->stall_timeout_ms, rd_now_ms());
   transport->ops->expect_releases(transport, false);
   if (begin(connection, settings, error)) return connection;
@@ -276,7 +278,8 @@ static void adapt_to_path(struct rd_connection *connection) {
     return;
   connection->is_measured = true;
   if (connection->keepalive.rtt_us < LONG_PATH_US) return;
-  connection->transport->ops->tune_long_path(connection->transport, (size_t)peer->slots * peer->slot_bytes);
+  connection->transport->ops->tune_long_path(connection->transport, (size_t)peer->slots * peer->slot_bytes,
+                                             connection->congestion);
 }
 
 // Sends PONG and PING if they are due and can be sent now.

@@ -15,6 +15,7 @@ struct rd_connection_settings {
   bool poll;          // the transport was created with `poll`
   int compress_level; // sender only; 0: no compression
   unsigned jobs;      // threads for compression and encryption; 0: one per CPU, at most 8
+  bool congestion;    // may choose the congestion control of TCP on a long path
 };
 
 // Takes ownership of the transport and of the agreement's seals, even on failure. The caller may hold as many received

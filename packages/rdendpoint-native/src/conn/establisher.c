@@ -291,7 +291,8 @@ static struct rd_connection *make_connection(const struct rd_establisher *establ
   struct rd_connection_settings settings = {.stall_timeout_ms = config->stall_timeout_ms,
                                             .poll = config->dialer.poll,
                                             .compress_level = config->compress_level,
-                                            .jobs = config->jobs};
+                                            .jobs = config->jobs,
+                                            .congestion = config->congestion};
   struct rd_connection *connection = rd_connection_create(transport, &agreement, &settings, error);
   if (connection != NULL) choose_connection(establisher, connection);
   return connection;

@@ -22,7 +22,8 @@ struct rd_establisher_config {
   size_t buffer_bytes;      // receiver: how much to grant in its HELLO, if the transport has the memory; sender: 0
   int64_t stall_timeout_ms; // of the connection, like the next two
   int compress_level;
-  bool chain; // the hop is part of a chain
+  bool chain;      // the hop is part of a chain
+  bool congestion; // of the connection
   unsigned jobs;
   int64_t handshake_ms;           // time limit for a connection that a listener accepted; 0: 5 s
   struct rd_dialer_config dialer; // its timeout also ends an adopted connection

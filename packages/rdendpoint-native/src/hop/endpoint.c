@@ -132,6 +132,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
       .stall_timeout_ms = settings->stall_timeout_ms,
       .compress_level = (int)settings->compress,
       .chain = settings->chain,
+      .congestion = settings->congestion,
       .jobs = (unsigned)settings->jobs,
       .dialer = {.timeout_ms = settings->connect_timeout_ms,
                  .retry_refused = settings->retry_refused,

@@ -82,8 +82,9 @@ struct rd_transport_ops {
   // Milliseconds since the last bytes from the peer, also of an incomplete message; INT64_MAX: unknown.
   int64_t (*silent_ms)(const struct rd_transport *transport);
 
-  // The round trip takes long: adapts to it. `window_bytes`: most that this end has in flight.
-  void (*tune_long_path)(struct rd_transport *transport, size_t window_bytes);
+  // The round trip takes long: adapts to it. `window_bytes`: most that this end has in flight; `congestion`: also
+  // chooses the congestion control.
+  void (*tune_long_path)(struct rd_transport *transport, size_t window_bytes, bool congestion);
 
   void (*limits)(const struct rd_transport *transport, struct rd_limits *limits);
 

@@ -175,6 +175,18 @@ export const OPTIONS = {
     bench: {},
     copy: { brief: true },
   },
+  /** `auto`: TCP with a long round trip uses BBR, where the kernel allows it. */
+  congestion: {
+    long: '--congestion',
+    kind: 'choice',
+    choices: ['auto', 'keep'],
+    help: "auto: use BBR over long distances, if the kernel allows it; keep: use the kernel's congestion control",
+    default: 'auto',
+    hop: 'congestion',
+    config: 'defaults',
+    bench: {},
+    copy: { brief: true },
+  },
   ok: {
     long: '--ok',
     kind: 'statuses',

@@ -32,6 +32,7 @@ describe('settings', () => {
       jobs: 0,
       limitBytesPerS: 0,
       numa: 'auto',
+      congestion: 'auto',
       bufferBytes: 8 * 1024 ** 2,
       poll: false,
       ok: { all: [], stages: new Map() },

@@ -9,8 +9,9 @@
 // them.
 void rd_tcp_read_socket_limits(void);
 
-// Lets the socket keep `window_bytes` in flight, as far as the kernel allows it. Does nothing to other sockets.
-void rd_tcp_tune_long_path(int socket_fd, size_t window_bytes);
+// Lets the socket keep `window_bytes` in flight, as far as the kernel allows it, and with `congestion` use BBR if the
+// kernel has it and lets this user choose it. Does nothing to other sockets.
+void rd_tcp_tune_long_path(int socket_fd, size_t window_bytes, bool congestion);
 
 // Asks the kernel what has limited the rate so far. All zero for other sockets.
 void rd_tcp_read_limits(int socket_fd, struct rd_limits *limits);

@@ -36,7 +36,7 @@ static void tcp_quiet(struct rd_transport *transport);
 static enum rd_outcome tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message);
 static int64_t tcp_silent_ms(const struct rd_transport *transport);
-static void tcp_tune_long_path(struct rd_transport *transport, size_t window_bytes);
+static void tcp_tune_long_path(struct rd_transport *transport, size_t window_bytes, bool congestion);
 static void tcp_limits(const struct rd_transport *transport, struct rd_limits *limits);
 static void tcp_disconnect(struct rd_transport *transport);
 static const char *tcp_local_name(const struct rd_transport *transport);
@@ -175,8 +175,8 @@ static int64_t tcp_silent_ms(const struct rd_transport *transport) {
   return known ? (int64_t)info.tcpi_last_data_recv : INT64_MAX;
 }
 
-static void tcp_tune_long_path(struct rd_transport *transport, size_t window_bytes) {
-  rd_tcp_tune_long_path(tcp_of(transport)->fd, window_bytes);
+static void tcp_tune_long_path(struct rd_transport *transport, size_t window_bytes, bool congestion) {
+  rd_tcp_tune_long_path(tcp_of(transport)->fd, window_bytes, congestion);
 }
 
 static void tcp_limits(const struct rd_transport *transport, struct rd_limits *limits) {

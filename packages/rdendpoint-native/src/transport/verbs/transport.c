@@ -52,7 +52,7 @@ static const char *verbs_local_name(const struct rd_transport *transport);
 static const char *verbs_peer_name(const struct rd_transport *transport);
 static const char *verbs_device_name(const struct rd_transport *transport);
 static int64_t verbs_silent_ms(const struct rd_transport *transport);
-static void verbs_tune_long_path(struct rd_transport *transport, size_t window_bytes);
+static void verbs_tune_long_path(struct rd_transport *transport, size_t window_bytes, bool congestion);
 static void verbs_limits(const struct rd_transport *transport, struct rd_limits *limits);
 static void verbs_disconnect(struct rd_transport *transport);
 static void verbs_destroy(struct rd_transport *transport);
@@ -341,7 +341,8 @@ static int64_t verbs_silent_ms(const struct rd_transport *transport) {
   return INT64_MAX;
 }
 
-static void verbs_tune_long_path(struct rd_transport *transport, size_t window_bytes) {
+static void verbs_tune_long_path(struct rd_transport *transport, size_t window_bytes, bool congestion) {
+  (void)congestion;
   (void)transport, (void)window_bytes;
 }
 
