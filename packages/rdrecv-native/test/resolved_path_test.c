@@ -231,6 +231,23 @@ static void test_directories_of_others(void) {
   }
 }
 
+// A shared directory of a stranger: as in any other, files of third users are refused, and its owner's are written.
+static void test_files_in_directories_of_others(void) {
+  REQUIRE(mkdir("shared", 0700) == 0 && chmod("shared", 01777) == 0);
+  REQUIRE(mkdir("shared/part", 0700) == 0 && chown("shared/part", STRANGER, 0) == 0);
+  REQUIRE(chmod("shared/part", 01777) == 0);
+  put_file("shared/part/g", "old");
+  put_file("shared/theirs", "old");
+  REQUIRE(chown("shared/part/g", STRANGER + 1, 0) == 0 && chown("shared/theirs", STRANGER, 0) == 0);
+  for (int append = 0; append < 2; append++) {
+    CHECK(!write_sink("shared/part/g", append) && holds("shared/part/g", "old"));
+    CHECK(!write_sink("shared/part/../theirs", append) && holds("shared/theirs", "old"));
+  }
+  REQUIRE(chown("shared/part/g", STRANGER, 0) == 0);
+  CHECK(write_sink("shared/part/g", true) && holds("shared/part/g", "oldnew"));
+  REQUIRE(system("rm -r shared") == 0);
+}
+
 static void test_names_in_a_shared_directory(void) {
   REQUIRE(mkdir("shared", 0700) == 0);
   put_file("f", "old");
@@ -269,6 +286,7 @@ int main(void) {
     test_links_of_others();
     test_files_of_others();
     test_directories_of_others();
+    test_files_in_directories_of_others();
     test_names_in_a_shared_directory();
     test_come_between();
   } else {

@@ -90,13 +90,13 @@ interface Place {
   readonly isLast: boolean;
 }
 
-/** Below another user's directory that user's links may lead to any file of this user. */
+/**
+ * Below another user's directory no link is followed: that user's may lead to any file of this user, and could take the
+ * place of another before it is read, by its name.
+ */
 function refuseStrangers(name: string, found: Stats, { directory, isForeign, isLast }: Place): void {
   const isLink = found.isSymbolicLink();
-  const isRefused = isForeign
-    ? isLink && found.uid !== process.geteuid?.() && found.uid !== 0
-    : (isLink || isLast) && belongsToStranger(found, directory);
-  if (!isRefused) return;
+  if (!(isLink && isForeign) && !((isLink || isLast) && belongsToStranger(found, directory))) return;
   const where = isForeign ? "in another user's part of a shared directory" : 'in a shared directory';
   const [what, remedy] = isLink
     ? ['a link', 'name its target instead']

@@ -100,7 +100,7 @@ describe('the directory of a path', () => {
     });
 
   for (const mode of [0o777, 0o1777])
-    it(`follows no link of a user whose directory of mode ${mode.toString(8)} is in a shared one`, function () {
+    it(`follows no link in another user's directory of mode ${mode.toString(8)} in a shared one`, function () {
       needsRoot(this);
       mkdirSync(file('a/part'));
       symlinkSync('../../f', file('a/part/link'));
@@ -109,10 +109,32 @@ describe('the directory of a path', () => {
       for (const name of ['part', 'part/link', 'part/way']) lchownSync(file(`a/${name}`), 1234, 0);
       chmodSync(file('a/part'), mode);
       chmodSync(file('a'), 0o1777);
-      for (const path of ['a/part/link', 'a/part/way/f'])
-        expect(() => write(path)).to.throw("another user's part of a shared directory, is a link of user 1234");
+      for (const [path, owner] of [
+        ['a/part/link', 1234],
+        ['a/part/way/f', 1234],
+        ['a/part/own', 0],
+      ] as const)
+        expect(() => write(path)).to.throw(`another user's part of a shared directory, is a link of user ${owner}`);
       expect(existsSync(file('f'))).to.equal(false);
-      for (const path of ['a/part/f', 'a/part/own']) write(path);
-      expect(readFileSync(file('f'), 'utf8')).to.equal('new');
+      write('a/part/f');
+      expect(readFileSync(file('a/part/f'), 'utf8')).to.equal('new');
     });
+
+  it("refuses files of third users in another user's directory that is shared itself", function () {
+    needsRoot(this);
+    mkdirSync(file('a/part'));
+    writeFileSync(file('a/part/g'), 'old');
+    writeFileSync(file('a/theirs'), 'old');
+    for (const [name, owner] of [
+      ['part', 1234],
+      ['part/g', 1235],
+      ['theirs', 1234],
+    ] as const)
+      lchownSync(file(`a/${name}`), owner, 0);
+    for (const name of ['a/part', 'a']) chmodSync(file(name), 0o1777);
+    for (const path of ['a/part/g', 'a/part/../theirs']) expect(() => write(path)).to.throw('is a file of user 123');
+    lchownSync(file('a/part/g'), 1234, 0);
+    write('a/part/g');
+    expect(readFileSync(file('a/part/g'), 'utf8')).to.equal('new');
+  });
 });

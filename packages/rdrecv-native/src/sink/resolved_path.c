@@ -148,7 +148,7 @@ static bool belongs_to_stranger(const struct rd_resolved_path *resolved, const s
 static bool is_refused(const struct rd_resolved_path *resolved, const struct stat *status, bool is_last) {
   bool is_link = S_ISLNK(status->st_mode);
   if (resolved->is_foreign && is_link) return status->st_uid != geteuid() && status->st_uid != 0;
-  return (is_link || is_last) && !resolved->is_foreign && belongs_to_stranger(resolved, status);
+  return (is_link || is_last) && belongs_to_stranger(resolved, status);
 }
 
 static bool refuse(const struct rd_resolved_path *resolved, const struct stat *status, const char *path,
