@@ -121,7 +121,7 @@ static bool read_names(struct rd_scan *scan, struct level *level, struct rd_erro
   return is_right;
 }
 
-// Of a copy to this host under another name; the destination is else known before it is entered.
+// For a copy to this host under another name: the destination under the same name is recognized before it is entered.
 static bool is_target(struct rd_scan *scan) {
   bool is_itself =
       rd_source_dirs_depth(scan->directories) == 1 && rd_source_dirs_source_name(scan->directories).count == 0;

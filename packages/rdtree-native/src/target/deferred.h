@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work for the end of a copy, kept in an unnamed temporary file so that memory use stays constant.
+// Of each string only what differs from the beginning of the one before is in the file: paths begin alike.
 #ifndef RD_TREE_WRITE_DEFERRED_H
 #define RD_TREE_WRITE_DEFERRED_H
 

@@ -7,8 +7,8 @@
 
 #include <fcntl.h>
 
-// A link. Four strings follow, the first three each with a NUL: the path of the source's directory from the top; the
-// path of the link's directory from there; its name; and the path of the other name from the top.
+// A link. Four strings come before it, each with a NUL: the path of the source's directory from the top; the path of
+// the link's directory from there; its name; and the path of the other name from the top.
 struct kept {
   struct rd_metadata metadata;
   uint64_t size;
@@ -30,14 +30,14 @@ bool rd_links_add(struct rd_deferred *list, const struct rd_directory *directory
   // `whole` ends with `below`: cuts that off.
   whole[strlen(whole) - strlen(below)] = '\0';
   size_t whole_bytes = strlen(whole) + 1, below_bytes = strlen(below) + 1, name_bytes = strlen(name) + 1;
-  size_t bytes = sizeof kept + whole_bytes + below_bytes + name_bytes + entry->target.count;
+  size_t bytes = whole_bytes + below_bytes + name_bytes + entry->target.count + 1 + sizeof kept;
   RD_AUTO_FREE unsigned char *text = rd_memory_new(bytes, 1);
   unsigned char *at = text;
-  memcpy(at, &kept, sizeof kept), at += sizeof kept;
   memcpy(at, whole, whole_bytes), at += whole_bytes;
   memcpy(at, below, below_bytes), at += below_bytes;
   memcpy(at, name, name_bytes), at += name_bytes;
-  memcpy(at, entry->target.at, entry->target.count);
+  memcpy(at, entry->target.at, entry->target.count), at += entry->target.count + 1;
+  memcpy(at, &kept, sizeof kept);
   return rd_deferred_add(list, text, bytes, error);
 }
 
@@ -51,9 +51,9 @@ bool rd_links_run(struct rd_write *write, struct rd_deferred *list, struct rd_di
 
 static void make_one(struct rd_write *write, struct rd_directory *top, const unsigned char *bytes) {
   struct kept kept;
-  memcpy(&kept, bytes, sizeof kept);
-  const char *whole = (const char *)bytes + sizeof kept, *below = whole + strlen(whole) + 1;
+  const char *whole = (const char *)bytes, *below = whole + strlen(whole) + 1;
   const char *name = below + strlen(below) + 1, *other = name + strlen(name) + 1;
+  memcpy(&kept, other + strlen(other) + 1, sizeof kept);
   struct rd_entry entry = {.metadata = kept.metadata, .size = kept.size, .source = kept.source};
   struct rd_attributes none = {0};
   struct rd_directory *source = open_directory(write, top, whole);

@@ -38,11 +38,11 @@ bool rd_removal_add(struct rd_deferred *list, const struct rd_directory *directo
   uint32_t source;
   RD_AUTO_FREE char *path = rd_directory_below_top(directory, name);
   RD_AUTO_FREE char *below = rd_directory_below_source(directory, name, &source);
-  size_t below_bytes = strlen(below), bytes = sizeof below_bytes + strlen(path);
-  RD_AUTO_FREE unsigned char *text = rd_memory_new(bytes, 1);
-  memcpy(text, &below_bytes, sizeof below_bytes);
-  memcpy(text + sizeof below_bytes, path, bytes - sizeof below_bytes);
-  return rd_deferred_add(list, text, bytes, error);
+  size_t below_bytes = strlen(below), path_bytes = strlen(path);
+  RD_AUTO_FREE unsigned char *text = rd_memory_new(path_bytes + sizeof below_bytes, 1);
+  memcpy(text, path, path_bytes);
+  memcpy(text + path_bytes, &below_bytes, sizeof below_bytes);
+  return rd_deferred_add(list, text, path_bytes + sizeof below_bytes, error);
 }
 
 bool rd_removal_run(struct rd_write *write, struct rd_deferred *list, const struct rd_directory *top,
@@ -96,9 +96,9 @@ static bool run_pass(struct pass *pass, struct rd_deferred *list, struct rd_erro
   size_t count;
   if (!rd_deferred_rewind(list, error)) return false;
   while (!atomic_load(&pass->write->is_stopped) && rd_deferred_next(list, &bytes, &count, error)) {
-    size_t below_bytes;
-    memcpy(&below_bytes, bytes, sizeof below_bytes);
-    RD_AUTO_FREE char *below = rd_memory_copy((const char *)bytes + sizeof below_bytes, count - sizeof below_bytes);
+    size_t below_bytes, path_bytes = count - sizeof below_bytes;
+    memcpy(&below_bytes, bytes + path_bytes, sizeof below_bytes);
+    RD_AUTO_FREE char *below = rd_memory_copy((const char *)bytes, path_bytes);
     RD_AUTO_FREE char *path = rd_directory_path(pass->top, below);
     set_path(pass, 0, path);
     pass->source_at = strlen(path) - below_bytes;
