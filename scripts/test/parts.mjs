@@ -66,6 +66,7 @@ export const PARTS = [
     full: [
       'agent-*',
       'chain-matrix',
+      'interruptions',
       'kill-matrix',
       'message-tampering',
       'network-*',
