@@ -18,7 +18,7 @@ export interface DataCell {
 }
 
 const WAY = ['h1', 'h2', 'data'] as const;
-/** After a connection was reset, a new one must be established within 5 s. */
+/** After a connection was reset, a new one must be established within 15 s. */
 const OUTAGE_MS = { silence: 2000, end: 1000 };
 const PORTS = { least: 7000, most: 7099 };
 

@@ -110,8 +110,8 @@ static void test_own_stop_while_reconnecting(void) {
   start();
   rd_liveness_broken(&liveness, true, now_ms);
   CHECK(!rd_liveness_pass(&liveness, now_ms + 1000) && rd_liveness_pass(&liveness, now_ms + 61000));
-  CHECK(rd_liveness_may_reconnect(&liveness, now_ms + 61000 + 3999));
-  CHECK(!rd_liveness_may_reconnect(&liveness, now_ms + 61000 + 4000));
+  CHECK(rd_liveness_may_reconnect(&liveness, now_ms + 60000 + RD_CLOSED_RECONNECT_MS - 1));
+  CHECK(!rd_liveness_may_reconnect(&liveness, now_ms + 60000 + RD_CLOSED_RECONNECT_MS));
 }
 
 static void test_reconnecting_in_time(void) {

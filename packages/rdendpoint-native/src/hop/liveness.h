@@ -7,8 +7,9 @@
 
 // By then a PING has been unanswered for half a second.
 #define RD_SILENT_MS (RD_PING_AFTER_MS + 500)
-// A peer that closes a connection while the network works, and wants another one, connects at once.
-#define RD_CLOSED_RECONNECT_MS 5000
+// A peer to which only silence tells that the connection has ended learns it after RD_SILENT_MS. A firewall that was
+// restarted may take seconds to pass its packets, and TCP repeats them after 0.2, 0.6, 1.4, 3 and 6.2 s.
+#define RD_CLOSED_RECONNECT_MS 15000
 // A loop that did not pass for this long was stopped (SIGSTOP, a suspended machine).
 #define RD_STOPPED_AFTER_MS 2000
 
