@@ -120,12 +120,12 @@ export const COPY_OPTIONS = {
     run: false,
     copy: {},
   },
+  /** Not in the configuration file: what deletes files relies on it, and looks only at the command line. */
   sync: {
     long: '--sync',
     kind: 'switch',
     help: 'end only when the copy is on disk',
     default: 'yes',
-    config: 'defaults',
     tree: 'sync',
     run: false,
     copy: { brief: true },

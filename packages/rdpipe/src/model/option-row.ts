@@ -115,9 +115,9 @@ export function valueText({ value, choices }: OptionRow): string | undefined {
   return value ?? choices?.join('|');
 }
 
-/** True if a flag `--no-…` exists: a switch that the config file may set can be turned off. */
-export function isNegatable({ kind, config, flagHost }: OptionRow): boolean {
-  return kind === 'switch' && config !== undefined && flagHost === undefined;
+/** True if a flag `--no-…` exists: a switch that the config file may set, or that is on, can be turned off. */
+export function isNegatable({ kind, config, default: initial, flagHost }: OptionRow): boolean {
+  return kind === 'switch' && (config !== undefined || initial === 'yes') && flagHost === undefined;
 }
 
 /** The flags as help and manual show them: `-q`, `--[no-]quiet`. */

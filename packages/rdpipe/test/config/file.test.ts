@@ -82,6 +82,11 @@ describe('config file', () => {
 
   const WRONG: readonly (readonly [string, string])[] = [
     ['[defaults]\nbufer = "8M"', 'c.toml: unknown key bufer in [defaults] (did you mean buffer?)'],
+    // Options that delete files are checked against --no-sync only on the command line.
+    [
+      '[defaults]\nsync = false',
+      `c.toml: unknown key sync in [defaults] (its keys: ${configKeys('defaults').join(', ')})`,
+    ],
     [
       '[defaults]\nzzzzzzzz = "8M"',
       `c.toml: unknown key zzzzzzzz in [defaults] (its keys: ${configKeys('defaults').join(', ')})`,
