@@ -128,8 +128,8 @@ describe('a serving receiver', () => {
       const { status, stderr } = await place.rdcp(...copy);
       expect(status).to.not.equal(0);
       expect(stderr).to.include(words);
-      const [what, path] = flag === '--read-only' ? ['write', 'no'] : ['read', 'there'];
-      await eventually(() => expect(server.stderr()).to.include(`: refused to ${what} ${path}: ${words}\n`));
+      const [what, path] = flag === '--read-only' ? ['writing', 'no'] : ['reading', 'there'];
+      await eventually(() => expect(server.stderr()).to.include(`: ${what} ${path}: refused: ${words}\n`));
     });
 
   it('refuses what would show a client that may only write what is there', async () => {

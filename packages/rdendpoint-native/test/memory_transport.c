@@ -341,8 +341,7 @@ static int64_t mem_silent_ms(const struct rd_transport *transport) {
 }
 
 static void mem_tune_long_path(struct rd_transport *transport, size_t window_bytes, bool congestion) {
-  (void)congestion;
-  (void)transport, (void)window_bytes;
+  (void)transport, (void)window_bytes, (void)congestion;
 }
 
 static void mem_limits(const struct rd_transport *transport, struct rd_limits *limits) {

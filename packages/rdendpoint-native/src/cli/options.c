@@ -23,6 +23,7 @@ static bool parse_encrypt(void *to, const char *text);
 static bool parse_jobs(void *to, const char *text);
 static bool parse_numa(void *to, const char *text);
 static bool parse_congestion(void *to, const char *text);
+static bool parse_auto(bool *is_auto, const char *text, const char *other);
 static bool parse_buffer(void *to, const char *text);
 static bool parse_stall_timeout(void *to, const char *text);
 static bool parse_key_fd(void *to, const char *text);
@@ -193,16 +194,16 @@ static bool parse_encrypt(void *to, const char *text) {
 }
 
 static bool parse_numa(void *to, const char *text) {
-  struct rd_options *options = to;
-  int found = rd_option_word(text, (const char *const[]){"off", "auto", NULL});
-  options->settings.numa = found > 0;
-  return found >= 0;
+  return parse_auto(&((struct rd_options *)to)->settings.numa, text, "off");
 }
 
 static bool parse_congestion(void *to, const char *text) {
-  struct rd_options *options = to;
-  int found = rd_option_word(text, (const char *const[]){"keep", "auto", NULL});
-  options->settings.congestion = found > 0;
+  return parse_auto(&((struct rd_options *)to)->settings.congestion, text, "keep");
+}
+
+static bool parse_auto(bool *is_auto, const char *text, const char *other) {
+  int found = rd_option_word(text, (const char *const[]){other, "auto", NULL});
+  *is_auto = found > 0;
   return found >= 0;
 }
 

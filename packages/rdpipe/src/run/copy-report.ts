@@ -32,7 +32,7 @@ export function copyReport(state: RunState): CopyReport | undefined {
     slowestFiles: slowestOf('files', programs),
     slowestDirectories: slowestOf('directories', programs),
     warnings: programs.flatMap(({ host, warnings }) => warnings.map((message) => ({ host, message }))),
-    ...(programs.every(({ isSynced }) => isSynced) ? {} : { unsynced: true }),
+    ...(programs.some(({ sync }) => sync === false) ? { unsynced: true } : {}),
     ...(isInterrupted(programs) ? { kept: programs.flatMap(keptOf) } : {}),
   };
 }
@@ -44,7 +44,7 @@ function isInterrupted(programs: readonly Program[]): boolean {
 
 interface Program extends ProgramState {
   readonly role: TreeRole;
-  readonly isSynced: boolean;
+  readonly sync: boolean | undefined;
   readonly host: string;
   readonly out: number | undefined;
   /** Position among several target hosts. */
@@ -52,20 +52,11 @@ interface Program extends ProgramState {
 }
 
 function programsOf(state: RunState): readonly Program[] {
-  return state.stages.values().flatMap(({ planned: { stage, out }, host, program }) =>
-    stage.kind === 'tree'
-      ? [
-          {
-            ...program,
-            role: stage.settings.role,
-            isSynced: stage.settings.sync !== false,
-            host,
-            out,
-            rank: stage.part?.rank,
-          },
-        ]
-      : [],
-  );
+  return state.stages.values().flatMap(({ planned: { stage, out }, host, program }) => {
+    if (stage.kind !== 'tree') return [];
+    const { role, sync } = stage.settings;
+    return [{ ...program, role, sync, host, out, rank: stage.part?.rank }];
+  });
 }
 
 /** Returns an empty list if the target is on one host. */

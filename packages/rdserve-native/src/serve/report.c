@@ -19,7 +19,6 @@ static const struct {
 
 static const char *clients_word(size_t count);
 static const char *doing(enum rd_rights direction);
-static const char *in_progress(enum rd_rights direction);
 static const char *result_of(const struct rd_client_session *connection);
 static void add_average(const struct rd_averages *averages, size_t window, char *line, size_t bytes);
 static void write_json(json_t *object);
@@ -41,7 +40,7 @@ void rd_serve_log_begin(const struct rd_serve_log *report, const struct rd_clien
                          connection->path));
   else
     fprintf(stderr, "rdrecv: %s from %s: began %s %s\n", connection->name, connection->peer,
-            in_progress(connection->direction), connection->path);
+            doing(connection->direction), connection->path);
 }
 
 void rd_serve_log_end(const struct rd_serve_log *report, const struct rd_client_session *connection,
@@ -59,13 +58,13 @@ void rd_serve_log_end(const struct rd_serve_log *report, const struct rd_client_
   rd_size_text((double)connection->received, received, sizeof received);
   rd_size_text((double)connection->sent, sent, sizeof sent);
   if (refusal != NULL && connection->is_open)
-    fprintf(stderr, "rdrecv: %s from %s: refused to %s %s: %s\n", connection->name, connection->peer,
+    fprintf(stderr, "rdrecv: %s from %s: %s %s: refused: %s\n", connection->name, connection->peer,
             doing(connection->direction), connection->path, refusal);
   else if (refusal != NULL)
     fprintf(stderr, "rdrecv: %s from %s: refused: %s\n", connection->name, connection->peer, refusal);
   else if (connection->is_open)
     fprintf(stderr, "rdrecv: %s from %s: %s %s: %s, received %s, sent %s in %.1f s\n", connection->name,
-            connection->peer, in_progress(connection->direction), connection->path, result, received, sent, seconds);
+            connection->peer, doing(connection->direction), connection->path, result, received, sent, seconds);
   else
     fprintf(stderr, "rdrecv: %s from %s: ended without a copy after %.1f s\n", connection->name, connection->peer,
             seconds);
@@ -126,11 +125,6 @@ static const char *clients_word(size_t count) {
 }
 
 static const char *doing(enum rd_rights direction) {
-  static const char *const words[] = {"open", "read", "write", "change"};
-  return words[direction & RD_RIGHTS_BOTH];
-}
-
-static const char *in_progress(enum rd_rights direction) {
   static const char *const words[] = {"opening", "reading", "writing", "changing"};
   return words[direction & RD_RIGHTS_BOTH];
 }

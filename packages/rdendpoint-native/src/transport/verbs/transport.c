@@ -342,8 +342,7 @@ static int64_t verbs_silent_ms(const struct rd_transport *transport) {
 }
 
 static void verbs_tune_long_path(struct rd_transport *transport, size_t window_bytes, bool congestion) {
-  (void)congestion;
-  (void)transport, (void)window_bytes;
+  (void)transport, (void)window_bytes, (void)congestion;
 }
 
 static void verbs_limits(const struct rd_transport *transport, struct rd_limits *limits) {

@@ -38,17 +38,14 @@ export function createLiveDisplay(stream: NodeJS.WriteStream, write: Display['te
     below?.show();
     isShown = below !== undefined;
   };
-  const writeAbove = (texts: readonly (string | Uint8Array)[]) => {
-    hide();
-    for (const text of texts) write(text);
-    const last = texts.at(-1);
-    if (last !== undefined && last.length > 0) lineIsOpen = !endsLine(last);
-    show();
-  };
   const writeWaiting = () => {
-    const texts = waiting;
+    const last = waiting.at(-1);
+    if (last === undefined) return;
+    hide();
+    for (const text of waiting) write(text);
     waiting = [];
-    if (texts.length > 0) writeAbove(texts);
+    if (last.length > 0) lineIsOpen = !endsLine(last);
+    show();
   };
   const replaceBy = (next: LivePart | undefined) => {
     writeWaiting();
