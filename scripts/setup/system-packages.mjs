@@ -84,6 +84,7 @@ const FULL_PACKAGES = [
   'libclang-rt-dev',
   'postgresql',
   'qemu-user-static',
+  'quota',
   'redis-server',
   'redis-tools',
   'valgrind',

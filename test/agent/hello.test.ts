@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's first line about its host: its networks, limits and RDMA devices.
+// The agent's first line about its host: its networks, protections, limits and RDMA devices.
 // A test creates the networks in a namespace, sets the limits, and simulates devices by the files that a kernel shows.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { decodeHello } from '../../packages/rdpipe/src/agent/decode.ts';
 import type { AgentHello, HostAddress } from '../../packages/rdpipe/src/model/protocol.ts';
 import { AGENT, type DriverOptions } from '../support/agent-driver.ts';
@@ -13,6 +14,8 @@ import { needsFile, needsRoot, needsTool, needsUserNamespaces } from '../support
 import { startProgram } from '../support/start-program.ts';
 
 const NOBODY = 65534;
+/** Lists the active security modules of the kernel. */
+const LIST_MODULES = 'mount -t securityfs rdpipe-test /sys/kernel/security && cat /sys/kernel/security/lsm';
 const STATIC_RECEIVER = join(import.meta.dirname, '../../build/static/rdhop');
 
 describe("the agent's hello", () => {
@@ -39,6 +42,15 @@ describe("the agent's hello", () => {
       expect(entry?.kind === 'loopback').to.equal(internal);
       if (existsSync(`/sys/class/net/${name}/device`)) expect(entry?.kind).to.be.oneOf(['physical', 'bridge']);
     }
+  });
+
+  it('has the protections of this kernel', async function () {
+    needsRoot(this);
+    needsTool(this, 'unshare');
+    const { seccomp, landlock } = (await agents.start()).hello;
+    expect(seccomp).to.equal(existsSync('/proc/sys/kernel/seccomp/actions_avail'));
+    const { stdout } = execaSync('unshare', ['--mount', 'sh', '-c', LIST_MODULES]);
+    expect(landlock > 0).to.equal(stdout.split(',').includes('landlock'));
   });
 
   describe('of a network', () => {

@@ -5,10 +5,10 @@ import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { useSmallDisk } from '../support/faulty-fs.ts';
 import { useFragileDisk } from '../support/fragile-disk.ts';
 import { temporariesIn } from '../support/judge.ts';
 import { useLab } from '../support/lab.ts';
+import { useLoopDisk } from '../support/loop-disk.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
 import { signalProcess } from '../support/processes.ts';
 import { sample } from '../support/sample.ts';
@@ -73,10 +73,10 @@ describe('a copy that is interrupted', () => {
   });
 
   describe('by a full disk', () => {
-    const disk = useSmallDisk('12M');
+    const disk = useLoopDisk('12M');
 
     it('copies what fits, names the rest, and completes once there is space', async () => {
-      const copy = new InterruptedCopy(lab, join(disk(), 'target'));
+      const copy = new InterruptedCopy(lab, join(disk.directory, 'target'));
       copy.prepare();
       chmodSync(join(copy.source, 'package-1'), 0o550);
       const { status, stderr } = await lab.sh(copy.commandLine(''));
@@ -94,7 +94,7 @@ describe('a copy that is interrupted', () => {
       copy.expectOldOrNew();
       if (failed === 1) expect(copy.files).to.have.length(1200 + 1);
       if (!stderr.includes('package-1:')) expect(statSync(join(copy.target, 'package-1')).mode & 0o777).to.equal(0o550);
-      expect(temporariesIn(disk())).to.deep.equal([]);
+      expect(temporariesIn(disk.directory)).to.deep.equal([]);
       rmSync(join(copy.source, 'large'));
       await copy.complete();
     });

@@ -4,8 +4,9 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Fault, useFaultyFs, useSmallDisk, useTmpfs } from '../support/faulty-fs.ts';
+import { type Fault, useFaultyFs, useTmpfs } from '../support/faulty-fs.ts';
 import { useLab } from '../support/lab.ts';
+import { useLoopDisk } from '../support/loop-disk.ts';
 import { failed } from '../support/shell.ts';
 
 /** How the first and last host are reached, which decides what connects them: TCP, or sockets of this machine. */
@@ -87,7 +88,7 @@ export function describeDisks(cells: readonly DiskCell[]): void {
     const lab = useLab();
     const faulty = useFaultyFs();
     const small = useTmpfs('size=2m');
-    const local = useSmallDisk();
+    const local = useLoopDisk('4M');
     const crowded = useTmpfs('nr_inodes=2');
 
     for (const { way, disk } of cells)
@@ -100,7 +101,7 @@ export function describeDisks(cells: readonly DiskCell[]): void {
 
     function directoryOn(disk: DiskCase['disk']): string {
       if (disk === 'small') return small();
-      if (disk === 'local') return local();
+      if (disk === 'local') return local.directory;
       return disk === 'crowded' ? crowded() : faulty.directory(disk);
     }
   });

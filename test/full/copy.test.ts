@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies: every kill in every phase, many losses of power, and a million entries in little memory.
+// Copies: every kill in every phase, many losses of power, a million entries and large attributes in little memory.
 import { FAILING_CALLS, nameOfCall, tryFailingCall, useFailingCall } from '../copy/failing-calls.ts';
 import { KILL_CELLS, nameOf, tryKill } from '../copy/interruptions.ts';
-import { expectFlatMemory } from '../copy/memory.ts';
+import { expectFlatMemory, expectFlatMemoryOfAttributes } from '../copy/memory.ts';
 import { tryPowerLoss } from '../copy/power-loss.ts';
 import { useFragileDisk } from '../support/fragile-disk.ts';
 import { useLab } from '../support/lab.ts';
+import { useLoopDisk } from '../support/loop-disk.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
 import { patience } from '../support/patience.ts';
 
 const ENTRIES = 1_000_000;
+/** Their attributes are 160 MiB. */
+const ENTRIES_WITH_ATTRIBUTES = 40;
+const KIB_MAX = 64 * 1024;
 const POWER_LOSSES = 8;
 const COPIES = 5;
 const LONGEST_MS = 1_800_000;
@@ -22,7 +26,14 @@ describe('copies', function () {
     needsTool(this, 'rsync');
   });
 
-  it(`take little memory for ${ENTRIES} entries`, () => expectFlatMemory(lab, ENTRIES, 64 * 1024));
+  for (const inEach of [50_000, ENTRIES / 2])
+    it(`take little memory for ${ENTRIES} entries, ${inEach} in a directory`, () =>
+      expectFlatMemory(lab, { entries: ENTRIES, inEach }, KIB_MAX));
+
+  describe('of many attributes', () => {
+    const disk = useLoopDisk('600M', ['-O', 'ea_inode']);
+    it('take little memory', () => expectFlatMemoryOfAttributes(lab, disk.directory, ENTRIES_WITH_ATTRIBUTES, KIB_MAX));
+  });
 
   for (const cell of KILL_CELLS) it(`survive kill -9, ${nameOf(cell)}`, () => tryKill(lab, cell));
 

@@ -9,7 +9,8 @@ const DIRECTORIES = ['bin', 'proc', 'sys', 'dev', 'new', 'rw', 'lower', 'modules
 const APPLETS = ['sh', 'mount', 'umount', 'insmod', 'mkdir', 'cat', 'cp', 'echo', 'switch_root'];
 // ib_uverbs before rdma_ucm: the connection manager then informs programs of the removal of a device before verbs
 // wait for them. crc32_generic: rxe gets it from the crypto layer. bridge and sch_netem: for tests that add interfaces
-// or disturb the network; loop and ext4: for tests of copies, because this kernel's tmpfs has no user attributes.
+// or disturb the network; loop and ext4: for tests of copies, because this kernel's tmpfs has no user attributes;
+// quota_v2: ext4 then enforces quotas.
 const MODULES = [
   'virtio_pci',
   'virtio_net',
@@ -21,7 +22,7 @@ const MODULES = [
   'rdma_ucm',
   'rdma_rxe',
 ];
-const MODULES_FOR_TESTS = ['bridge', 'sch_netem', 'loop', 'ext4'];
+const MODULES_FOR_TESTS = ['bridge', 'sch_netem', 'loop', 'ext4', 'quota_v2'];
 /** The host's keys, and the key with which root of each host logs in to the others. */
 const KEYS = ['host_key', 'host_key.pub', 'authorized_keys', 'key'];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // File systems that fail: a small one that fills up, and one with the faults of faulty-fs.c.
-import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -66,26 +66,4 @@ export function useTmpfs(options: string): () => string {
   afterEach(() => void execaSync('umount', ['-l', directory()]));
   after(() => rmSync(base, { recursive: true }));
   return directory;
-}
-
-/** Mounts an empty ext4 file system, which supports direct I/O; returns its path. */
-export function useSmallDisk(size = '4M'): () => string {
-  const base = mkdtempSync(join(tmpdir(), 'rdpipe-test-disk-'));
-  const image = join(base, 'image');
-  const directory = join(base, 'mounted');
-  before(function () {
-    needsRoot(this);
-    needsTool(this, 'mkfs.ext4');
-    needsFile(this, '/dev/loop-control');
-    mkdirSync(directory);
-    execaSync('truncate', ['-s', size, image]);
-    execaSync('mkfs.ext4', ['-q', '-F', image]);
-    execaSync('mount', ['-o', 'loop', image, directory]);
-    rmdirSync(join(directory, 'lost+found'));
-  });
-  after(() => {
-    if (existsSync(image)) execaSync('umount', ['-l', directory]);
-    rmSync(base, { recursive: true });
-  });
-  return () => directory;
 }
