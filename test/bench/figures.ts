@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a run, and the statistics of several runs.
 
-/** Rates in MB/s (10^6), times in seconds or microseconds; `busy` and `others`: shares of the processors' time;
- * `gib_per_core_s`: GiB over all hops per second of one core. */
+/**
+ * Rates in MB/s (10^6), times in seconds, milliseconds or microseconds; `busy` and `others`: shares of the processors'
+ * time; `gib_per_core_s`: GiB over all hops per second of one core.
+ */
 export type Figure =
   | 'mb_per_s'
   | 'cpu_s_per_gib'
@@ -16,6 +18,7 @@ export type Figure =
   | 'wall_s'
   | 'cpu_s'
   | 'first_byte_s'
+  | 'run_ms'
   | 'gib_per_core_s'
   | 'user_s'
   | 'sys_s'

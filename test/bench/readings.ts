@@ -43,6 +43,12 @@ function drainIn(text: string, bytes: number): { readonly seconds: number; reado
   return { seconds, firstS };
 }
 
+/** The mean time of `count` runs of a command, from the times that bash printed. */
+export function ofRuns(text: string, count: number): Figures {
+  const [beganS, endedS] = numbersIn(text, /^runs: from ([\d.]+) to ([\d.]+) s$/m, 'the runs');
+  return { run_ms: ((endedS - beganS) * 1000) / count };
+}
+
 /** The output of `lines read`. */
 export function ofLines(text: string, count: number): Figures {
   const words = /^lines: (\d+) lines, median ([\d.]+) us, 99 of 100 within ([\d.]+) us$/m;

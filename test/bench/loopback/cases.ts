@@ -7,6 +7,7 @@ import { type FileCases, fileCases } from './cases-file.ts';
 import { type ForwardCases, forwardCases } from './cases-forward.ts';
 import { type NullCases, nullCases } from './cases-null.ts';
 import { type PipeCases, pipeCases } from './cases-pipe.ts';
+import { type RdsshCases, rdsshCases } from './cases-rdssh.ts';
 import { type SmallCases, smallCases } from './cases-small.ts';
 import { loginsOf, STAGES_MAX, type StartCases, startCases } from './cases-start.ts';
 import { type WindowCases, windowCases } from './cases-window.ts';
@@ -23,6 +24,7 @@ export interface LoopbackCases {
   readonly window: WindowCases;
   readonly copy: CopyCases;
   readonly forward: ForwardCases;
+  readonly rdssh: RdsshCases;
   readonly fanOut: FanOutCases;
   readonly fanOutTools: FanOutToolCases;
 }
@@ -39,6 +41,7 @@ export function loopbackCases(setup: Setup): LoopbackCases {
     window: windowCases(setup),
     copy: copyCases(setup),
     forward: forwardCases(setup),
+    rdssh: rdsshCases(setup),
     fanOut: fanOutCases(setup, loginsOf(start, STAGES_MAX)),
     fanOutTools: fanOutToolCases(setup),
   };

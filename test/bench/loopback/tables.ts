@@ -22,6 +22,9 @@ export const LOOPBACK_TABLES = [
   'window',
   'trips',
   'readers',
+  'rdssh-start',
+  'rdssh-one-way',
+  'rdssh-both-ways',
   'copy-file',
   'copy-tree',
   'copy-again',
@@ -51,6 +54,7 @@ export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Reco
     ...startTables(cases),
     window: windowTable(cases),
     ...forwardTables(cases, mib),
+    ...rdsshTables(cases, mib),
     ...copyTables(cases, mib),
     ...fanOutTables(cases, mib),
   };
@@ -184,6 +188,31 @@ function forwardTables({ forward }: LoopbackCases, mib: number): Readonly<Record
       title: `Forwarded connections: 8 readers at once, ${mib} MiB`,
       cases: readers,
       columns: [RATE, timesRate(readers[0]), timesRate(readers[1])],
+    },
+  };
+}
+
+function rdsshTables(
+  { rdssh: { start, oneWay, bothWays } }: LoopbackCases,
+  mib: number,
+): Readonly<Record<'rdssh-start' | 'rdssh-one-way' | 'rdssh-both-ways', Table>> {
+  const time: Column = { title: 'ms', figure: 'run_ms', digits: 0 };
+  const [fresh, kept] = start;
+  return {
+    'rdssh-start': {
+      title: 'A command that does nothing',
+      cases: start,
+      columns: [time, ...[fresh, kept].map((base) => ({ ...time, title: `× ${base.name}`, digits: 2, base }))],
+    },
+    'rdssh-one-way': {
+      title: `To a command on a host, ${mib} MiB`,
+      cases: oneWay,
+      columns: [RATE, timesRate(oneWay[0]), timesRate(oneWay[1]), PROCESSOR],
+    },
+    'rdssh-both-ways': {
+      title: `To a command on a host and back, ${mib} MiB`,
+      cases: bothWays,
+      columns: [RATE, timesRate(bothWays[0]), timesRate(bothWays[1]), PROCESSOR],
     },
   };
 }

@@ -19,8 +19,10 @@ export const SOCAT: Carrier = socat('socat', '');
 export const TUNED_SOCAT: Carrier = socat('socat -b 1M', `-b ${MIB}`);
 export const MBUFFER: Carrier = mbuffer('mbuffer', '');
 export const TUNED_MBUFFER: Carrier = mbuffer('mbuffer -s 1M -m 64M', '-s 1M -m 64M');
-export const SSH_128: Carrier = ssh('aes128-gcm');
-export const SSH_256: Carrier = ssh('aes256-gcm');
+export const SSH_128: Carrier = ssh('ssh aes128-gcm', '-c aes128-gcm@openssh.com');
+export const SSH_256: Carrier = ssh('ssh aes256-gcm', '-c aes256-gcm@openssh.com');
+/** With the cipher that ssh chooses. */
+export const SSH: Carrier = ssh('ssh', '');
 /** No carrier: the cost of the writer, the reader and a pipe. */
 export const BARE_PIPE: Carrier = { name: 'a pipe alone', parts: (write, read) => [here(`${write} | ${read}`)] };
 
@@ -47,6 +49,10 @@ export function rdpipe(): Carrier {
   return { name: 'rdpipe', parts: (write, read) => [here(`${write} | ${command} h1:"${read}"`)] };
 }
 
+export function rdssh(name: string, encrypt: 'never' | 'always'): Carrier {
+  return likeSsh(name, `rdssh --persist=0 --encrypt=${encrypt}`);
+}
+
 function socat(name: string, options: string): Carrier {
   const listen = `socat -u ${options} TCP-LISTEN:$PORT,bind=${ADDRESS},reuseaddr STDOUT`;
   return twoEnds(name, listen, `socat -u ${options} STDIN TCP:${ADDRESS}:$PORT`);
@@ -56,9 +62,13 @@ function mbuffer(name: string, options: string): Carrier {
   return twoEnds(name, `mbuffer -q ${options} -I $PORT`, `mbuffer -q ${options} -O ${ADDRESS}:$PORT`);
 }
 
-function ssh(cipher: string): Carrier {
-  const command = `ssh -F "$SSH_CONFIG" -c ${cipher}@openssh.com h1`;
-  return { name: `ssh ${cipher}`, parts: (write, read) => [here(`${write} | ${command} "${read}"`)] };
+function ssh(name: string, options: string): Carrier {
+  return likeSsh(name, `ssh ${options}`);
+}
+
+/** A program with ssh's command line. */
+function likeSsh(name: string, command: string): Carrier {
+  return { name, parts: (write, read) => [here(`${write} | ${command} -F "$SSH_CONFIG" h1 "${read}"`)] };
 }
 
 function twoEnds(name: string, receive: string, send: string): Carrier {
