@@ -43,6 +43,15 @@ describe('the front of rdssh', () => {
     it(`leaves to ssh, word by word: ${line}`, () =>
       expect(become(directory, line.split(' '))).to.deep.equal(['ssh', ...line.split(' ')]));
 
+  it('leaves a command to ssh if the working directory was removed', () => {
+    const script = 'mkdir "$1/gone" && cd "$1/gone" && rmdir "$1/gone" && shift && exec "$@"';
+    const front = [join(BIN, 'rdhop'), 'rdssh', join(directory, 'rdpipe'), '-v', 'h1', 'ls'];
+    const env = { PATH: `${directory}/other:/usr/bin:/bin` };
+    const { stdout, stderr } = runProgram('bash', ['-c', script, 'bash', directory, ...front], { env, input: '' });
+    expect(stdout).to.equal('ssh\n-v\nh1\nls\n');
+    expect(stderr).to.include('rdssh: ssh runs this command line: the working directory cannot be entered\n');
+  });
+
   it("leaves rdpipe's options to rdpipe", () =>
     expect(become(directory, ['--persist=0', '-tt', 'h1', 'ls'])).to.deep.equal(['ssh', '-tt', 'h1', 'ls']));
 

@@ -123,6 +123,11 @@ describe('a file that cannot be used', () => {
       125,
       /stage 2 \(h2: > \/nowhere\/file\).*no such file/i,
     ));
+  it('a working directory that was removed', async () => {
+    const { status, stderr } = await lab.sh(`mkdir gone && cd gone && rmdir ../gone && exec rdpipe h1:${touch()}`);
+    expect(status, stderr).to.equal(125);
+    expect(stderr).to.match(/^rdpipe: this machine: cannot enter the working directory: no such file or directory \(/m);
+  });
   it('a missing command', async () =>
     expect((await lab.sh("rdpipe h1:'no-such-command-at-all'")).status).to.equal(127));
 

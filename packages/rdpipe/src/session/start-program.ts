@@ -2,6 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Readable, Writable } from 'node:stream';
 import { execa, type Subprocess } from 'execa';
+import { RdpipeError, reasonOf } from '../model/errors.ts';
 
 /** A started program: the streams, the exit and the `error` event of node's ChildProcess. */
 export type Program = Subprocess;
@@ -17,7 +18,8 @@ export type Stdio = readonly [stdin: Standard, stdout: Standard, stderr: Standar
  * Starts a program in its own session, so that Ctrl-C does not reach it; without `detached`, in the session of this
  * process. Adds `env` to the environment of this process.
  * The output must get a reader before this turn of the event loop is over: output without a reader is discarded.
- * @throws if no descriptor is left for the pipes. Any other failure to start is in the `error` event.
+ * @throws if no descriptor is left for the pipes, or the working directory cannot be entered. Any other failure to
+ * start is in the `error` event.
  */
 export function startProgram(
   [program = '', ...args]: readonly string[],
@@ -25,6 +27,7 @@ export function startProgram(
   env: Readonly<NodeJS.ProcessEnv> = {},
   options: { readonly detached: boolean } = { detached: true },
 ): Program {
+  requireDirectory();
   // If no descriptor is left, node creates a process without streams: execa throws at once, and the process emits the
   // reason later.
   subscribe(NEW_PROCESS, ignoreErrors);
@@ -38,6 +41,17 @@ export function startProgram(
     throw Object.assign(new Error(`spawn ${program} EMFILE`, { cause }), { code: 'EMFILE' });
   } finally {
     unsubscribe(NEW_PROCESS, ignoreErrors);
+  }
+}
+
+/** execa has each program enter the working directory, which was removed or belongs to another user (sudo -u). */
+function requireDirectory(): void {
+  try {
+    process.chdir(process.cwd());
+  } catch (cause) {
+    const reason = reasonOf(cause as NodeJS.ErrnoException);
+    const message = `this machine: cannot enter the working directory: ${reason} (start from another one: cd /)`;
+    throw new RdpipeError('working_directory', 125, 'rdpipe', message, { cause });
   }
 }
 

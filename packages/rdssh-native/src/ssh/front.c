@@ -29,6 +29,7 @@ static bool become(int argc, char **argv, struct rd_error *error);
 static bool become_child(char **command, struct rd_error *error);
 static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, int argc, char **argv,
                        struct rd_error *error);
+static const char *need_of_ssh(const struct rd_ssh_command_line *line);
 static bool can_log(const struct rd_ssh_command_line *line);
 static void say_reason(const struct rd_ssh_command_line *line);
 static bool become_ours(const struct rd_ssh_command_line *line, const struct rd_ssh_forward_settings *settings,
@@ -68,9 +69,10 @@ static bool become(int argc, char **argv, struct rd_error *error) {
   const char *ssh = line.ssh_program != NULL ? line.ssh_program : rd_find_ssh(found, sizeof found);
   struct rd_ssh_forward_settings settings;
   read_forward_settings(&line, ssh, &settings);
-  if (line.use == RD_SSH_COMMAND && !can_log(&line)) {
+  const char *need = line.use == RD_SSH_COMMAND ? need_of_ssh(&line) : NULL;
+  if (need != NULL) {
     line.use = RD_SSH_ITSELF;
-    line.reason = "the file of -E cannot be opened";
+    line.reason = need;
   }
   bool became = line.use == RD_SSH_ITSELF || settings.for_ssh ? become_ssh(&line, ssh, argc - 2, argv + 2, error)
                                                               : become_ours(&line, &settings, rdpipe, ssh, error);
@@ -100,6 +102,15 @@ static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, 
   for (int i = 0; i < argc; i++)
     if (!is_own(line, argv[i])) add(&words, argv[i]);
   return execute(&words, ssh, error);
+}
+
+// Returns why only ssh can run the command; NULL: rdpipe can too.
+static const char *need_of_ssh(const struct rd_ssh_command_line *line) {
+  char directory[4096];
+  if (!can_log(line)) return "the file of -E cannot be opened";
+  // rdpipe enters it again for each program that it starts.
+  bool can_enter = getcwd(directory, sizeof directory) != NULL && access(directory, X_OK) == 0;
+  return can_enter ? NULL : "the working directory cannot be entered";
 }
 
 static bool can_log(const struct rd_ssh_command_line *line) {
