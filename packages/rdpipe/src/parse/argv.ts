@@ -221,11 +221,12 @@ function withAdvice(text: string, topic: Topic): string {
   return `${forMessage(message)} (${steps.join('; ')})`;
 }
 
-/** Adds advice for an option of rdcp that means something else to rsync, cp and scp. */
+/** Adds advice for an option of rdcp that means something else to rsync, cp and scp, unless the message has some. */
 function withCopyAdvice(error: UsageError): UsageError {
   const [, option = ''] = /^(--[a-z]+): /.exec(error.message) ?? [];
   const advice = adviceFor(option, 'copy');
-  return advice === undefined ? error : new UsageError(`${error.message} (${advice})`);
+  const isAdvised = advice === undefined || error.message.includes(' use -o ');
+  return isAdvised ? error : new UsageError(`${error.message} (${advice})`);
 }
 
 const PROGRAMS: Readonly<Record<Topic, string>> = {

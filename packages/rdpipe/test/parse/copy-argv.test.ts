@@ -88,6 +88,7 @@ describe("rdcp's options", () => {
       '-p a b',
       /^--port: 'a' is not a port .*\(modes are part of -a, times are always kept; for ssh's port use -o Port=NUMBER\)$/,
     ],
+    ['-p 22 a b', /^--port: 22 is the port of ssh, not one for data \(to log in on it use -o Port=22\)$/],
     ['--progress=a b c', /^--progress: 'a' is not one of: auto, live, plain, none/],
     ['--max-delete x a b', /^--max-delete: 'x' is not a number of removals \(0 to 999999999\)$/],
     ['--lenient a b', /^unknown option '--lenient'/],
