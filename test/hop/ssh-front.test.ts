@@ -38,6 +38,7 @@ describe('the front of rdssh', () => {
     '-o RequestTTY=force h1 ls',
     'h1 -oVisualHostKey=yes ls',
     '-E /nowhere/log h1 ls',
+    '-i /nowhere/key h1 ls',
     '-!',
   ])
     it(`leaves to ssh, word by word: ${line}`, () =>

@@ -93,6 +93,7 @@ void rd_ssh_command_line_destroy(struct rd_ssh_command_line *line) {
   free(line->own.items);
   free(line->forwards.items);
   free(line->command.items);
+  free(line->keys.items);
   free(line->texts.items);
   *line = (struct rd_ssh_command_line){0};
 }
@@ -164,6 +165,9 @@ static void take_option(struct parser *parser, char letter, const char *value) {
   case 'R':
     take_forward(parser, letter, value);
     return;
+  case 'i':
+    append(&parser->line->keys, value);
+    break;
   case 'J': // ssh refuses a second one
     if (parser->jumps) leave(parser, "it has -J twice");
     parser->jumps = true;

@@ -25,6 +25,7 @@ struct rd_ssh_command_line {
   struct rd_ssh_words own;      // rdpipe's options: --NAME or --NAME=VALUE, before the host
   struct rd_ssh_words forwards; // -L SPEC and -R SPEC, two words each, in order
   struct rd_ssh_words command;  // words of the command, or the name of the subsystem
+  struct rd_ssh_words keys;     // files of -i, also in `options`
   struct rd_ssh_words texts;    // owned strings
   const char *host;             // without the user
   const char *config_file;      // -F; NULL: none

@@ -30,6 +30,7 @@ static bool become_child(char **command, struct rd_error *error);
 static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, int argc, char **argv,
                        struct rd_error *error);
 static const char *need_of_ssh(const struct rd_ssh_command_line *line);
+static bool has_keys(const struct rd_ssh_command_line *line);
 static bool can_log(const struct rd_ssh_command_line *line);
 static void say_reason(const struct rd_ssh_command_line *line);
 static bool become_ours(const struct rd_ssh_command_line *line, const struct rd_ssh_forward_settings *settings,
@@ -108,9 +109,17 @@ static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, 
 static const char *need_of_ssh(const struct rd_ssh_command_line *line) {
   char directory[4096];
   if (!can_log(line)) return "the file of -E cannot be opened";
+  if (!has_keys(line)) return "the file of -i cannot be found";
   // rdpipe enters it again for each program that it starts.
   bool can_enter = getcwd(directory, sizeof directory) != NULL && access(directory, X_OK) == 0;
   return can_enter ? NULL : "the working directory cannot be entered";
+}
+
+// ssh warns of a missing one. It expands the home directory itself.
+static bool has_keys(const struct rd_ssh_command_line *line) {
+  for (size_t i = 0; i < line->keys.count; i++)
+    if (line->keys.items[i][0] != '~' && access(line->keys.items[i], F_OK) < 0) return false;
+  return true;
 }
 
 static bool can_log(const struct rd_ssh_command_line *line) {
