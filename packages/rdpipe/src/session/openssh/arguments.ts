@@ -53,7 +53,7 @@ export function shellArguments(target: Target, controlPath: string, logPath: str
 }
 
 /**
- * Returns the arguments of a command to an open connection, such as `-O check`. The user's configuration, and so their
+ * Returns the arguments of a command to an open connection, such as `-O exit`. The user's configuration, and so their
  * forwardings, must not apply.
  */
 export function controlArguments(controlPath: string, command: string, args: readonly string[] = []): string[] {

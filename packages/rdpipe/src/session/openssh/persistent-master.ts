@@ -10,15 +10,10 @@ import type { Master, MasterContext } from './master.ts';
 import { persistentControlPath } from './persistent-path.ts';
 import { runSsh, type SshOutput, type SshProgram } from './program.ts';
 
-/**
- * Returns the user's own connection if it is open.
- * @throws the signal's reason.
- */
-export async function usersMaster(target: Target, { dir, settings, ssh }: MasterContext): Promise<Master | undefined> {
+/** Returns the user's own connection if it is open. */
+export async function usersMaster(target: Target, { dir, settings }: MasterContext): Promise<Master | undefined> {
   const { controlPath } = target;
-  if (controlPath === undefined) return undefined;
-  const check = await runSsh(ssh, controlArguments(controlPath, 'check'), settings.signal);
-  if (check.code !== 0) return undefined;
+  if (controlPath === undefined || !(await isListenedTo(controlPath))) return undefined;
   settings.emit({ kind: 'log', message: `${target.destination.label}: using an ssh connection that is already open` });
   return persistentMaster(controlPath, dir);
 }
