@@ -11,6 +11,7 @@
 static size_t without_slashes(const char *path, size_t count);
 static bool names_a_directory(const char *path);
 static bool open_into(struct rd_target *target, bool make_parents, struct rd_error *error);
+static bool open_path(struct rd_target *target);
 static bool is_there(const char *path);
 static bool open_as(struct rd_target *target, bool make_parents, struct rd_error *error);
 static char *parent_of(const char *path);
@@ -62,10 +63,10 @@ static bool names_a_directory(const char *path) {
 
 static bool open_into(struct rd_target *target, bool make_parents, struct rd_error *error) {
   struct stat status;
-  target->directory_fd = rd_root_open(target->path, O_PATH | O_DIRECTORY);
-  if (target->directory_fd >= 0) return true;
-  // A dangling symbolic link cannot become a directory.
-  if (errno != ENOENT || is_there(target->path)) return unusable(target->path, error);
+  if (open_path(target)) return true;
+  if (errno != ENOENT) return unusable(target->path, error);
+  // Another host with the same file system has just made it, or it is a dangling link, which cannot become a directory.
+  if (is_there(target->path)) return open_path(target) || unusable(target->path, error);
   RD_AUTO_FREE char *parent = parent_of(target->path);
   if (rd_root_stat(parent, &status)) {
     errno = ENOTDIR;
@@ -73,6 +74,12 @@ static bool open_into(struct rd_target *target, bool make_parents, struct rd_err
   }
   if (errno != ENOENT) return unusable(parent, error);
   return make_parents || missing(parent, error);
+}
+
+// Returns false, with errno.
+static bool open_path(struct rd_target *target) {
+  target->directory_fd = rd_root_open(target->path, O_PATH | O_DIRECTORY);
+  return target->directory_fd >= 0;
 }
 
 static bool is_there(const char *path) {
