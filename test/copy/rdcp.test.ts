@@ -117,6 +117,11 @@ describe('rdcp', () => {
       expect(rest).to.deep.equal(['s']);
     });
 
+  it('takes an empty .rdcp for the mark of a copy that begins', async () => {
+    await lab.sh(`mkdir -p s/d/.rdcp s/e/.rdcp; touch s/d/a s/e/.rdcp/b; rdcp -r s/ h1:"$PWD/t"`);
+    expect(await lab.sh('cd t && find * | sort')).to.include({ text: 'd\nd/a\ne\ne/.rdcp\ne/.rdcp/b\n' });
+  });
+
   it('plans on standard output, and changes nothing', async () => {
     const result = await lab.sh(`mkdir s t; echo x > s/new; echo y > t/old; rdcp -an --delete s/ h1:"$PWD/t"; ls t s`);
     expect(result.status, result.stderr).to.equal(0);

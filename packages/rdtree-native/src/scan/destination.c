@@ -6,8 +6,10 @@
 #include "entry/partial_name.h"
 #include "entry/root.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define RANK_BYTES 12u // "-" and the rank of one of several targets, after the name of the run
@@ -36,6 +38,20 @@ bool rd_destination_has_journal(const struct rd_destination *destination, int fd
     if (has_run(fd, run)) return true;
   }
   return false;
+}
+
+bool rd_destination_may_begin(int fd) {
+  int journals = openat(fd, RD_JOURNAL_DIRECTORY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *names = journals < 0 ? NULL : fdopendir(journals);
+  if (names == NULL) {
+    if (journals >= 0) close(journals);
+    return false;
+  }
+  bool has_run = false;
+  for (const struct dirent *entry; !has_run && (entry = readdir(names)) != NULL;)
+    has_run = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+  closedir(names);
+  return !has_run;
 }
 
 static void look(struct rd_destination *destination) {

@@ -20,5 +20,8 @@ bool rd_destination_is(struct rd_destination *destination, const struct statx *s
 // Returns true if the directory `fd` has the journal of this copy: its destination under another name of this host.
 // Call after reading the names there, because the copy creates its journal before other entries.
 bool rd_destination_has_journal(const struct rd_destination *destination, int fd);
+// Returns true if the directory `fd` has an empty directory for journals, in which a copy that begins creates its own
+// next. Call before rd_destination_has_journal().
+bool rd_destination_may_begin(int fd);
 
 #endif

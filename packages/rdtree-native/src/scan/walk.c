@@ -153,8 +153,9 @@ static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error
   const char *name = rd_names_text(&level->directories, level->next++);
   if (!rd_send_status(scan, name, &status, &is_sent, error)) return is_sent;
   if (rd_send_is_excluded(scan, name, &status)) return true;
-  // The journal may have appeared between the listing of names and the first check.
-  if (strcmp(name, RD_JOURNAL_DIRECTORY) == 0 && is_target(scan)) {
+  // The journal may have appeared between the listing of names and the first check; its directory is there before it.
+  if (strcmp(name, RD_JOURNAL_DIRECTORY) == 0 &&
+      (rd_destination_may_begin(rd_source_dirs_fd(scan->directories)) || is_target(scan))) {
     level->is_whole = false;
     return true;
   }
