@@ -17,11 +17,19 @@ const BUFFER_KIB = 8 * 1024;
 
 const LOADED = join(import.meta.dirname, 'print-loaded.cjs');
 
-/** An ssh that logs one line per message in an agent's channel: > from rdpipe, < from the host. */
+/**
+ * An ssh that logs the beginning of each message in an agent's channel: > from rdpipe, < from the host. It passes
+ * `prepared` on when it has also passed `listen` on, which rdpipe sends without waiting for that answer: a unit test
+ * shows it.
+ */
 const TALK = `#!/bin/bash
 PATH=\${PATH#*:}
 case "$*" in *' sh') ;; *) exec ssh "$@" ;; esac
-note() { while IFS= read -r line; do echo "$1" >>talk.$$; printf '%s\\n' "$line"; done; }
+pass() { echo "$1\${2:0:14}" >>talk.$$; printf '%s\\n' "$2"; }
+note() { while IFS= read -r line; do
+  [[ $1$line != '<'*'"prepared"'* ]] || until grep -qa '^>{"op":"listen"' talk.$$; do sleep 0.01; done
+  pass "$1" "$line"
+done; }
 note '>' | ssh "$@" | note '<'
 `;
 
@@ -89,8 +97,8 @@ describe('the start of a run', () => {
     expect(talks).to.have.lengthOf(2);
     for (const talk of talks) {
       const said = await lines(talk);
-      const turns = said.filter((line, index) => line === '>' && said[index - 1] !== '>');
-      expect(turns, said.join('')).to.have.lengthOf(5);
+      const turns = said.filter((line, index) => line.startsWith('>') && !said[index - 1]?.startsWith('>'));
+      expect(turns, said.join('\n')).to.have.lengthOf(5);
     }
   });
 
