@@ -19,6 +19,7 @@ enum taken_over_role {
   ROLE_CLOSED,         // rdgather, and the relay of a server
   ROLE_TREE_READ,      // rdtree: scan, read
   ROLE_TREE_CLEAN,     // rdtree: clean
+  ROLE_TREE_UNITE,     // rdtree: unite
   ROLE_TREE_COMPARE,   // rdtree: compare
   ROLE_TREE_WRITE,     // rdtree: write, copy
   ROLE_SERVED_READ,    // rdtree: scan, read below the directory of a server

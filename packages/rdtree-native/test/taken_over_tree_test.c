@@ -25,6 +25,10 @@ static void confine_cleaner(void) {
   confine(RD_TREE_CLEAN, false);
 }
 
+static void confine_uniter(void) {
+  confine(RD_TREE_UNITE, false);
+}
+
 static void confine_comparer(void) {
   confine(RD_TREE_COMPARE, false);
 }
@@ -46,6 +50,7 @@ int main(int argc, char **argv) {
   static const struct taken_over_program programs[] = {
       {ROLE_TREE_READ, "rdtree read", confine_reader},
       {ROLE_TREE_CLEAN, "rdtree clean", confine_cleaner},
+      {ROLE_TREE_UNITE, "rdtree unite", confine_uniter},
       {ROLE_TREE_COMPARE, "rdtree compare", confine_comparer},
       {ROLE_TREE_WRITE, "rdtree write", confine_writer},
       {ROLE_SERVED_READ, "rdtree read of a server", confine_served_reader},
