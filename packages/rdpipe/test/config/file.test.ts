@@ -195,8 +195,10 @@ describe('any config file', () => {
 
   it('returns the values that were written', () => {
     const seconds = fc.integer({ min: 1, max: 1_000_000 });
+    // Port 22 is refused: it is ssh's.
+    const ports = fc.integer({ min: 1, max: 65535 }).filter((port) => port !== 22);
     fc.assert(
-      fc.property(seconds, fc.boolean(), fc.integer({ min: 1, max: 65535 }), (lease, lenient, port) => {
+      fc.property(seconds, fc.boolean(), ports, (lease, lenient, port) => {
         const { defaults } = parseConfig(tomlOf({ defaults: { lease, lenient, port } }), 'the-file');
         expect(defaults).to.deep.equal({ leaseMs: lease * 1000, lenient, ports: [port, port] });
       }),
