@@ -85,7 +85,7 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^\.\.\/\.\.\/package\.json$/, /^rdpipe\/model\/version$/],
   [/^commander$/, /^rdpipe\/parse\/argv$/],
   [/^smol-toml$/, /^rdpipe\/config\/file$/],
-  [/^valibot$/, /^rdpipe\/(config\/file|model\/(protocol|tree)|agent\/decode)$/],
+  [/^valibot$/, /^rdpipe\/(config\/file|model\/(protocol|tree|front-protocol)|agent\/decode)$/],
   [
     /^openssl\//,
     /^rdendpoint-native\/(crypto\/(handshake|key_derivation|openssl_version|seal|signature|stream_check|tls)|cli\/library_versions)$|^rdserve-native\/serve\/tls_service$|^rdstage-native\/host\/program_sums$/,

@@ -13,6 +13,11 @@ import { MARK_VARIABLE, processesWith, signalProcess } from './processes.ts';
 import { ROOT } from './root.ts';
 import { type Result, type Running, startShell } from './shell.ts';
 
+/** Node without arguments: the standby gets its command lines later. */
+export function isStandby(command: string): boolean {
+  return command.trimEnd().endsWith('/rdpipe.cjs');
+}
+
 export class Workplace {
   protected readonly mark = randomUUID();
   readonly #longestMs: number;
@@ -122,8 +127,9 @@ export class Workplace {
     return processesWith(this.mark, name);
   }
 
-  /** Ends the persistent connections of rdssh, which would last for a minute. */
+  /** Ends the persistent connections of rdssh, which would last for a minute, and its standby. */
   endKeptConnections(): void {
+    for (const { pid, command } of this.processes('node')) if (isStandby(command)) signalProcess(pid, 'SIGTERM');
     for (const { pid, command } of this.processes('ssh')) if (command.includes(' -M ')) signalProcess(pid, 'SIGTERM');
   }
 

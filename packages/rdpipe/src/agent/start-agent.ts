@@ -38,9 +38,11 @@ export interface AgentOptions {
  */
 export async function startAgent(session: HostSession, options: AgentOptions): Promise<Agent> {
   const { lineChannel, handshake, startMs } =
-    session.kind === 'local'
-      ? await openAgent(session, () => startLocally(session, options), options)
-      : await (session.openAgent === undefined ? startRemotely(session, options) : openServed(session, options));
+    session.openAgent !== undefined
+      ? await openServed(session, options)
+      : session.kind === 'local'
+        ? await openAgent(session, () => startLocally(session, options), options)
+        : await startRemotely(session, options);
   if (handshake.kind === 'missing') {
     await endShell(lineChannel);
     throw missingError(session.label, options, handshake);

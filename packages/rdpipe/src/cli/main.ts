@@ -35,7 +35,8 @@ void program.then(async ({ main }) => {
   process.exit(await main(readRawArgv(), { environment: process.env, ignoredSignals: IGNORED_SIGNALS }));
 });
 
-function importProgram(): Promise<typeof import('./rdpipe.ts')> {
+function importProgram(): Promise<Pick<typeof import('./rdpipe.ts'), 'main'>> {
+  if (PROGRAM === 'rdssh-standby') return import('./standby.ts');
   if (PROGRAM === 'rdssh') return import('./rdssh.ts');
   return PROGRAM === 'rdcp' ? import('./rdcp.ts') : import('./rdpipe.ts');
 }

@@ -7,6 +7,7 @@ import type { Report } from '../model/report.ts';
 import type { SectionValues, Settings } from '../model/settings.ts';
 import { parseSshArgv, type SshInvocation } from '../parse/argv.ts';
 import { bytesOf, decode, forMessage } from '../parse/binary-string.ts';
+import type { Front, UserStreams } from '../run/open-hosts.ts';
 import { keepPlainHost, plainHostFile } from '../session/openssh/plain-hosts.ts';
 import { locateSsh } from '../session/openssh/program.ts';
 import type { SshConfig } from '../session/settings.ts';
@@ -16,21 +17,61 @@ import type { Io } from './io.ts';
 import { printInformation } from './print-information.ts';
 import { runShown, type ShownRun } from './run-pipeline.ts';
 import { runSshItself } from './ssh-itself.ts';
+import { startStandbyInLoop } from './standby-place.ts';
 import { userStreams } from './user-streams.ts';
 
 /** Runs the command line `words`, binary strings, and returns the exit status. Never throws. */
 export async function main(words: readonly string[], io: Io): Promise<number> {
-  let terminal = openTerminal(io.environment);
+  let mayUseStandby = false;
+  const status = await runCommand(words, io, undefined, ({ persistS, verbosity }) => {
+    mayUseStandby = persistS > 0 && verbosity === 0;
+  });
+  if (!mayUseStandby) return status;
+  try {
+    await startStandbyInLoop();
+  } catch {
+    // The next command takes longer.
+  }
+  return status;
+}
+
+/** The command line of another process. */
+export interface FrontCommand {
+  readonly terminal: Terminal;
+  readonly streams: UserStreams;
+  readonly front: Front;
+  /** Called when the command starts: from then on it is not declined. */
+  begun(): void;
+}
+
+/** The status of a command line of another process that this one cannot run, or that needs that process's terminal. */
+export const DECLINED = -1;
+
+/** Runs a command line of this process, or of another one, for which it may return DECLINED. Never throws. */
+export async function runCommand(
+  words: readonly string[],
+  io: Io,
+  command?: FrontCommand,
+  onSettings: (settings: Settings) => void = () => {},
+): Promise<number> {
+  let terminal = command?.terminal ?? openTerminal(io.environment);
   try {
     const invocation = parseSshArgv(words);
     if (invocation.kind !== 'ssh') {
+      if (command !== undefined) return DECLINED;
       await printInformation(invocation);
       return 0;
     }
     const stageStderr = terminal.write;
     if (invocation.logFile !== '') terminal = logTo(invocation.logFile);
-    return await runShown(false, () => readShown(invocation, io, terminal, stageStderr), io, terminal);
+    const read = async () => {
+      const run = await readShown(invocation, io, terminal, stageStderr, command);
+      onSettings(run.wanted.settings);
+      return run;
+    };
+    return await runShown(false, read, io, terminal);
   } catch (error) {
+    if (command !== undefined) return DECLINED;
     terminal.write(failureText(error, undefined, 'rdssh'));
     return FAILED;
   }
@@ -48,16 +89,20 @@ async function readShown(
   io: Io,
   terminal: Terminal,
   stageStderr: Terminal['write'],
+  command: FrontCommand | undefined,
 ): Promise<ShownRun> {
   const settings = await loadSettings(invocation.options, io.environment, DEFAULTS);
+  if (command !== undefined && settings.dryRun) throw new Error('the plan is for the standard output of the front');
   const host = hostOf(invocation.host);
   let config: SshConfig | undefined;
+  let hasBegun = false;
   return {
     wanted: {
       // The output of a command that fails must also arrive.
       settings: { ...settings, lenient: true },
       pipeline: invocation.what === 'forward' ? forwardPipeline(host) : { stages: [commandOf(invocation, host)] },
-      streams: userStreams(settings),
+      streams: command === undefined ? userStreams(settings) : streamsOf(command, settings),
+      front: command?.front,
       words: { program: 'rdpipe', optionWords: [], stageWords: [] },
       checkConfig(resolved) {
         checkConfig(resolved, host, io.environment);
@@ -69,7 +114,12 @@ async function readShown(
     adapted: {
       report: asSsh,
       status: () => FAILED,
+      begun() {
+        hasBegun = true;
+        command?.begun();
+      },
       instead(error) {
+        if (command !== undefined) return hasBegun ? undefined : Promise.resolve(DECLINED);
         const ssh = leftToSsh(error, invocation, settings, config === undefined);
         if (ssh !== undefined && settings.verbosity > 0) terminal.write(failureText(error, undefined, 'rdssh'));
         if (ssh !== undefined && config !== undefined && isOfTheHost(error)) keepPlainHost(config);
@@ -77,6 +127,10 @@ async function readShown(
       },
     },
   };
+}
+
+function streamsOf({ streams }: FrontCommand, { stdin }: Settings): UserStreams {
+  return stdin === 'none' ? { ...streams, stdin: 'null' } : streams;
 }
 
 /** @throws SessionError if a run in the last hour left the host to ssh: every run would wait as long as that one. */

@@ -32,6 +32,8 @@ export interface Adapted {
   readonly report: (report: Report) => Report;
   /** The exit status if there is no report. */
   readonly status: (error: unknown) => number;
+  /** Called when the command starts. */
+  readonly begun?: () => void;
   /** Does the work without a run if a run cannot start, and returns the exit status; undefined: not possible. */
   readonly instead: (error: unknown) => Promise<number> | undefined;
 }
@@ -96,6 +98,7 @@ function withReports(renderer: Renderer, adapted: Adapted | undefined): Renderer
   return {
     ...renderer,
     handle(event) {
+      if (event.kind === 'segment_started') adapted.begun?.();
       renderer.handle(event.kind === 'finished' ? { ...event, report: adapted.report(event.report) } : event);
     },
   };

@@ -12,6 +12,7 @@ import { relayHost } from '../plan/relay-stages.ts';
 import { sandboxLacks } from '../plan/sandbox-lacks.ts';
 import { needsLocal } from '../plan/segments.ts';
 import { anySignal } from '../session/abort.ts';
+import type { Channel } from '../session/host-session.ts';
 import { type Excuse, namesById, type OnOpen, type Opened, openSessions, type Sessions } from '../session/open.ts';
 import { locateSsh } from '../session/openssh/program.ts';
 import { controllingTerminal } from '../session/prompts/terminal.ts';
@@ -26,8 +27,20 @@ export interface UserStreams {
   readonly descriptors?: readonly [input: number, output: number];
 }
 
+/** The process that the user started, if that is not this one: it has the terminal, the input and the output. */
+export interface Front {
+  /** Its agent, with its input and output. */
+  readonly agent: Channel;
+  stopProcess(): void;
+  /** Resolves when it has taken most of the text that it shows; undefined: it has. */
+  taken(): Promise<void> | undefined;
+}
+
 /** Facts about this installation that are needed to open hosts. */
-export type Installation = Pick<SessionSettings, 'dieWithParent' | 'dieAfterParent' | 'askpass'>;
+export type Installation = Pick<
+  SessionSettings,
+  'dieWithParent' | 'dieAfterParent' | 'askpass' | 'localAgent' | 'onlyOpen'
+>;
 
 /** Decides from a host's configuration whether it may be connected. */
 export type ConfigCheck = SessionSettings['checkConfig'];

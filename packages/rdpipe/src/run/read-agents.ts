@@ -4,6 +4,7 @@ import type { Agent } from '../agent/agent.ts';
 import { RdpipeError, SessionError } from '../model/errors.ts';
 import type { SessionId } from '../model/plan.ts';
 import type { EventBus } from './event-bus.ts';
+import type { Front } from './open-hosts.ts';
 import type { RunRecord } from './record.ts';
 
 /**
@@ -16,10 +17,11 @@ export async function readAgents(
   bus: EventBus,
   isFinishing: () => boolean,
   onEnd: (agent: Agent) => void = () => {},
+  taken: Front['taken'] = () => undefined,
 ): Promise<void> {
   const each = [...agents].map(async ([session, agent]) => {
     try {
-      await readAgent(session, agent, record, bus);
+      await readAgent(session, agent, record, bus, taken);
       if (!isFinishing())
         throw new SessionError('session_lost', agent.label, `the agent on ${agent.label} ended early`);
     } catch (error) {
@@ -31,12 +33,22 @@ export async function readAgents(
   await Promise.all(each);
 }
 
-async function readAgent(session: SessionId, agent: Agent, record: RunRecord, bus: EventBus): Promise<void> {
+async function readAgent(
+  session: SessionId,
+  agent: Agent,
+  record: RunRecord,
+  bus: EventBus,
+  taken: Front['taken'],
+): Promise<void> {
   const acknowledge = createAcknowledger(agent);
   for await (const event of agent.events()) {
     record.receive(session, event);
     bus.publish(session, event);
-    if (event.event === 'stderr') acknowledge(event.stage, event.data.length / 2);
+    if (event.event === 'stderr') {
+      const waiting = taken();
+      if (waiting !== undefined) await waiting;
+      acknowledge(event.stage, event.data.length / 2);
+    }
     if (event.event === 'output') agent.send({ op: 'show', link: event.link, end: event.end });
   }
 }

@@ -16,7 +16,7 @@ import { firstCause } from './first-cause.ts';
 import { createKnownPaths } from './known-paths.ts';
 import { createLosses } from './losses.ts';
 import { missingOutcome } from './missing-outcomes.ts';
-import type { OpenHosts } from './open-hosts.ts';
+import type { Front, OpenHosts } from './open-hosts.ts';
 import type { PrepareSettings } from './prepare-request.ts';
 import { readAgents } from './read-agents.ts';
 import { createRecord, type RunRecord } from './record.ts';
@@ -36,6 +36,7 @@ export async function runPlan(
   emit: Emit,
   userEnd: AbortSignal,
   repair: PlanRepair = noRepair,
+  taken?: Front['taken'],
 ): Promise<RunState> {
   const agents = [...hosts.agents.values()];
   const failed = new AbortController();
@@ -65,6 +66,7 @@ export async function runPlan(
     bus,
     () => isEnding,
     (agent) => running.delete(agent),
+    taken,
   );
   const onUserEnd = () => record.fail(failureOf(userEnd.reason));
   userEnd.addEventListener('abort', onUserEnd);

@@ -16,6 +16,7 @@ import { namesById, type Sessions } from '../session/open.ts';
 import { type Absences, createAbsences, lossesBeforeStart } from './absences.ts';
 import {
   type ConfigCheck,
+  type Front,
   hostsOf,
   type Installation,
   type OpenHosts,
@@ -36,6 +37,7 @@ export interface RunInput {
   readonly checkConfig?: ConfigCheck;
   /** For the lines of several hosts; absent: `NAME: `. */
   readonly prefixOf?: Prefix | undefined;
+  readonly front?: Front | undefined;
 }
 
 /**
@@ -48,9 +50,14 @@ export function runPipeline(
   emit: Emit,
   signal: AbortSignal,
 ): Promise<Report> {
-  const { streams, settings, checkConfig } = input;
+  const { streams, settings, checkConfig, front } = input;
   const pipeline = withGathers(input.pipeline, streams, settings, input.prefixOf);
-  const installation = { ...input.installation, checkConfig };
+  const installation = {
+    ...input.installation,
+    checkConfig,
+    localAgent: front?.agent,
+    onlyOpen: front !== undefined,
+  };
   const absences = createAbsences(pipeline, settings, emit);
   const open: OpenAll = (userEnd) => openHosts(absences, streams, settings, installation, emit, userEnd);
   return runOn(open, input, absences, emit, signal);
@@ -119,7 +126,7 @@ async function runOnce(
   userEnd: AbortSignal,
 ): Promise<Ran> {
   const { settings } = input;
-  const stopSuspending = suspendOnTerminalStop(hosts.agents.values(), deadline, emit);
+  const stopSuspending = suspendOnTerminalStop(hosts.agents.values(), deadline, emit, input.front?.stopProcess);
   try {
     const canJoin: CanJoin = (pair, trial) =>
       canRun({ pipeline: pair, settings: trial, streams: NONE }, hosts, userEnd);
@@ -128,7 +135,7 @@ async function runOnce(
     const plan = makePlan(planInput);
     emit({ kind: 'planned', plan });
     const repair: PlanRepair = (sender, receiver) => planRepair(sender, receiver, planInput);
-    return { plan, state: await runPlan(plan, settings, hosts, emit, userEnd, repair) };
+    return { plan, state: await runPlan(plan, settings, hosts, emit, userEnd, repair, input.front?.taken) };
   } finally {
     stopSuspending();
   }

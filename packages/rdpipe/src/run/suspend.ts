@@ -4,8 +4,16 @@ import type { Agent } from '../agent/agent.ts';
 import type { Emit } from '../model/events.ts';
 import type { Deadline } from '../session/deadline.ts';
 
-/** Makes Ctrl-Z stop the complete run, and `fg` resume it. Returns a function that removes these handlers. */
-export function suspendOnTerminalStop(agents: Iterable<Agent>, deadline: Deadline | undefined, emit: Emit): () => void {
+/**
+ * Makes Ctrl-Z stop the complete run, and `fg` resume it. `stopProcess` stops the process that the user started.
+ * Returns a function that removes these handlers.
+ */
+export function suspendOnTerminalStop(
+  agents: Iterable<Agent>,
+  deadline: Deadline | undefined,
+  emit: Emit,
+  stopProcess: () => void = () => process.kill(process.pid, 'SIGSTOP'),
+): () => void {
   const all = [...agents];
   let isSuspended = false;
   const stop = () => {
@@ -15,7 +23,7 @@ export function suspendOnTerminalStop(agents: Iterable<Agent>, deadline: Deadlin
     emit({ kind: 'suspended' });
     for (const agent of all) agent.send({ op: 'suspend' });
     // In the next turn of the event loop the messages have been sent.
-    setImmediate(() => process.kill(process.pid, 'SIGSTOP'));
+    setImmediate(stopProcess);
   };
   const goOn = () => {
     if (!isSuspended) return;

@@ -2,8 +2,8 @@
 import { startChild } from './child-channel.ts';
 import type { Channel, HostSession } from './host-session.ts';
 
-/** Returns a session whose channels are child processes. */
-export function createLocalSession(): HostSession {
+/** Returns a session whose channels are child processes, or the one to an agent that already runs. */
+export function createLocalSession(agent?: Channel): HostSession {
   const channels = new Set<Channel>();
   return {
     kind: 'local',
@@ -18,8 +18,10 @@ export function createLocalSession(): HostSession {
       void channel.closed.then(() => channels.delete(channel));
       return channel;
     },
+    ...(agent !== undefined && { openAgent: async () => agent }),
     failure: () => undefined,
     async close() {
+      agent?.kill();
       for (const channel of channels) channel.kill();
       await Promise.all([...channels].map((channel) => channel.closed));
     },

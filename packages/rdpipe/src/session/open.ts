@@ -149,7 +149,7 @@ async function beginOpening(
   });
   const limit = createConcurrencyLimit(settings.connects);
   const pool = createPool({ settings, dir, prompter, limit }, ssh);
-  const local = createLocalSession();
+  const local = createLocalSession(settings.localAgent);
   const served = createServedSessions(settings);
   const launched = createLauncherSessions(hosts, settings, limit);
   const close = async () => {

@@ -1,14 +1,14 @@
 /** The session of a host that serves copies: TLS with a key instead of ssh, to an agent. */
 import { isIP } from 'node:net';
-import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { SessionError, UsageError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import { printable, shorten } from '../model/text.ts';
-import type { Channel, HostSession } from './host-session.ts';
+import type { HostSession } from './host-session.ts';
 import { readServedKey } from './served-key.ts';
 import type { SessionSettings } from './settings.ts';
+import { socketChannel } from './socket-channel.ts';
 
 /** The nonce of the agents that servers start. */
 export const SERVED_NONCE = 'serve';
@@ -146,22 +146,13 @@ function sessionOf(host: ServedHost, socket: TLSSocket, tookMs: number): HostSes
   socket.on('error', (error) => {
     failed = error;
   });
-  const ended = new Promise<void>((resolve) => {
-    socket.once('close', () => resolve());
-  });
-  const channel: Channel = {
-    stdin: socket,
-    stdout: socket,
-    stderr: Readable.from([]),
-    closed: ended.then(() => ({ code: null, signal: null })),
-    kill: () => socket.destroy(),
-  };
+  const channel = socketChannel(socket);
   return {
     kind: 'served',
     label: host.label,
     took: { connectMs: tookMs, loginMs: 0 },
     checkCommand: undefined,
-    ended,
+    ended: channel.closed,
     openShell: () => Promise.reject(new Error(`${host.label} runs no shell`)),
     openAgent: async (signal) => {
       signal.throwIfAborted();
@@ -171,7 +162,7 @@ function sessionOf(host: ServedHost, socket: TLSSocket, tookMs: number): HostSes
     async close() {
       closing = true;
       socket.destroy();
-      await ended;
+      await channel.closed;
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Emit } from '../model/events.ts';
 import type { Launcher } from '../model/launcher.ts';
 import type { HostRef } from '../model/pipeline.ts';
+import type { Channel } from './host-session.ts';
 import type { SshProgram } from './openssh/program.ts';
 
 /** Lower-case keyword to its values, as `ssh -G` prints them. */
@@ -42,6 +43,10 @@ export interface SessionSettings {
   readonly dieAfterParent: (graceMs: number) => readonly string[];
   /** Absolute path of the program that passes ssh's questions to rdpipe: `bin/rdpipe-askpass`. */
   readonly askpass: string;
+  /** An agent that already runs on this machine, for another process's input and output. */
+  readonly localAgent?: Channel | undefined;
+  /** Use only connections that are already open. */
+  readonly onlyOpen?: boolean | undefined;
   /** Checks a host's configuration of ssh; throws if the host must not be connected. */
   readonly checkConfig?: ((config: SshConfig) => void) | undefined;
   readonly emit: Emit;

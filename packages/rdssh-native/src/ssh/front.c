@@ -8,8 +8,10 @@
 #include "ssh/command_line.h"
 #include "ssh/find_ssh.h"
 #include "ssh/forward_settings.h"
+#include "ssh/standby.h"
 #include "ssh/terminal_input.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +27,7 @@ struct words {
   size_t count;
 };
 
-static bool become(int argc, char **argv, struct rd_error *error);
+static bool become(int argc, char **argv, int *status, struct rd_error *error);
 static bool become_child(char **command, struct rd_error *error);
 static bool become_ssh(const struct rd_ssh_command_line *line, const char *ssh, int argc, char **argv,
                        struct rd_error *error);
@@ -34,7 +36,8 @@ static bool has_keys(const struct rd_ssh_command_line *line);
 static bool can_log(const struct rd_ssh_command_line *line);
 static void say_reason(const struct rd_ssh_command_line *line);
 static bool become_ours(const struct rd_ssh_command_line *line, const struct rd_ssh_forward_settings *settings,
-                        const char *rdpipe, const char *ssh, struct rd_error *error);
+                        const char *rdpipe, const char *ssh, int *status, struct rd_error *error);
+static bool may_use_standby(const struct rd_ssh_command_line *line, const char *ssh);
 static void read_forward_settings(const struct rd_ssh_command_line *line, const char *ssh,
                                   struct rd_ssh_forward_settings *settings);
 static void ask_config(const struct rd_ssh_command_line *line, const char *ssh);
@@ -51,13 +54,14 @@ static void add_pair(struct words *words, const char *option, const char *value)
 
 int rd_ssh_main(int argc, char **argv) {
   struct rd_error error;
-  become(argc, argv, &error);
+  int status;
+  if (become(argc, argv, &status, &error)) return status;
   fprintf(stderr, "rdssh: %s\n", error.message);
   return 255;
 }
 
-// Returns only on failure.
-static bool become(int argc, char **argv, struct rd_error *error) {
+// Returns false on failure, or true with the exit status of a command that a standby ran.
+static bool become(int argc, char **argv, int *status, struct rd_error *error) {
   if (argc > 2 && strcmp(argv[1], "--die-with-parent") == 0) return become_child(argv + 2, error);
   if (argc < 2) {
     rd_error_set(error, RD_CODE_USAGE, "started without the path of rdpipe (bin/rdssh starts it)");
@@ -75,8 +79,9 @@ static bool become(int argc, char **argv, struct rd_error *error) {
     line.use = RD_SSH_ITSELF;
     line.reason = need;
   }
-  bool became = line.use == RD_SSH_ITSELF || settings.for_ssh ? become_ssh(&line, ssh, argc - 2, argv + 2, error)
-                                                              : become_ours(&line, &settings, rdpipe, ssh, error);
+  bool became = line.use == RD_SSH_ITSELF || settings.for_ssh
+                    ? become_ssh(&line, ssh, argc - 2, argv + 2, error)
+                    : become_ours(&line, &settings, rdpipe, ssh, status, error);
   rd_ssh_forward_settings_destroy(&settings);
   rd_ssh_command_line_destroy(&line);
   return became;
@@ -139,16 +144,32 @@ static void say_reason(const struct rd_ssh_command_line *line) {
 
 // Becomes rdpipe, or rdforward, which starts rdpipe.
 static bool become_ours(const struct rd_ssh_command_line *line, const struct rd_ssh_forward_settings *settings,
-                        const char *rdpipe, const char *ssh, struct rd_error *error) {
+                        const char *rdpipe, const char *ssh, int *status, struct rd_error *error) {
   struct words words = {0};
   bool reads_terminal = line->use == RD_SSH_COMMAND && !line->no_input && isatty(STDIN_FILENO);
   if (reads_terminal && !rd_terminal_input_start(error)) return false;
   if (line->use == RD_SSH_FORWARDS) add_forwards(&words, line, settings);
-  if (line->use == RD_SSH_COMMAND && ssh != NULL) ask_config(line, ssh);
+  size_t name = words.count;
   add(&words, line->use == RD_SSH_FORWARDS ? rdpipe : "rdssh");
   add_settings(&words, line, ssh);
   if (line->use != RD_SSH_HELP) add_command(&words, line);
+  if (may_use_standby(line, ssh)) {
+    add(&words, NULL);
+    if (rd_standby_run(words.items + name + 1, !line->no_input, status)) {
+      free(words.items);
+      return true;
+    }
+    words.count--;
+  }
+  if (line->use == RD_SSH_COMMAND && ssh != NULL) ask_config(line, ssh);
   return prepare_environment(error) && execute(&words, line->use == RD_SSH_FORWARDS ? OWN_PROGRAM : rdpipe, error);
+}
+
+// -v explains what is done from the start on. A connection would take the number of a closed standard descriptor.
+static bool may_use_standby(const struct rd_ssh_command_line *line, const char *ssh) {
+  bool are_open = true;
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) are_open = are_open && fcntl(fd, F_GETFD) >= 0;
+  return line->use == RD_SSH_COMMAND && ssh != NULL && line->verbose == 0 && are_open;
 }
 
 // Without an answer ssh's defaults apply, except that every forward must listen.

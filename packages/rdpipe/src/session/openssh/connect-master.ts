@@ -1,5 +1,6 @@
 /** Connects a master, or uses an open one: the user's own, or one from an earlier run. */
 import { existsSync } from 'node:fs';
+import { SessionError } from '../../model/errors.ts';
 import { settlesWithin, whenAborted } from '../abort.ts';
 import { type ChildChannel, startChild } from '../child-channel.ts';
 import { type Deadline, startDeadline } from '../deadline.ts';
@@ -24,13 +25,16 @@ const LONGEST_END_MS = 2000;
  * @throws SessionError; the signal's reason.
  */
 export async function connectMaster(target: Target, via: Master | undefined, context: MasterContext): Promise<Master> {
+  const { label } = target.destination;
   const users = await usersMaster(target, context);
   if (users) return users;
   const persistentPath = persistentPathOf(target, via, context);
   const earlier = persistentPath === undefined ? undefined : await earlierMaster(target, persistentPath, context);
   if (earlier) return earlier;
+  if (context.settings.onlyOpen === true)
+    throw new SessionError('unreachable', label, `no connection to ${label} is open`);
   const connect = () => startMaster(target, via, persistentPath, context);
-  return connectWithRetries(target.destination.label, connect, context.limit, context.settings);
+  return connectWithRetries(label, connect, context.limit, context.settings);
 }
 
 /** An ssh that is to become a master. */

@@ -92,7 +92,8 @@ async function hasJustAnswered(path: string): Promise<boolean> {
   return ageMs >= 0 && ageMs < TRUSTED_MS && isListenedTo(path);
 }
 
-function isListenedTo(path: string): Promise<boolean> {
+/** Returns true if a process listens on the socket. */
+export function isListenedTo(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once('error', () => resolve(false));
