@@ -52,6 +52,8 @@ const OPTIONS: readonly string[] = [
   `printf 'Host h1\\n PermitLocalCommand yes\\n LocalCommand echo local\\n' | cat - $CONFIG > c; $P -F c h1 echo hi
   $P -E /nowhere/log h1 true; echo $?; $P -e bad h1 true; echo $?; $P -F /nowhere h1 true; echo $?; $P -oNoSuch=1 h1 true; echo $?`,
   '$P -o LocalForward="$PWD/socket /nowhere" h1 "test -S $PWD/socket && echo listens"',
+  `for o in "" -q "-o LogLevel=ERROR"; do $P $o -o StrictHostKeyChecking=no -o UserKnownHostsFile=$PWD/known banner 'echo hi >&2'
+  rm known; done; $P -E log banner 'echo hi'; cat log`,
   '$P nosuchhost true 2> err; echo $?; grep -c . err',
   'mkfifo in; exec 3<> in; $P h1 "echo started; cat" < in > out & until test -s out; do sleep 0.1; done; kill $!; wait $!; echo $?',
 ];
@@ -75,6 +77,7 @@ export function describeLikeSsh(choose: (lines: readonly string[]) => readonly s
         ...SHELLS.map((shell) => shellHost(shell, shell)),
         shellHost('gits', 'git-shell'),
         { name: 'forced', server: ['ForceCommand echo forced; cat; exit 4'] },
+        { name: 'banner', server: ['Banner /etc/debian_version'] },
         // Like `borg serve`: prints nothing before it has read input.
         { name: 'reads', server: ['ForceCommand echo >> "$HOME/ran"; sort; exit 4'] },
       ],

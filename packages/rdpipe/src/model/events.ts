@@ -64,6 +64,8 @@ export type RunEvent =
   | { readonly kind: 'host_slow'; readonly host: string; readonly message: string }
   | { readonly kind: 'stopping'; readonly reason: string }
   | { readonly kind: 'suspended' | 'resumed' }
+  /** The output of ssh at a login: its log, such as a warning about the host's key, and the host's banner. */
+  | { readonly kind: 'login_text'; readonly host: string; readonly log: string; readonly banner: string }
   /** A line about a step, for -vv. */
   | { readonly kind: 'log'; readonly message: string }
   | { readonly kind: 'warning'; readonly message: string }

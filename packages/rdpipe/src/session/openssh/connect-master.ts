@@ -50,6 +50,8 @@ interface Attempt {
   /** Resolves when another run has just created the persistent connection that this one was to become. */
   readonly taken: Promise<unknown>;
   log(): string;
+  /** The two parts of that. */
+  said(): { readonly log: string; readonly banner: string };
   /** The log of the jump host's connection since this attempt began. */
   jumpLog(): string;
 }
@@ -66,6 +68,7 @@ async function startMaster(
   const attempt = startSsh(target, via, persistentPath, asker, context);
   try {
     const took = await login(attempt, deadline, settings);
+    showText(target, attempt, settings);
     if (took === 'taken') {
       await endChild(attempt.child);
       return persistentMaster(attempt.controlPath, context.dir);
@@ -80,6 +83,16 @@ async function startMaster(
     asker.release();
   }
 }
+
+/** Emits what ssh has printed, unless its LogLevel hides it. */
+function showText({ config, destination }: Target, attempt: Attempt, { emit }: SessionSettings): void {
+  const { log, banner } = attempt.said();
+  const [level = 'INFO'] = config.get('loglevel') ?? [];
+  if (`${log}${banner}` === '' || HIDING_LEVELS.includes(level)) return;
+  emit({ kind: 'login_text', host: destination.label, log, banner });
+}
+
+const HIDING_LEVELS: readonly string[] = ['QUIET', 'FATAL', 'ERROR'];
 
 function startSsh(
   target: Target,
@@ -120,6 +133,7 @@ function startSsh(
     failed: isPersistent.then((yes) => (yes ? never : undefined)),
     taken: keysExchanged.then(() => dir.until(logPath, () => isSocketTaken(readLog(logPath)))),
     log: () => `${plainLog(readLog(logPath))}${stderr()}`,
+    said: () => ({ log: plainLog(readLog(logPath)), banner: stderr() }),
     jumpLog: () => via?.log().slice(earlier) ?? '',
   };
 }

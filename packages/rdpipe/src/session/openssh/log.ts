@@ -21,7 +21,7 @@ export function isSocketTaken(log: string): boolean {
 
 /** Returns the lines that ssh prints at LogLevel=INFO. */
 export function plainLog(log: string): string {
-  return log.replace(/^(?:debug1: |Authenticated to |Transferred: |Bytes per second: ).*\n?/gm, '');
+  return log.replace(/^(?:debug1: |Authenticated to |Transferred: |Bytes per second: ).*\r?\n?/gm, '');
 }
 
 const BYTES_MAX = 64 * 1024;

@@ -5,7 +5,7 @@ import { NO_PLACES, placesOf } from '../../model/places.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Report } from '../../model/report.ts';
 import type { Settings } from '../../model/settings.ts';
-import { printable } from '../../model/text.ts';
+import { printable, printableText } from '../../model/text.ts';
 import { formatBytes } from '../../model/units.ts';
 import { wrap } from '../columns.ts';
 import { dispatch, type EventHandlers, type Renderer } from '../renderer.ts';
@@ -78,12 +78,14 @@ function createHandlers(
   };
   const waiting = createConnectingStatus(display);
   let stderr: StageStderr | undefined;
+  let loginText: LoginText | undefined;
   let places = NO_PLACES;
   const numberOf = (stage: number) => places.stages.get(stage)?.stage ?? stage;
   return {
     connecting: ({ hosts }) => waiting.begin(hosts),
     host_connected({ host, lacks }) {
       waiting.end(host);
+      if (loginText?.host === host) showAsSsh(loginText, settings, display);
       for (const one of lacks) inform(`${host}: ${one}`);
       log(`${host}: connected`);
     },
@@ -132,6 +134,11 @@ function createHandlers(
     stopping: ({ reason }) => log(`stopping: ${reason}`),
     suspended: () => display.pause(),
     resumed: () => display.resume(),
+    login_text(event) {
+      // If the host is left to ssh, that prints it.
+      if (settings.program === 'rdssh') loginText = event;
+      else for (const line of linesOf(event)) log(`${event.host}: ${line}`);
+    },
     log: ({ message }) => log(message),
     warning: ({ message }) => warn(message),
     finished({ report }) {
@@ -144,6 +151,20 @@ function createHandlers(
       for (const line of copy?.lastLines(report) ?? []) display.text(line);
     },
   };
+}
+
+type LoginText = Extract<RunEvent, { kind: 'login_text' }>;
+
+/** ssh's -E is a file for its log, without the banner. */
+function showAsSsh({ log, banner }: LoginText, { quiet, stageStderr }: HumanSettings, display: Display): void {
+  if (quiet) return;
+  if (log !== '') display.text(printableText(log));
+  if (banner !== '') (stageStderr ?? display.text)(printableText(banner));
+}
+
+function linesOf({ log, banner }: LoginText): readonly string[] {
+  const lines = `${log}\n${banner}`.split('\n').map((line) => printable(line.trimEnd()));
+  return lines.filter((line) => line !== '');
 }
 
 function closingLines(

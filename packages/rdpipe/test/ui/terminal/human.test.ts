@@ -70,6 +70,17 @@ const RUN: readonly RunEvent[] = [
 ];
 
 describe('human', () => {
+  it('shows the output of ssh as ssh does for rdssh, when the host is known not to be left to ssh', () => {
+    const text = { kind: 'login_text', host: 'h1', log: 'Warning: new\r\n', banner: 'Hello\u001b\n' } as const;
+    const connected = { kind: 'host_connected', host: 'h1', lacks: [] } as const;
+    const asSsh = { ...NORMAL, program: 'rdssh' } as const;
+    const textsOf = (...shown: Parameters<typeof show>) => show(...shown).calls.filter((call) => !call.startsWith('['));
+    expect(textsOf(asSsh, [text])).to.deep.equal([]);
+    expect(textsOf(asSsh, [text, connected])).to.deep.equal(['Warning: new\r\n', 'Hello␛\n']);
+    expect(textsOf({ ...asSsh, quiet: true }, [text, connected])).to.deep.equal([]);
+    expect(textsOf(LOUD, [text])).to.deep.equal(['rdpipe: h1: Warning: new\n', 'rdpipe: h1: Hello␛\n']);
+  });
+
   it('shows stages, warnings and the failure', () => {
     expect(show(NORMAL, RUN).calls).to.deep.equal([
       '[connecting to h1, h2]',

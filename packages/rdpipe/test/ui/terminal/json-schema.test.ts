@@ -35,6 +35,7 @@ const EVENTS: Readonly<Record<RunEventKind, RunEvent>> = {
   stopping: { kind: 'stopping', reason: 'failed' },
   suspended: { kind: 'suspended' },
   resumed: { kind: 'resumed' },
+  login_text: { kind: 'login_text', host: 'h1', log: 'l', banner: 'b' },
   log: { kind: 'log', message: 'm' },
   warning: { kind: 'warning', message: 'm' },
   finished: { kind: 'finished', report: report() },
