@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs whose native programs are stopped and continued all the time, which interrupts system calls (EINTR):
 // they are slower, but whole.
-import { expect } from 'chai';
 import { type Lab, useLab } from '../support/lab.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { signalProcess } from '../support/processes.ts';
@@ -58,6 +57,8 @@ export const INTERRUPTED_RUNS: readonly InterruptedRun[] = [
   },
 ];
 
+const INTERRUPTIONS_MIN = 20;
+
 const MAKE = `head -c 24M /dev/urandom > source; seq 300000 > lines; mkdir -p tree/below; cp source tree
 for i in $(seq 200); do echo $i > tree/below/$i; done`;
 
@@ -71,11 +72,13 @@ export function describeInterruptions(runs: readonly InterruptedRun[]): void {
     for (const { title, line, comparison } of runs)
       it(title, async () => {
         succeeded(await lab.sh(MAKE), '');
-        const running = lab.start(`exec ${line(lab.directory)}`);
-        const interrupted = await interruptAll(lab, running.result);
-        succeeded(await running.result, '');
-        expect(interrupted).to.be.above(20);
-        succeeded(await lab.sh(comparison(lab.homes)), '');
+        // A run may end before it was interrupted often.
+        for (let interrupted = 0; interrupted < INTERRUPTIONS_MIN; ) {
+          const running = lab.start(`exec ${line(lab.directory)}`);
+          interrupted += await interruptAll(lab, running.result);
+          succeeded(await running.result, '');
+          succeeded(await lab.sh(comparison(lab.homes)), '');
+        }
       });
   });
 }
