@@ -96,6 +96,14 @@ function tests(lab: Lab): void {
     succeeded(await sh(`cat '${lab.host('h2').home}/ran'`), '\n');
   });
 
+  it('and holds no lock of the shell that started it', async () => {
+    const result = await sh(`exec 200> lock; flock 200; for i in 1 2 3; do rdssh h1 'echo a'; done
+      exec 200>&-; until ls "$HOME"/.cache/rdpipe/ssh/standby-*[!t] > /dev/null 2>&1; do sleep 0.1; done
+      rdssh h1 'echo b'; flock -n lock echo free`);
+    expect(result).to.include({ text: 'a\na\na\nb\nfree\n', stderr: '' });
+    expect(standbys()).to.have.lengthOf(1);
+  });
+
   it('until its socket is removed', async () => {
     await inLoop('rdssh h1 true');
     const [standby] = standbys();

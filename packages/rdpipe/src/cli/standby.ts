@@ -4,7 +4,7 @@
  * command line, and for its own agent, which has the user's input and output.
  */
 import { EventEmitter, once } from 'node:events';
-import { rmSync, statSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readLines } from '../agent/lines.ts';
@@ -27,6 +27,7 @@ const STDERR_BYTES = 24 * 1024;
 /** Serves until no command has come for a while; returns the exit status. */
 export async function main(): Promise<number> {
   process.chdir('/');
+  closeInherited();
   const path = standbyPath();
   const server = path === undefined ? undefined : await listen(path);
   if (path === undefined || server === undefined) return 0;
@@ -41,6 +42,25 @@ export async function main(): Promise<number> {
   server.close();
   while (standby.isBusy()) await delay(CHECK_MS);
   return 0;
+}
+
+/** A descriptor of the user's shell may hold a lock (`flock 200`). Those of node are close-on-exec. */
+function closeInherited(): void {
+  for (const name of readdirSync('/proc/self/fdinfo')) {
+    const [, flags = ''] = /^flags:\s*(\d+)$/m.exec(infoOf(name)) ?? [];
+    if (Number(name) > 2 && flags !== '' && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0) closeSync(Number(name));
+  }
+}
+
+const O_CLOEXEC = 0o2000000;
+
+/** Returns an empty text if the descriptor has just been closed. */
+function infoOf(name: string): string {
+  try {
+    return readFileSync(`/proc/self/fdinfo/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Returns undefined if another standby already listens. */
