@@ -18,8 +18,6 @@ import { DECLINED, runCommand } from './rdssh.ts';
 import { IDLE_MS, standbyPath } from './standby-place.ts';
 
 const CHECK_MS = 1000;
-/** Then another standby is started, because the memory of this one has grown: by 0.2 MiB for each command. */
-const COMMANDS_MAX = 200;
 /** The front's lines are shorter than those of an agent; see base/json_lines.h. */
 const LINE_MAX_BYTES = 64 * 1024;
 const STDERR_BYTES = 24 * 1024;
@@ -80,7 +78,7 @@ async function listen(path: string): Promise<Server | undefined> {
 interface Standby {
   receive(socket: Socket): Promise<void>;
   isBusy(): boolean;
-  /** True while it runs a command, and for some time after that, until it has run very many. */
+  /** True while it runs a command, and for some time after that. */
   isWanted(): boolean;
 }
 
@@ -89,7 +87,6 @@ function createStandby(): Standby {
   const arrived = new Map<string, Socket>();
   let isBusy = false;
   let lastMs = performance.now();
-  let commands = 0;
   const agentOf = async (token: string, signal: AbortSignal): Promise<Socket> => {
     const agent = arrived.get(token) ?? ((await once(arrivals, token, { signal }))[0] as Socket);
     arrived.delete(token);
@@ -110,7 +107,6 @@ function createStandby(): Standby {
         return;
       }
       isBusy = true;
-      commands += 1;
       try {
         await runFor(command, socket, (signal) => agentOf(command.token, signal));
       } finally {
@@ -121,7 +117,7 @@ function createStandby(): Standby {
       }
     },
     isBusy: () => isBusy,
-    isWanted: () => commands < COMMANDS_MAX && (isBusy || performance.now() - lastMs < IDLE_MS),
+    isWanted: () => isBusy || performance.now() - lastMs < IDLE_MS,
   };
 }
 

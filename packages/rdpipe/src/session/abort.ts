@@ -17,11 +17,21 @@ export function whenAborted(signal: AbortSignal): Promise<'aborted'> {
 }
 
 /**
- * Returns the promise's value, unless the signal aborts first.
+ * Returns the promise's value, unless the signal aborts first. Leaves no listener: node keeps a signal of several
+ * others in memory while that has one.
  * @throws the signal's reason
  */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  await Promise.race([promise, whenAborted(signal)]);
+  let onAbort = () => {};
+  const aborted = new Promise<void>((resolve) => {
+    onAbort = resolve;
+  });
+  signal.addEventListener('abort', onAbort);
+  try {
+    if (!signal.aborted) await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
   signal.throwIfAborted();
   return promise;
 }
