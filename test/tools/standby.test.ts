@@ -29,19 +29,22 @@ function tests(lab: Lab): void {
   /** Runs a script with a standby; returns the lines of output after the command lines that start the standby. */
   const inLoop = async (script: string) => {
     succeeded(await sh('rdssh h1 true </dev/null; rdssh h1 true'), '');
-    await eventually(() => expect(socket()).not.to.equal(undefined));
+    await eventually(() => expect(readdirSync(place()).filter((name) => name.endsWith('.key'))).to.have.lengthOf(1));
     rmSync(starts());
     return sh(script);
   };
   const place = () => join(lab.homes, '.cache/rdpipe/ssh');
-  const socket = () => readdirSync(place()).find((name) => name.startsWith('standby-') && !name.endsWith('.last'));
+  const socket = () => readdirSync(place()).find((name) => name.startsWith('standby-') && !name.includes('.'));
   const expectNoStart = async () => expect(await lab.list()).not.to.include('starts');
 
   beforeEach(() => {
     writeFileSync(join(lab.directory, 'node'), NODE);
     chmodSync(join(lab.directory, 'node'), 0o755);
   });
-  afterEach(() => lab.endKeptConnections());
+  afterEach(() => {
+    lab.endKeptConnections();
+    rmSync(place(), { recursive: true, force: true });
+  });
 
   it('with their input, output, standard error and exit status, and starts no node', async () => {
     const result = await inLoop(`for i in 1 2 3; do echo $i | rdssh h1 'cat; echo e >&2; exit 3' || echo $?; done
@@ -98,10 +101,16 @@ function tests(lab: Lab): void {
 
   it('and holds no lock of the shell that started it', async () => {
     const result = await sh(`exec 200> lock; flock 200; for i in 1 2 3; do rdssh h1 'echo a'; done
-      exec 200>&-; until ls "$HOME"/.cache/rdpipe/ssh/standby-*[!t] > /dev/null 2>&1; do sleep 0.1; done
+      exec 200>&-; until ls "$HOME"/.cache/rdpipe/ssh/standby-*.key > /dev/null 2>&1; do sleep 0.1; done
       rdssh h1 'echo b'; flock -n lock echo free`);
     expect(result).to.include({ text: 'a\na\na\nb\nfree\n', stderr: '' });
     expect(standbys()).to.have.lengthOf(1);
+  });
+
+  it('and none of a process that cannot read its key', async () => {
+    const result = await inLoop(`cd $HOME/.cache/rdpipe/ssh && echo 0 > standby-*.key && rdssh h1 'echo a'`);
+    expect(result).to.include({ text: 'a\n', stderr: '' });
+    expect(await lab.list()).to.include('starts');
   });
 
   it('until its socket is removed', async () => {

@@ -3,8 +3,9 @@
  * Node needs longer to start than such a command needs to run. rdssh's front connects to its socket twice: for the
  * command line, and for its own agent, which has the user's input and output.
  */
+import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { closeSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readLines } from '../agent/lines.ts';
@@ -30,13 +31,14 @@ export async function main(): Promise<number> {
   const server = path === undefined ? undefined : await listen(path);
   if (path === undefined || server === undefined) return 0;
   const { ino } = statSync(path);
-  const standby = createStandby();
+  const standby = createStandby(makeKey(path));
   server.on('connection', (socket) => {
     standby.receive(socket).catch(() => socket.destroy());
   });
   do await delay(CHECK_MS);
   while (standby.isWanted() && statSync(path, { throwIfNoEntry: false })?.ino === ino);
-  if (statSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
+  if (statSync(path, { throwIfNoEntry: false })?.ino === ino)
+    for (const file of [path, keyFile(path)]) rmSync(file, { force: true });
   server.close();
   while (standby.isBusy()) await delay(CHECK_MS);
   return 0;
@@ -61,6 +63,18 @@ function infoOf(name: string): string {
   }
 }
 
+/** A front reads it before it connects, and is declined if that was the key of an earlier standby. */
+function makeKey(path: string): string {
+  const key = randomBytes(16).toString('hex');
+  rmSync(keyFile(path), { force: true });
+  writeFileSync(keyFile(path), key, { mode: 0o600, flag: 'wx' });
+  return key;
+}
+
+function keyFile(path: string): string {
+  return `${path}.key`;
+}
+
 /** Returns undefined if another standby already listens. */
 async function listen(path: string): Promise<Server | undefined> {
   if (await isListenedTo(path)) return undefined;
@@ -82,7 +96,7 @@ interface Standby {
   isWanted(): boolean;
 }
 
-function createStandby(): Standby {
+function createStandby(key: string): Standby {
   const arrivals = new EventEmitter();
   const arrived = new Map<string, Socket>();
   let isBusy = false;
@@ -96,6 +110,7 @@ function createStandby(): Standby {
     async receive(socket) {
       socket.on('error', () => {});
       const command = decodeFirstLine(await firstLine(socket));
+      if (command.key !== key) throw new Error('another key');
       if ('agent' in command) {
         arrived.set(command.agent, socket);
         socket.once('close', () => arrived.delete(command.agent));

@@ -4,8 +4,11 @@
 import * as v from 'valibot';
 
 const Hex = v.pipe(v.string(), v.regex(/^(?:[0-9a-f]{2})*$/));
-const AgentLine = v.object({ agent: v.string() });
+/** The content of the file next to the socket, which a program in a sandbox cannot read. */
+const Key = v.string();
+const AgentLine = v.object({ key: Key, agent: v.string() });
 const CommandLine = v.object({
+  key: Key,
   /** The same as of the agent's connection. */
   token: v.string(),
   words: v.array(Hex),

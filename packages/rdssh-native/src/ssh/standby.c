@@ -9,6 +9,7 @@
 #include "base/program_paths.h"
 #include "base/spawn.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@
 
 struct standby {
   struct rd_json_lines *lines;
-  char token[2 * TOKEN_BYTES + 1];
+  char key[2 * TOKEN_BYTES + 1], token[2 * TOKEN_BYTES + 1];
   pid_t agent; // on this machine, with the user's input and output; -1: none
   int signal_fd;
   sigset_t mask_before;
@@ -42,7 +43,8 @@ struct standby {
 
 static bool begin(struct standby *standby, char *const *words, bool has_input, struct rd_error *error);
 static void end(struct standby *standby);
-static int open_connection(struct rd_error *error);
+static int open_connection(char key[2 * TOKEN_BYTES + 1], struct rd_error *error);
+static bool read_key(const char *socket_path, char key[2 * TOKEN_BYTES + 1]);
 static bool find_place(size_t index, struct sockaddr_un *address);
 static bool name_socket(char *name, size_t bytes);
 static bool is_own(int fd);
@@ -75,7 +77,7 @@ bool rd_standby_run(char *const *words, bool has_input, int *status) {
 
 static bool begin(struct standby *standby, char *const *words, bool has_input, struct rd_error *error) {
   sigprocmask(SIG_SETMASK, NULL, &standby->mask_before);
-  int fd = open_connection(error);
+  int fd = open_connection(standby->key, error);
   if (fd < 0) return false;
   standby->lines = rd_json_lines_create(fd, error);
   if (standby->lines == NULL || !make_token(standby, error)) return false;
@@ -94,17 +96,27 @@ static void end(struct standby *standby) {
   if (standby->state != ENDED) sigprocmask(SIG_SETMASK, &standby->mask_before, NULL);
 }
 
-// Returns -1 if no process of this user listens.
-static int open_connection(struct rd_error *error) {
+// Returns -1 if no process of this user listens. Stores the key that the other end expects.
+static int open_connection(char key[2 * TOKEN_BYTES + 1], struct rd_error *error) {
   struct sockaddr_un address;
   for (size_t i = 0; find_place(i, &address); i++) {
     RD_AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool is_path = address.sun_path[0] != '\0';
     bool is_connected = is_path && fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
-    if (is_connected && is_own(fd)) return rd_take_fd(&fd);
+    if (is_connected && is_own(fd) && read_key(address.sun_path, key)) return rd_take_fd(&fd);
   }
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "no standby listens");
   return -1;
+}
+
+// A program that lost its rights to read files cannot connect.
+static bool read_key(const char *socket_path, char key[2 * TOKEN_BYTES + 1]) {
+  char path[sizeof((struct sockaddr_un *)0)->sun_path + 8];
+  snprintf(path, sizeof path, "%s.key", socket_path);
+  RD_AUTO_CLOSE int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  ssize_t got = fd < 0 ? -1 : rd_read_some(fd, key, 2 * TOKEN_BYTES);
+  key[got < 0 ? 0 : got] = '\0';
+  return got == 2 * TOKEN_BYTES && strspn(key, "0123456789abcdef") == 2 * TOKEN_BYTES;
 }
 
 // The places of persistent-path.ts. Returns false after the last one.
@@ -149,10 +161,10 @@ static bool make_token(struct standby *standby, struct rd_error *error) {
 
 // Its nonce is that of served.ts: the agent runs before its first line is read.
 static bool start_agent(struct standby *standby, struct rd_error *error) {
-  char directory[4096], path[sizeof directory + 16], line[64];
-  RD_AUTO_CLOSE int fd = open_connection(error);
+  char directory[4096], path[sizeof directory + 16], line[128];
+  RD_AUTO_CLOSE int fd = open_connection(standby->key, error);
   if (fd < 0 || !rd_program_paths_directory(directory, sizeof directory, error)) return false;
-  int bytes = snprintf(line, sizeof line, "{\"agent\":\"%s\"}\n", standby->token);
+  int bytes = snprintf(line, sizeof line, "{\"key\":\"%s\",\"agent\":\"%s\"}\n", standby->key, standby->token);
   if (!rd_write_all(fd, line, (size_t)bytes)) return false;
   snprintf(path, sizeof path, "%s/rdstage", directory);
   char *const arguments[] = {"rdstage", "--agent", "--nonce", "serve", "--user-stdin", "3", "--user-stdout", "4", NULL};
@@ -170,10 +182,11 @@ static bool put_command(struct standby *standby, char *const *words, bool has_in
   mode_t mask = umask(0);
   umask(mask);
   if (getcwd(directory, sizeof directory) == NULL) return false;
-  json_t *command = json_pack("{s:s,s:o,s:o,s:o,s:i,s:b,s:b,s:i}", "token", standby->token, "words", hex_list(words),
-                              "environment", hex_list(environ), "directory", hex_of(directory), "umask", (int)mask,
-                              "input", (int)(has_input && leads_somewhere(STDIN_FILENO)), "output",
-                              (int)leads_somewhere(STDOUT_FILENO), "columns", terminal_columns());
+  json_t *command =
+      json_pack("{s:s,s:s,s:o,s:o,s:o,s:i,s:b,s:b,s:i}", "key", standby->key, "token", standby->token, "words",
+                hex_list(words), "environment", hex_list(environ), "directory", hex_of(directory), "umask", (int)mask,
+                "input", (int)(has_input && leads_somewhere(STDIN_FILENO)), "output",
+                (int)leads_somewhere(STDOUT_FILENO), "columns", terminal_columns());
   bool fits = command != NULL && json_dumpb(command, NULL, 0, JSON_COMPACT) < RD_JSON_LINE_MAX_BYTES;
   if (fits)
     put(standby, command);
