@@ -80,6 +80,20 @@ function tests(lab: Lab): void {
     expect(standbys()).to.have.lengthOf(1);
   });
 
+  it('and does not run one otherwise that was ended before it began', async () => {
+    const started = join(lab.directory, 'started');
+    writeFileSync(join(lab.directory, 'agent'), `#!/bin/sh\necho >>'${started}'\nexec cat >/dev/null\n`, {
+      mode: 0o755,
+    });
+    await inLoop('rdssh h1 true');
+    const loop = lab.start(`exec rdssh --agent="$PWD/agent" h1 'echo ran'`, { env: env() });
+    await eventually(async () => expect(await lab.list()).to.include('started'));
+    loop.kill('SIGINT');
+    expect(await loop.result).to.include({ status: 255, text: '' });
+    expect((await lab.read('started')).toString()).to.equal('\n');
+    await expectNoStart();
+  });
+
   it('and reports it when it was killed', async () => {
     succeeded(await inLoop('rdssh h1 true'), '');
     const loop = lab.start("exec rdssh h1 'echo b; exec sleep 1000'", { env: env() });

@@ -1,6 +1,6 @@
 /** Finds and starts the standby of rdssh. */
 import { statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { localDirectory } from '../agent/local-directory.ts';
 import { isListenedTo } from '../session/openssh/persistent-master.ts';
 import { privatePath } from '../session/openssh/persistent-path.ts';
@@ -13,7 +13,7 @@ export const IDLE_MS = 5000;
 export async function startStandbyInLoop(): Promise<void> {
   const path = standbyPath();
   if (path === undefined || process.argv[1] === undefined) return;
-  const mark = `${path}.last`;
+  const mark = join(dirname(path), 'standby.last');
   const ageMs = Date.now() - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   writeFileSync(mark, '', { mode: 0o600 });
   if (ageMs > IDLE_MS || (await isListenedTo(path))) return;

@@ -63,7 +63,7 @@ function infoOf(name: string): string {
   }
 }
 
-/** A front reads it before it connects, and is declined if that was the key of an earlier standby. */
+/** A front that has read the key of an earlier standby is disconnected, and runs its command itself. */
 function makeKey(path: string): string {
   const key = randomBytes(16).toString('hex');
   rmSync(keyFile(path), { force: true });

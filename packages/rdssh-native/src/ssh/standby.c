@@ -64,6 +64,7 @@ static void show(const char *digits);
 static void pass_on_signals(struct standby *standby);
 static void put(struct standby *standby, json_t *message);
 static void lose(struct standby *standby);
+static void decline(struct standby *standby);
 
 bool rd_standby_run(char *const *words, bool has_input, int *status) {
   struct standby standby = {.agent = -1, .signal_fd = -1, .state = ASKED, .status = STATUS_LOST};
@@ -269,7 +270,7 @@ static void take(struct standby *standby, const json_t *message) {
     kill(getpid(), SIGSTOP);
     put(standby, json_pack("{s:s}", "signal", "SIGCONT"));
   } else if (strcmp(event, "declined") == 0) {
-    standby->state = DECLINED;
+    decline(standby);
   } else if (strcmp(event, "ended") == 0) {
     standby->state = ENDED;
     standby->status = (int)json_integer_value(json_object_get(message, "status"));
@@ -311,5 +312,13 @@ static void put(struct standby *standby, json_t *message) {
 // The other process is gone, or does not answer. Once the command runs it cannot be run again.
 static void lose(struct standby *standby) {
   if (standby->state == BEGUN) fprintf(stderr, "rdssh: the process that ran this command was ended\n");
-  standby->state = standby->state == BEGUN ? ENDED : DECLINED;
+  if (standby->state == BEGUN)
+    standby->state = ENDED;
+  else
+    decline(standby);
+}
+
+// A command that the user has ended is not run otherwise.
+static void decline(struct standby *standby) {
+  standby->state = standby->first_signal != 0 ? ENDED : DECLINED;
 }
