@@ -54,6 +54,10 @@ struct pair {
   bool lost;
 };
 
+static unsigned mem_lanes_most(const struct rd_transport *transport);
+static uint32_t mem_rtt_us(const struct rd_transport *transport);
+static void mem_expect_lanes(struct rd_transport *transport, unsigned most, unsigned first);
+static bool mem_join(struct rd_transport *transport, struct rd_transport *lane, struct rd_error *error);
 static bool mem_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 static size_t mem_memory_most_bytes(const struct rd_transport *transport);
 static bool mem_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
@@ -93,6 +97,10 @@ static bool is_lost(struct pair *pair, struct rd_error *error);
 
 static const struct rd_transport_ops mem_ops = {
     .name = "mem",
+    .lanes_most = mem_lanes_most,
+    .rtt_us = mem_rtt_us,
+    .expect_lanes = mem_expect_lanes,
+    .join = mem_join,
     .arm = mem_arm,
     .memory_most_bytes = mem_memory_most_bytes,
     .register_memory = mem_register,
@@ -143,6 +151,27 @@ static bool create_end(struct pair *pair, unsigned side, struct rd_error *error)
   inbox->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (inbox->wake_fd >= 0) return rd_slots_create_early(&pair->ends[side].slots, error);
   rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create an eventfd");
+  return false;
+}
+
+static unsigned mem_lanes_most(const struct rd_transport *transport) {
+  (void)transport;
+  return 1;
+}
+
+static uint32_t mem_rtt_us(const struct rd_transport *transport) {
+  (void)transport;
+  return 0;
+}
+
+static void mem_expect_lanes(struct rd_transport *transport, unsigned most, unsigned first) {
+  (void)transport, (void)most, (void)first;
+}
+
+static bool mem_join(struct rd_transport *transport, struct rd_transport *lane, struct rd_error *error) {
+  (void)transport;
+  rd_transport_destroy(lane);
+  rd_error_set(error, RD_CODE_INTERNAL, "this transport has one lane");
   return false;
 }
 

@@ -39,6 +39,17 @@ struct rd_transport_ops {
   // Messages arrive as a stream into any free slot; a device, in contrast, needs a posted buffer for each.
   bool is_stream;
 
+  // The most lanes that a connection over this transport may have: sockets, of which the first is its own.
+  unsigned (*lanes_most)(const struct rd_transport *transport);
+  // The round trip in microseconds as far as it is known, also before any message; 0: unknown.
+  uint32_t (*rtt_us)(const struct rd_transport *transport);
+  // Numbers all further messages, so that up to `most` lanes, at least 2, can share them. Called once, before arm().
+  // `first`: the number of the next message from the peer; the next one to it has number 0.
+  void (*expect_lanes)(struct rd_transport *transport, unsigned most, unsigned first);
+  // Adds a lane: another transport of this kind, with the same peer, that has done its handshake. Takes ownership of
+  // it, even on failure.
+  bool (*join)(struct rd_transport *transport, struct rd_transport *lane, struct rd_error *error);
+
   // Allocates receive memory for `slots` messages of up to RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES. Called once,
   // after authentication, when every message was given back and before receive() is called again; until then a
   // transport takes one message of at most RD_HANDSHAKE_MESSAGE_MAX_BYTES at a time.

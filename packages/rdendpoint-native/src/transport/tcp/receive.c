@@ -11,9 +11,9 @@
 
 #define HEAD_BYTES (RD_TCP_LENGTH_BYTES + RD_HEADER_BYTES) // the length is stored in the slot's headroom
 
-static bool keep_begun_message(const struct rd_tcp_receive *receive, struct rd_slots *slots, struct rd_error *error);
 static bool begin(struct rd_tcp_receive *receive, struct rd_tcp_incoming *incoming);
 static unsigned char *head_of(const struct rd_tcp_receive *receive, const struct rd_tcp_incoming *incoming);
+static uint32_t length_of(const struct rd_tcp_receive *receive);
 static bool length_is_right(const struct rd_tcp_receive *receive, const char *peer, struct rd_error *error);
 static size_t missing_bytes(const struct rd_tcp_receive *receive);
 static ssize_t read_more(struct rd_tcp_receive *receive, int fd, bool *drained);
@@ -23,29 +23,32 @@ static void hand_over(struct rd_tcp_receive *receive, struct rd_message *message
 static enum rd_outcome explain_read(const struct rd_tcp_receive *receive, const char *peer, ssize_t got,
                                     struct rd_error *error);
 
-bool rd_tcp_receive_arm(struct rd_tcp_receive *receive, unsigned slots, size_t payload_bytes, struct rd_error *error) {
-  struct rd_slots armed;
-  if (receive->slots.free_count + (receive->current.begun ? 1 : 0) != receive->slots.count) {
+bool rd_tcp_receive_use(struct rd_tcp_receive *receive, struct rd_slots *slots, struct rd_error *error) {
+  struct rd_tcp_incoming *current = &receive->current;
+  unsigned slot;
+  if (receive->slots->free_count + (current->begun ? 1 : 0) != receive->slots->count) {
     rd_error_set(error, RD_CODE_INTERNAL, "a message is still in use while memory for data is set up");
     return false;
   }
-  if (!rd_slots_create(&armed, slots, payload_bytes, error)) return false;
-  if (receive->current.begun && !keep_begun_message(receive, &armed, error)) {
-    rd_slots_free(&armed);
-    return false;
+  if (current->begun) {
+    if (current->bytes > RD_TCP_LENGTH_BYTES + slots->message_bytes || !rd_slots_take(slots, &slot)) {
+      rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a message that is too long");
+      return false;
+    }
+    memcpy(rd_slots_message(slots, slot) - RD_TCP_LENGTH_BYTES, head_of(receive, current), current->bytes);
+    current->slot = slot;
   }
-  rd_slots_free(&receive->slots);
-  receive->slots = armed;
-  if (receive->current.begun) (void)rd_slots_take(&receive->slots, &receive->current.slot);
+  receive->slots = slots;
   return true;
 }
 
 enum rd_outcome rd_tcp_receive_next(struct rd_tcp_receive *receive, int fd, const char *peer,
-                                    struct rd_message *message, struct rd_error *error) {
+                                    struct rd_message *message, unsigned *number, struct rd_error *error) {
   bool drained = false;
   while (begin(receive, &receive->current)) {
     if (!length_is_right(receive, peer, error)) return RD_OUTCOME_FAILED;
     if (missing_bytes(receive) == 0) {
+      *number = rd_get_u32(head_of(receive, &receive->current)) >> RD_TCP_NUMBER_SHIFT;
       hand_over(receive, message);
       return RD_OUTCOME_DONE;
     }
@@ -58,7 +61,7 @@ enum rd_outcome rd_tcp_receive_next(struct rd_tcp_receive *receive, int fd, cons
 }
 
 bool rd_tcp_receive_has_slot(const struct rd_tcp_receive *receive) {
-  return receive->current.begun || receive->slots.free_count > 0;
+  return receive->current.begun || receive->slots->free_count > 0;
 }
 
 bool rd_tcp_receive_has_early(const struct rd_tcp_receive *receive) {
@@ -70,37 +73,30 @@ void rd_tcp_explain_end(const char *peer, struct rd_error *error) {
   rd_error_set_errno(error, closed ? RD_CODE_PEER_CLOSED : RD_CODE_PEER_LOST, "the connection to %s ended", peer);
 }
 
-// Moves the received part of the next message to the slot that will be taken first.
-static bool keep_begun_message(const struct rd_tcp_receive *receive, struct rd_slots *slots, struct rd_error *error) {
-  struct rd_tcp_receive armed = {.slots = *slots};
-  if (receive->current.bytes > RD_TCP_LENGTH_BYTES + slots->message_bytes) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a message that is too long");
-    return false;
-  }
-  memcpy(head_of(&armed, &(struct rd_tcp_incoming){.slot = 0}), head_of(receive, &receive->current),
-         receive->current.bytes);
-  return true;
-}
-
 // Takes a slot for the message, unless it has one.
 static bool begin(struct rd_tcp_receive *receive, struct rd_tcp_incoming *incoming) {
   if (!incoming->begun) {
-    incoming->begun = rd_slots_take(&receive->slots, &incoming->slot);
+    incoming->begun = rd_slots_take(receive->slots, &incoming->slot);
     incoming->bytes = 0;
   }
   return incoming->begun;
 }
 
 static unsigned char *head_of(const struct rd_tcp_receive *receive, const struct rd_tcp_incoming *incoming) {
-  return rd_slots_message(&receive->slots, incoming->slot) - RD_TCP_LENGTH_BYTES;
+  return rd_slots_message(receive->slots, incoming->slot) - RD_TCP_LENGTH_BYTES;
+}
+
+static uint32_t length_of(const struct rd_tcp_receive *receive) {
+  uint32_t word = rd_get_u32(head_of(receive, &receive->current));
+  return receive->is_numbered ? word & RD_TCP_LENGTH_MASK : word;
 }
 
 static bool length_is_right(const struct rd_tcp_receive *receive, const char *peer, struct rd_error *error) {
   if (receive->current.bytes < RD_TCP_LENGTH_BYTES) return true;
-  uint32_t length = rd_get_u32(head_of(receive, &receive->current));
-  if (length >= RD_HEADER_BYTES && length <= receive->slots.message_bytes) return true;
+  uint32_t length = length_of(receive);
+  if (length >= RD_HEADER_BYTES && length <= receive->slots->message_bytes) return true;
   rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent a message of %u bytes (%u to %zu are allowed)", peer, length,
-               RD_HEADER_BYTES, receive->slots.message_bytes);
+               RD_HEADER_BYTES, receive->slots->message_bytes);
   return false;
 }
 
@@ -108,7 +104,7 @@ static bool length_is_right(const struct rd_tcp_receive *receive, const char *pe
 static size_t missing_bytes(const struct rd_tcp_receive *receive) {
   size_t bytes = receive->current.bytes;
   if (bytes < HEAD_BYTES) return HEAD_BYTES - bytes;
-  return RD_TCP_LENGTH_BYTES + rd_get_u32(head_of(receive, &receive->current)) - bytes;
+  return RD_TCP_LENGTH_BYTES + length_of(receive) - bytes;
 }
 
 // Reads the missing bytes and, if a slot is free, the next message's head as well: so a long message needs no separate
@@ -155,7 +151,7 @@ static ssize_t take_early(struct rd_tcp_receive *receive) {
 static void hand_over(struct rd_tcp_receive *receive, struct rd_message *message) {
   message->slot = receive->current.slot;
   message->bytes = receive->current.bytes - RD_TCP_LENGTH_BYTES;
-  message->data = rd_slots_message(&receive->slots, receive->current.slot);
+  message->data = rd_slots_message(receive->slots, receive->current.slot);
   receive->current = receive->next;
   receive->next = (struct rd_tcp_incoming){0};
 }

@@ -14,9 +14,10 @@ struct rd_tcp_incoming {
   size_t bytes; // received so far, including its length field
 };
 
-// All zeros except the slots, which the transport creates with rd_slots_create_early() and frees.
+// All zeros except the slots, which belong to the transport: several sockets may share them.
 struct rd_tcp_receive {
-  struct rd_slots slots;
+  struct rd_slots *slots;
+  bool is_numbered; // each length has a number in its upper bits
   struct rd_tcp_incoming current;
   struct rd_tcp_incoming next; // its head is read together with the end of the current message
   // Bytes that were read before their message's length was known: one read gets many small messages.
@@ -25,11 +26,13 @@ struct rd_tcp_receive {
   bool quiet;                   // there are no more bytes, until rd_tcp_receive_next() returns AGAIN
 };
 
-// Implements the transport's arm().
-bool rd_tcp_receive_arm(struct rd_tcp_receive *receive, unsigned slots, size_t payload_bytes, struct rd_error *error);
-// Implements the transport's receive(), for a socket whose other end is `peer`.
+// From now on uses these slots, of which at least one is free, and moves the received part of the next message there.
+// Returns false, with the old slots still in use, if a message was not given back or does not fit.
+bool rd_tcp_receive_use(struct rd_tcp_receive *receive, struct rd_slots *slots, struct rd_error *error);
+// Implements the transport's receive(), for a socket whose other end is `peer`. *number: that of the message; 0 without
+// numbers.
 enum rd_outcome rd_tcp_receive_next(struct rd_tcp_receive *receive, int fd, const char *peer,
-                                    struct rd_message *message, struct rd_error *error);
+                                    struct rd_message *message, unsigned *number, struct rd_error *error);
 // Return true if it can take a message; if it has bytes for which the socket is not readable.
 bool rd_tcp_receive_has_slot(const struct rd_tcp_receive *receive);
 bool rd_tcp_receive_has_early(const struct rd_tcp_receive *receive);

@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 
 static size_t gather(const struct rd_tcp_send *send, struct msghdr *all);
-static void forget_sent(struct rd_tcp_send *send, size_t bytes);
+static void forget_sent(struct rd_tcp_send *send, size_t bytes, struct rd_release_count *released);
 
-enum rd_outcome rd_tcp_send_accept(struct rd_tcp_send *send, const struct iovec *parts, int count,
-                                   struct rd_error *error) {
+enum rd_outcome rd_tcp_send_accept(struct rd_tcp_send *send, const struct iovec *parts, int count, uint64_t index,
+                                   unsigned number, struct rd_error *error) {
   if (send->queue_count == RD_TCP_SEND_QUEUE_MAX) return RD_OUTCOME_AGAIN;
   struct rd_tcp_send_message *next = &send->queue[(send->queue_first + send->queue_count) % RD_TCP_SEND_QUEUE_MAX];
   size_t bytes = 0;
@@ -19,18 +19,19 @@ enum rd_outcome rd_tcp_send_accept(struct rd_tcp_send *send, const struct iovec 
     next->parts[1 + i] = parts[i];
     bytes += parts[i].iov_len;
   }
-  if (count > RD_TCP_SEND_PARTS_MAX || bytes < RD_HEADER_BYTES || bytes > UINT32_MAX) {
+  if (count > RD_TCP_SEND_PARTS_MAX || bytes < RD_HEADER_BYTES || bytes > RD_TCP_LENGTH_MASK) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, bytes);
     return RD_OUTCOME_FAILED;
   }
-  rd_put_u32(next->length, (uint32_t)bytes);
+  rd_put_u32(next->length, (uint32_t)bytes | number << RD_TCP_NUMBER_SHIFT);
+  next->index = index;
   next->parts[0] = (struct iovec){next->length, RD_TCP_LENGTH_BYTES};
   next->count = 1 + count;
   send->queue_count++;
   return RD_OUTCOME_DONE;
 }
 
-bool rd_tcp_send_flush(struct rd_tcp_send *send, int fd) {
+bool rd_tcp_send_flush(struct rd_tcp_send *send, int fd, struct rd_release_count *released) {
   while (send->queue_count > 0) {
     struct iovec parts[RD_TCP_SEND_QUEUE_MAX * (1 + RD_TCP_SEND_PARTS_MAX)];
     struct msghdr all = {.msg_iov = parts};
@@ -38,7 +39,7 @@ bool rd_tcp_send_flush(struct rd_tcp_send *send, int fd) {
     ssize_t sent = sendmsg(fd, &all, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) return errno == EAGAIN;
-    forget_sent(send, (size_t)sent);
+    forget_sent(send, (size_t)sent, released);
     if ((size_t)sent < waiting) return true; // the socket is full
   }
   return true;
@@ -59,7 +60,7 @@ static size_t gather(const struct rd_tcp_send *send, struct msghdr *all) {
 }
 
 // Removes `bytes`, which the kernel has copied, from the front of the queue.
-static void forget_sent(struct rd_tcp_send *send, size_t bytes) {
+static void forget_sent(struct rd_tcp_send *send, size_t bytes, struct rd_release_count *released) {
   while (send->queue_count > 0) {
     struct rd_tcp_send_message *first = &send->queue[send->queue_first];
     for (int part = 0; part < first->count; part++) {
@@ -72,6 +73,6 @@ static void forget_sent(struct rd_tcp_send *send, size_t bytes) {
     }
     send->queue_first = (send->queue_first + 1) % RD_TCP_SEND_QUEUE_MAX;
     send->queue_count--;
-    send->released++;
+    rd_release_count_add(released, first->index);
   }
 }

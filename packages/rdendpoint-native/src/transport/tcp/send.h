@@ -5,11 +5,15 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
+#include "transport/tcp/reorder.h"
 
 #include <stdint.h>
 #include <sys/uio.h>
 
 #define RD_TCP_LENGTH_BYTES 4u // before each message
+// A connection of several sockets numbers its messages, in the bits above their length.
+#define RD_TCP_NUMBER_SHIFT 21u
+#define RD_TCP_LENGTH_MASK ((1u << RD_TCP_NUMBER_SHIFT) - 1)
 #define RD_TCP_SEND_PARTS_MAX 4
 #define RD_TCP_SEND_QUEUE_MAX 16u
 
@@ -17,19 +21,20 @@ struct rd_tcp_send_message {
   unsigned char length[RD_TCP_LENGTH_BYTES];
   struct iovec parts[1 + RD_TCP_SEND_PARTS_MAX]; // still to be sent; the first one is the length
   int count;
+  uint64_t index; // among all messages of the transport
 };
 
 // All zeros: nothing is queued.
 struct rd_tcp_send {
   struct rd_tcp_send_message queue[RD_TCP_SEND_QUEUE_MAX];
   unsigned queue_first, queue_count;
-  uint64_t released; // number of messages released so far
 };
 
-// Implements the transport's send().
-enum rd_outcome rd_tcp_send_accept(struct rd_tcp_send *send, const struct iovec *parts, int count,
-                                   struct rd_error *error);
-// Sends as much of the queue as the socket takes without waiting. Returns false, with errno, if the connection ended.
-bool rd_tcp_send_flush(struct rd_tcp_send *send, int fd);
+// Implements the transport's send(), for its message `index`, with this number (0 without numbers).
+enum rd_outcome rd_tcp_send_accept(struct rd_tcp_send *send, const struct iovec *parts, int count, uint64_t index,
+                                   unsigned number, struct rd_error *error);
+// Sends as much of the queue as the socket takes without waiting, and counts what it has taken completely. Returns
+// false, with errno, if the connection ended.
+bool rd_tcp_send_flush(struct rd_tcp_send *send, int fd, struct rd_release_count *released);
 
 #endif

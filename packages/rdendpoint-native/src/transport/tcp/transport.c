@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over a connected stream socket: 4 bytes of length, little-endian, then the message.
+// Messages over a connected stream socket, or over several of one connection: 4 bytes of length, little-endian, then
+// the message.
 #include "transport/transport.h"
 #include "base/address.h"
 #include "base/cleanup.h"
+#include "base/io.h"
+#include "base/memory.h"
 #include "transport/tcp/connector.h"
 #include "transport/tcp/long_path.h"
 #include "transport/tcp/receive.h"
@@ -11,17 +14,49 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
-struct tcp {
-  struct rd_transport base;
+// Slots for what several lanes hold out of order besides DATA, and the messages that each has begun to receive.
+#define SLOTS_BESIDE 64u
+#define SLOTS_A_LANE 2u
+// Longer messages are spread over all lanes. Only one at a time waits for a lane: another lane may be free sooner.
+#define SHORT_BYTES 4096u
+#define SILENT_MS 1500
+#define SILENT_ROUND_TRIPS 4
+
+struct lane {
   int fd;
   struct rd_tcp_send send;
   struct rd_tcp_receive receive;
+  uint32_t polled_events; // in the epoll set
+};
+
+struct tcp {
+  struct rd_transport base;
+  struct lane *lanes[RD_TCP_LANES_MAX];
+  unsigned lane_count, lanes_most;
+  unsigned turn; // the lane that is tried first
+  int epoll_fd;  // of all lanes, if there are several; otherwise -1
+  struct rd_slots slots;
+  struct rd_reorder *reorder; // NULL: messages have no numbers
+  uint64_t accepted;
+  struct rd_release_count released;
+  uint64_t unnumbered; // accepted before the first number
+  struct {             // see rd_tcp_tune_long_path()
+    bool is_long, congestion;
+    size_t window_bytes;
+  } path;
+  int64_t checked_at_ms;
   char local[RD_SOCKET_ADDRESS_TEXT_BYTES];
   char peer[RD_SOCKET_ADDRESS_TEXT_BYTES];
 };
 
+static unsigned tcp_lanes_most(const struct rd_transport *transport);
+static uint32_t tcp_rtt_us(const struct rd_transport *transport);
+static void tcp_expect_lanes(struct rd_transport *transport, unsigned most, unsigned first);
+static bool tcp_join(struct rd_transport *transport, struct rd_transport *joining, struct rd_error *error);
 static bool tcp_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 static size_t tcp_memory_most_bytes(const struct rd_transport *transport);
 static bool tcp_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
@@ -45,12 +80,24 @@ static const char *tcp_device_name(const struct rd_transport *transport);
 static void tcp_destroy(struct rd_transport *transport);
 
 static struct tcp *tcp_of(const struct rd_transport *transport);
+static struct lane *first_of(const struct rd_transport *transport);
 static void set_names(struct tcp *tcp);
 static void tune_socket(int fd);
+static bool add_to_poll(struct tcp *tcp, struct lane *lane, struct rd_error *error);
+static void tune_lane(const struct tcp *tcp, const struct lane *lane);
+static uint32_t events_of(const struct lane *lane);
+static struct lane *lane_for(const struct tcp *tcp, const struct iovec *parts, int count);
+static bool lanes_are_alive(struct tcp *tcp, struct rd_error *error);
+static enum rd_outcome receive_in_order(struct tcp *tcp, struct rd_message *message, struct rd_error *error);
+static void free_lane(struct lane *lane);
 
 static const struct rd_transport_ops tcp_ops = {
     .name = "tcp",
     .is_stream = true,
+    .lanes_most = tcp_lanes_most,
+    .rtt_us = tcp_rtt_us,
+    .expect_lanes = tcp_expect_lanes,
+    .join = tcp_join,
     .arm = tcp_arm,
     .memory_most_bytes = tcp_memory_most_bytes,
     .register_memory = tcp_register,
@@ -76,25 +123,29 @@ static const struct rd_transport_ops tcp_ops = {
 struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error) {
   RD_AUTO_CLOSE int owned = fd;
   struct tcp *tcp = calloc(1, sizeof *tcp);
-  if (tcp == NULL) {
+  struct lane *lane = calloc(1, sizeof *lane);
+  if (tcp == NULL || lane == NULL || !rd_slots_create_early(&tcp->slots, error)) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
-    return NULL;
-  }
-  if (!rd_slots_create_early(&tcp->receive.slots, error)) {
     free(tcp);
+    free(lane);
     return NULL;
   }
   tcp->base.ops = &tcp_ops;
-  tcp->fd = rd_take_fd(&owned);
+  tcp->lanes[0] = lane;
+  tcp->lane_count = tcp->lanes_most = 1;
+  tcp->epoll_fd = -1;
+  lane->receive.slots = &tcp->slots;
+  lane->fd = rd_take_fd(&owned);
   set_names(tcp);
-  tune_socket(tcp->fd);
+  tune_socket(lane->fd);
   return &tcp->base;
 }
 
 static void set_names(struct tcp *tcp) {
+  int fd = tcp->lanes[0]->fd;
   struct rd_socket_address local = {.bytes = sizeof local.address}, peer = {.bytes = sizeof peer.address};
-  if (getsockname(tcp->fd, (struct sockaddr *)&local.address, &local.bytes) < 0) local.bytes = 0;
-  if (getpeername(tcp->fd, (struct sockaddr *)&peer.address, &peer.bytes) < 0) peer.bytes = 0;
+  if (getsockname(fd, (struct sockaddr *)&local.address, &local.bytes) < 0) local.bytes = 0;
+  if (getpeername(fd, (struct sockaddr *)&peer.address, &peer.bytes) < 0) peer.bytes = 0;
   rd_socket_address_text(&local, tcp->local);
   rd_socket_address_text(&peer, tcp->peer);
 }
@@ -110,8 +161,76 @@ static void tune_socket(int fd) {
   (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
+static unsigned tcp_lanes_most(const struct rd_transport *transport) {
+  struct sockaddr_storage address;
+  socklen_t bytes = sizeof address;
+  bool known = getsockname(first_of(transport)->fd, (struct sockaddr *)&address, &bytes) == 0;
+  return known && address.ss_family != AF_UNIX ? RD_TCP_LANES_MAX : 1;
+}
+
+static uint32_t tcp_rtt_us(const struct rd_transport *transport) {
+  struct tcp_info info = {0};
+  socklen_t bytes = sizeof info;
+  return getsockopt(first_of(transport)->fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0 ? info.tcpi_rtt : 0;
+}
+
+static void tcp_expect_lanes(struct rd_transport *transport, unsigned most, unsigned first) {
+  struct tcp *tcp = tcp_of(transport);
+  tcp->lanes_most = most < RD_TCP_LANES_MAX ? most : RD_TCP_LANES_MAX;
+  tcp->reorder = rd_memory_new(1, sizeof *tcp->reorder);
+  rd_reorder_init(tcp->reorder, first);
+  tcp->unnumbered = tcp->accepted;
+  tcp->lanes[0]->receive.is_numbered = true;
+}
+
+static bool tcp_join(struct rd_transport *transport, struct rd_transport *joining, struct rd_error *error) {
+  struct tcp *tcp = tcp_of(transport), *other = tcp_of(joining);
+  struct lane *lane = other->lanes[0];
+  bool fits = tcp->reorder != NULL && joining->ops == &tcp_ops && tcp->lane_count < tcp->lanes_most;
+  if (!fits) rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s opened more sockets than were agreed on", tcp->peer);
+  if (!fits || !rd_tcp_receive_use(&lane->receive, &tcp->slots, error) || !add_to_poll(tcp, lane, error)) {
+    rd_transport_destroy(joining);
+    return false;
+  }
+  lane->receive.is_numbered = true;
+  tcp->lanes[tcp->lane_count++] = lane;
+  tune_lane(tcp, lane);
+  other->lane_count = 0; // the lane is this transport's now
+  rd_transport_destroy(joining);
+  return true;
+}
+
+static bool add_to_poll(struct tcp *tcp, struct lane *lane, struct rd_error *error) {
+  struct epoll_event first = {.data.ptr = tcp->lanes[0]}, added = {.data.ptr = lane};
+  if (tcp->epoll_fd < 0) {
+    tcp->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (tcp->epoll_fd >= 0 && epoll_ctl(tcp->epoll_fd, EPOLL_CTL_ADD, tcp->lanes[0]->fd, &first) < 0)
+      rd_cleanup_fd(&tcp->epoll_fd);
+  }
+  if (tcp->epoll_fd >= 0 && epoll_ctl(tcp->epoll_fd, EPOLL_CTL_ADD, lane->fd, &added) == 0) return true;
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot wait for another socket");
+  return false;
+}
+
 static bool tcp_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error) {
-  return rd_tcp_receive_arm(&tcp_of(transport)->receive, slots, payload_bytes, error);
+  struct tcp *tcp = tcp_of(transport);
+  struct rd_slots early = tcp->slots;
+  struct rd_tcp_receive *receive = &tcp->lanes[0]->receive;
+  unsigned beside = tcp->reorder != NULL ? SLOTS_BESIDE + SLOTS_A_LANE * tcp->lanes_most : 0;
+  receive->slots = &early;
+  if (!rd_slots_create(&tcp->slots, slots + beside, payload_bytes, error)) {
+    tcp->slots = early;
+    receive->slots = &tcp->slots;
+    return false;
+  }
+  if (!rd_tcp_receive_use(receive, &tcp->slots, error)) {
+    rd_slots_free(&tcp->slots);
+    tcp->slots = early;
+    receive->slots = &tcp->slots;
+    return false;
+  }
+  rd_slots_free(&early);
+  return true;
 }
 
 static size_t tcp_memory_most_bytes(const struct rd_transport *transport) {
@@ -125,29 +244,89 @@ static bool tcp_register(struct rd_transport *transport, const void *memory, siz
 }
 
 static int tcp_poll_fd(const struct rd_transport *transport) {
-  return tcp_of(transport)->fd;
+  const struct tcp *tcp = tcp_of(transport);
+  return tcp->lane_count > 1 ? tcp->epoll_fd : tcp->lanes[0]->fd;
 }
 
 static short tcp_poll_events(const struct rd_transport *transport) {
   const struct tcp *tcp = tcp_of(transport);
-  bool wants_room = tcp->send.queue_count > 0 || rd_tcp_receive_has_early(&tcp->receive);
-  return (short)((rd_tcp_receive_has_slot(&tcp->receive) ? POLLIN : 0) | (wants_room ? POLLOUT : 0));
+  _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT, "one set of events serves both");
+  if (tcp->lane_count == 1) return (short)events_of(tcp->lanes[0]);
+  for (unsigned i = 0; i < tcp->lane_count; i++) {
+    struct lane *lane = tcp->lanes[i];
+    struct epoll_event wanted = {.events = events_of(lane), .data.ptr = lane};
+    if (wanted.events == lane->polled_events) continue;
+    (void)epoll_ctl(tcp->epoll_fd, EPOLL_CTL_MOD, lane->fd, &wanted);
+    lane->polled_events = wanted.events;
+  }
+  return POLLIN;
+}
+
+static uint32_t events_of(const struct lane *lane) {
+  bool wants_room = lane->send.queue_count > 0 || rd_tcp_receive_has_early(&lane->receive);
+  return (rd_tcp_receive_has_slot(&lane->receive) ? EPOLLIN : 0u) | (wants_room ? EPOLLOUT : 0u);
 }
 
 static enum rd_outcome tcp_send(struct rd_transport *transport, const struct iovec *parts, int count,
                                 struct rd_error *error) {
-  return rd_tcp_send_accept(&tcp_of(transport)->send, parts, count, error);
+  struct tcp *tcp = tcp_of(transport);
+  struct lane *lane = lane_for(tcp, parts, count);
+  unsigned number = tcp->reorder == NULL ? 0 : (unsigned)((tcp->accepted - tcp->unnumbered) % RD_MESSAGE_NUMBERS);
+  if (lane == NULL) return RD_OUTCOME_AGAIN;
+  enum rd_outcome sent = rd_tcp_send_accept(&lane->send, parts, count, tcp->accepted, number, error);
+  if (sent == RD_OUTCOME_DONE) tcp->accepted++;
+  if (sent == RD_OUTCOME_DONE && tcp->lane_count > 1) tcp->turn = (tcp->turn + 1) % tcp->lane_count;
+  return sent;
+}
+
+// NULL: none can take the message now. Short ones, such as ACKs, all go through the first lane: the loss of one is
+// noticed as soon as the next ones arrive.
+static struct lane *lane_for(const struct tcp *tcp, const struct iovec *parts, int count) {
+  size_t bytes = 0;
+  for (int i = 0; i < count; i++) bytes += parts[i].iov_len;
+  if (tcp->lane_count == 1 || bytes <= SHORT_BYTES) return tcp->lanes[0];
+  for (unsigned i = 0; i < tcp->lane_count; i++) {
+    struct lane *lane = tcp->lanes[(tcp->turn + i) % tcp->lane_count];
+    if (lane->send.queue_count == 0) return lane;
+  }
+  return NULL;
 }
 
 static bool tcp_flush(struct rd_transport *transport, struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
-  if (rd_tcp_send_flush(&tcp->send, tcp->fd)) return true;
-  rd_tcp_explain_end(tcp->peer, error);
+  for (unsigned i = 0; i < tcp->lane_count; i++) {
+    if (rd_tcp_send_flush(&tcp->lanes[i]->send, tcp->lanes[i]->fd, &tcp->released)) continue;
+    rd_tcp_explain_end(tcp->peer, error);
+    return false;
+  }
+  return tcp->lane_count == 1 || lanes_are_alive(tcp, error);
+}
+
+// A lane whose path is lost would hold up all others: it is given up if the peer's system acknowledges nothing on it,
+// but does on another one. If all are silent, the keepalive decides.
+static bool lanes_are_alive(struct tcp *tcp, struct rd_error *error) {
+  uint32_t silent_most_ms = 0, silent_least_ms = UINT32_MAX, rtt_us = 0;
+  int64_t now_ms = rd_now_ms();
+  if (now_ms - tcp->checked_at_ms < SILENT_MS / 4) return true;
+  tcp->checked_at_ms = now_ms;
+  for (unsigned i = 0; i < tcp->lane_count; i++) {
+    struct tcp_info info = {0};
+    socklen_t bytes = sizeof info;
+    if (getsockopt(tcp->lanes[i]->fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) < 0) continue;
+    uint32_t silent_ms = info.tcpi_unacked > 0 ? info.tcpi_last_ack_recv : 0;
+    if (silent_ms > silent_most_ms) silent_most_ms = silent_ms;
+    if (info.tcpi_last_ack_recv < silent_least_ms) silent_least_ms = info.tcpi_last_ack_recv;
+    if (info.tcpi_rtt > rtt_us) rtt_us = info.tcpi_rtt;
+  }
+  int64_t most_ms = SILENT_MS + SILENT_ROUND_TRIPS * (int64_t)rtt_us / 1000;
+  if (silent_most_ms < most_ms || silent_least_ms >= most_ms / 2) return true;
+  rd_error_set(error, RD_CODE_PEER_LOST, "one of %u sockets to %s was silent for %lld ms", tcp->lane_count, tcp->peer,
+               (long long)silent_most_ms);
   return false;
 }
 
 static uint64_t tcp_released(const struct rd_transport *transport) {
-  return tcp_of(transport)->send.released;
+  return tcp_of(transport)->released.prefix;
 }
 
 // Unreleased messages wait for space in the socket buffer, for which the descriptor is polled anyway.
@@ -156,35 +335,84 @@ static void tcp_expect_releases(struct rd_transport *transport, bool expected) {
 }
 
 static void tcp_quiet(struct rd_transport *transport) {
-  tcp_of(transport)->receive.quiet = true;
+  const struct tcp *tcp = tcp_of(transport);
+  for (unsigned i = 0; i < tcp->lane_count; i++) tcp->lanes[i]->receive.quiet = true;
 }
 
 static enum rd_outcome tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
-  return rd_tcp_receive_next(&tcp->receive, tcp->fd, tcp->peer, message, error);
+  struct lane *first = tcp->lanes[0];
+  unsigned number;
+  if (tcp->reorder != NULL) return receive_in_order(tcp, message, error);
+  return rd_tcp_receive_next(&first->receive, first->fd, tcp->peer, message, &number, error);
+}
+
+// A lane that ended may have been closed together with the others, which may still have the peer's last messages.
+static enum rd_outcome receive_in_order(struct tcp *tcp, struct rd_message *message, struct rd_error *error) {
+  struct rd_message arrived;
+  struct rd_error why;
+  bool has_ended = false;
+  unsigned number;
+  for (unsigned i = 0; i < tcp->lane_count && !rd_reorder_take(tcp->reorder, message);) {
+    struct lane *lane = tcp->lanes[i];
+    enum rd_outcome received = rd_tcp_receive_next(&lane->receive, lane->fd, tcp->peer, &arrived, &number, &why);
+    if (received == RD_OUTCOME_DONE && !rd_reorder_put(tcp->reorder, number, &arrived)) {
+      rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent two messages of number %u", tcp->peer, number);
+      return RD_OUTCOME_FAILED;
+    }
+    if (received == RD_OUTCOME_DONE) continue;
+    if (received == RD_OUTCOME_FAILED && !has_ended) *error = why;
+    has_ended |= received == RD_OUTCOME_FAILED;
+    if (++i < tcp->lane_count) continue;
+    return has_ended ? RD_OUTCOME_FAILED : RD_OUTCOME_AGAIN;
+  }
+  return RD_OUTCOME_DONE;
 }
 
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message) {
-  rd_slots_give(&tcp_of(transport)->receive.slots, message->slot);
+  rd_slots_give(&tcp_of(transport)->slots, message->slot);
 }
 
 static int64_t tcp_silent_ms(const struct rd_transport *transport) {
-  struct tcp_info info;
-  socklen_t bytes = sizeof info;
-  bool known = getsockopt(tcp_of(transport)->fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0;
-  return known ? (int64_t)info.tcpi_last_data_recv : INT64_MAX;
+  const struct tcp *tcp = tcp_of(transport);
+  int64_t silent_ms = INT64_MAX;
+  for (unsigned i = 0; i < tcp->lane_count; i++) {
+    struct tcp_info info;
+    socklen_t bytes = sizeof info;
+    if (getsockopt(tcp->lanes[i]->fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) < 0) continue;
+    if (info.tcpi_last_data_recv < silent_ms) silent_ms = info.tcpi_last_data_recv;
+  }
+  return silent_ms;
 }
 
 static void tcp_tune_long_path(struct rd_transport *transport, size_t window_bytes, bool congestion) {
-  rd_tcp_tune_long_path(tcp_of(transport)->fd, window_bytes, congestion);
+  struct tcp *tcp = tcp_of(transport);
+  tcp->path.is_long = true;
+  tcp->path.congestion = congestion;
+  tcp->path.window_bytes = window_bytes / tcp->lanes_most;
+  for (unsigned i = 0; i < tcp->lane_count; i++) tune_lane(tcp, tcp->lanes[i]);
 }
 
+static void tune_lane(const struct tcp *tcp, const struct lane *lane) {
+  if (tcp->path.is_long) rd_tcp_tune_long_path(lane->fd, tcp->path.window_bytes, tcp->path.congestion);
+}
+
+// Of several lanes, the longest time that one was held back.
 static void tcp_limits(const struct rd_transport *transport, struct rd_limits *limits) {
-  rd_tcp_read_limits(tcp_of(transport)->fd, limits);
+  const struct tcp *tcp = tcp_of(transport);
+  *limits = (struct rd_limits){0};
+  for (unsigned i = 0; i < tcp->lane_count; i++) {
+    struct rd_limits each;
+    rd_tcp_read_limits(tcp->lanes[i]->fd, &each);
+    if (each.send_buffer_ms > limits->send_buffer_ms) limits->send_buffer_ms = each.send_buffer_ms;
+    if (each.receive_window_ms > limits->receive_window_ms) limits->receive_window_ms = each.receive_window_ms;
+    limits->sent_again += each.sent_again;
+  }
 }
 
 static void tcp_disconnect(struct rd_transport *transport) {
-  rd_cleanup_fd(&tcp_of(transport)->fd);
+  struct tcp *tcp = tcp_of(transport);
+  for (unsigned i = 0; i < tcp->lane_count; i++) rd_cleanup_fd(&tcp->lanes[i]->fd);
 }
 
 static const char *tcp_local_name(const struct rd_transport *transport) {
@@ -202,9 +430,20 @@ static const char *tcp_device_name(const struct rd_transport *transport) {
 
 static void tcp_destroy(struct rd_transport *transport) {
   struct tcp *tcp = tcp_of(transport);
-  rd_cleanup_fd(&tcp->fd);
-  rd_slots_free(&tcp->receive.slots);
+  for (unsigned i = 0; i < tcp->lane_count; i++) free_lane(tcp->lanes[i]);
+  rd_cleanup_fd(&tcp->epoll_fd);
+  rd_slots_free(&tcp->slots);
+  free(tcp->reorder);
   free(tcp);
+}
+
+static void free_lane(struct lane *lane) {
+  rd_cleanup_fd(&lane->fd);
+  free(lane);
+}
+
+static struct lane *first_of(const struct rd_transport *transport) {
+  return tcp_of(transport)->lanes[0];
 }
 
 static struct tcp *tcp_of(const struct rd_transport *transport) {

@@ -34,6 +34,10 @@ struct verbs {
   char peer[RD_SOCKET_ADDRESS_TEXT_BYTES];
 };
 
+static unsigned verbs_lanes_most(const struct rd_transport *transport);
+static uint32_t verbs_rtt_us(const struct rd_transport *transport);
+static void verbs_expect_lanes(struct rd_transport *transport, unsigned most, unsigned first);
+static bool verbs_join(struct rd_transport *transport, struct rd_transport *lane, struct rd_error *error);
 static bool verbs_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 static size_t verbs_memory_most_bytes(const struct rd_transport *transport);
 static bool verbs_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
@@ -75,6 +79,10 @@ static struct verbs *verbs_of(const struct rd_transport *transport);
 
 static const struct rd_transport_ops verbs_ops = {
     .name = "rdma",
+    .lanes_most = verbs_lanes_most,
+    .rtt_us = verbs_rtt_us,
+    .expect_lanes = verbs_expect_lanes,
+    .join = verbs_join,
     .arm = verbs_arm,
     .memory_most_bytes = verbs_memory_most_bytes,
     .register_memory = verbs_register,
@@ -131,6 +139,27 @@ static bool open_all(struct verbs *verbs, struct rd_error *error) {
          rd_verbs_receive_open(&verbs->receive, &verbs->queue, &verbs->flow, error) &&
          rd_verbs_send_open(&verbs->send, &verbs->queue, &verbs->flow, error) &&
          rd_verbs_wait_open(&verbs->wait, &verbs->queue, &verbs->id, error);
+}
+
+static unsigned verbs_lanes_most(const struct rd_transport *transport) {
+  (void)transport;
+  return 1;
+}
+
+static uint32_t verbs_rtt_us(const struct rd_transport *transport) {
+  (void)transport;
+  return 0;
+}
+
+static void verbs_expect_lanes(struct rd_transport *transport, unsigned most, unsigned first) {
+  (void)transport, (void)most, (void)first;
+}
+
+static bool verbs_join(struct rd_transport *transport, struct rd_transport *lane, struct rd_error *error) {
+  (void)transport;
+  rd_transport_destroy(lane);
+  rd_error_set(error, RD_CODE_INTERNAL, "this transport has one lane");
+  return false;
 }
 
 static bool verbs_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error) {
