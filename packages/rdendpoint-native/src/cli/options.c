@@ -24,6 +24,7 @@ static bool parse_jobs(void *to, const char *text);
 static bool parse_numa(void *to, const char *text);
 static bool parse_congestion(void *to, const char *text);
 static bool parse_auto(bool *is_auto, const char *text, const char *other);
+static bool parse_streams(void *to, const char *text);
 static bool parse_buffer(void *to, const char *text);
 static bool parse_stall_timeout(void *to, const char *text);
 static bool parse_key_fd(void *to, const char *text);
@@ -62,8 +63,12 @@ static const struct rd_option_row common[] = {
     RD_OPTION_VALUE("congestion", "WHEN", parse_congestion, "auto or keep",
                     "auto: use BBR over long distances, if the kernel\n"
                     "allows it; keep: the kernel's congestion control"),
+    RD_OPTION_VALUE("streams", "N", parse_streams, "a number from 0 to 16",
+                    "use N TCP connections at the same time (default 0:\n"
+                    "4 over long distances, otherwise 1)"),
     RD_OPTION_VALUE("buffer", "SIZE", parse_buffer, "a size from 64KiB to 1GiB",
-                    "limit data in flight: 64KiB to 1GiB (default 8MiB)"),
+                    "limit data in flight, of each stream: 64KiB to 1GiB\n"
+                    "(default 8MiB)"),
     RD_OPTION_VALUE("stall-timeout", "S", parse_stall_timeout, "a number of seconds, at least 2",
                     "give up after the peer is silent for S seconds (60)"),
     RD_OPTION_VALUE("key-fd", "N", parse_key_fd, "the number of a descriptor",
@@ -212,6 +217,14 @@ static bool parse_jobs(void *to, const char *text) {
   long jobs;
   if (!rd_option_number(text, RD_JOBS_MIN, RD_JOBS_MAX, &jobs)) return false;
   options->settings.jobs = jobs;
+  return true;
+}
+
+static bool parse_streams(void *to, const char *text) {
+  struct rd_options *options = to;
+  long streams;
+  if (!rd_option_number(text, RD_STREAMS_MIN, RD_STREAMS_MAX, &streams)) return false;
+  options->settings.streams = streams;
   return true;
 }
 

@@ -82,6 +82,11 @@ void rd_connection_resumed(struct rd_connection *connection) {
   connection->keepalive.received_at_ms = rd_now_ms();
 }
 
+void rd_connection_join(struct rd_connection *connection, struct rd_transport *lane) {
+  struct rd_error ignored;
+  (void)connection->transport->ops->join(connection->transport, lane, &ignored);
+}
+
 void rd_connection_choose(struct rd_connection *connection) {
   struct rd_error ignored; // a failure is noticed when the connection is used
   rd_keepalive_measure(&connection->keepalive);
@@ -252,6 +257,9 @@ const char *rd_connection_device(const struct rd_connection *connection) {
 
 static bool begin(struct rd_connection *connection, const struct rd_connection_settings *settings,
                   struct rd_error *error) {
+  bool receives = connection->agreement.mine.slots > 0; // and has received the PING that chose this connection
+  if (connection->agreement.lanes > 1)
+    connection->transport->ops->expect_lanes(connection->transport, connection->agreement.lanes, receives ? 1 : 0);
   const struct rd_agreement *agreement = &connection->agreement;
   const struct rd_window window = {.slots = agreement->mine.slots, .slot_bytes = agreement->mine.slot_bytes};
   struct rd_registered *registered = &connection->registered;

@@ -27,6 +27,9 @@ struct rd_establisher {
   enum rd_origin origin;
   struct rd_address address;
   uint32_t tried_epoch; // of the last attempts
+  char join[RD_JOIN_BYTES];
+  unsigned lanes; // that it may have; 1: it has them all, or they were dialed
+  bool dials_lanes;
 };
 
 static void accept_connections(struct rd_establisher *establisher, struct rd_listener *listener);
@@ -36,6 +39,8 @@ static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, 
                                             bool is_dialer, int64_t until_ms, struct rd_error *error);
 static uint32_t next_epoch(struct rd_establisher *establisher, bool is_dialer);
 static bool service_pending(struct rd_establisher *establisher);
+static void hand_over_lane(struct rd_establisher *establisher, size_t index);
+static void forget_lanes(struct rd_establisher *establisher);
 static void pending_failed(struct rd_establisher *establisher, size_t index, const struct rd_error *error);
 static bool was_last_dial(const struct rd_establisher *establisher, const struct rd_pending_entry *entry,
                           const struct rd_error *error);
@@ -57,7 +62,8 @@ struct rd_establisher *rd_establisher_create(const struct rd_establisher_config 
                                                 .encrypt = config->encrypt,
                                                 .compress_level = config->compress_level,
                                                 .chain = config->chain,
-                                                .buffer_bytes = config->buffer_bytes};
+                                                .buffer_bytes = config->buffer_bytes,
+                                                .lanes = config->lanes};
   establisher->tried_epoch = 1;
   return establisher;
 }
@@ -119,13 +125,25 @@ enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct r
   return RD_OUTCOME_DONE;
 }
 
+void rd_establisher_dial_lanes(struct rd_establisher *establisher) {
+  struct rd_address addresses[RD_LANES_MAX];
+  struct rd_error ignored;
+  unsigned count = establisher->lanes - 1;
+  if (establisher->lanes <= 1 || establisher->origin != RD_ORIGIN_DIALED || establisher->dialer.count > 0) return;
+  for (unsigned i = 0; i < count; i++) addresses[i] = establisher->address;
+  establisher->lanes = 1;
+  establisher->dials_lanes = rd_dialer_add(&establisher->dialer, addresses, count, &ignored);
+}
+
 bool rd_establisher_reconnect(struct rd_establisher *establisher) {
+  forget_lanes(establisher);
   if (establisher->origin == RD_ORIGIN_DIALED && !establisher->dialer.redials)
     rd_dialer_redial(&establisher->dialer, &establisher->address);
   return establisher->origin != RD_ORIGIN_ADOPTED;
 }
 
 void rd_establisher_cancel(struct rd_establisher *establisher) {
+  if (!establisher->dialer.redials) return;
   rd_dialer_clear(&establisher->dialer);
   for (size_t i = establisher->pending_list.count; i-- > 0;)
     if (establisher->pending_list.each[i].origin == RD_ORIGIN_DIALED)
@@ -182,6 +200,7 @@ static void take_dialed(struct rd_establisher *establisher) {
   while (rd_dialer_next(&establisher->dialer, &transport, &address)) {
     int64_t until_ms = establisher->dialer.redials ? handshake_until_ms(establisher) : establisher->dialer.until_ms;
     struct rd_pending_entry *entry = add_pending(establisher, transport, true, until_ms, &error);
+    if (entry == NULL && establisher->dials_lanes) continue;
     if (entry != NULL) {
       entry->origin = RD_ORIGIN_DIALED;
       entry->address = *address;
@@ -198,14 +217,19 @@ static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, 
                                             bool is_dialer, int64_t until_ms, struct rd_error *error) {
   const struct rd_establisher_config *config = &establisher->config;
   struct rd_hello mine;
+  struct rd_identity identity = config->identity;
+  bool may_be_lane = !is_dialer || establisher->dials_lanes;
+  if (may_be_lane) {
+    memcpy(identity.join, establisher->join, sizeof identity.join);
+    identity.join_epoch = establisher->epoch;
+  }
   bool rdma = rd_transport_is_rdma(transport);
   if (!rd_hello_params_hello(&establisher->offer, transport, next_epoch(establisher, is_dialer), &mine, error)) {
     rd_transport_destroy(transport);
     return NULL;
   }
   rd_pending_list_make_room(&establisher->pending_list, rdma);
-  struct rd_pending *pending =
-      rd_pending_create(transport, &config->identity, config->role, is_dialer, &mine, until_ms, error);
+  struct rd_pending *pending = rd_pending_create(transport, &identity, config->role, is_dialer, &mine, until_ms, error);
   if (pending == NULL) return NULL;
   // Later connections keep the window of the first one.
   if (config->role == RD_ROLE_RECEIVER && !is_dialer && establisher->epoch == 0) rd_pending_adapt_slots(pending);
@@ -216,6 +240,7 @@ static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, 
 // listener uses the lowest epoch that it accepts.
 static uint32_t next_epoch(struct rd_establisher *establisher, bool is_dialer) {
   if (!is_dialer) return establisher->epoch + 1;
+  if (establisher->dials_lanes) return establisher->epoch;
   return establisher->epoch == 0 ? establisher->tried_epoch : ++establisher->tried_epoch;
 }
 
@@ -228,6 +253,10 @@ static bool service_pending(struct rd_establisher *establisher) {
       pending_failed(establisher, i, &why);
       continue;
     }
+    if (serviced == RD_OUTCOME_DONE && rd_pending_is_lane(establisher->pending_list.each[i].pending)) {
+      hand_over_lane(establisher, i);
+      continue;
+    }
     establisher->ready = i;
     if (serviced == RD_OUTCOME_DONE) return true;
     i++;
@@ -235,7 +264,32 @@ static bool service_pending(struct rd_establisher *establisher) {
   return false;
 }
 
+static void hand_over_lane(struct rd_establisher *establisher, size_t index) {
+  struct rd_transport *transport = NULL;
+  struct rd_agreement agreement;
+  rd_pending_take(establisher->pending_list.each[index].pending, &transport, &agreement);
+  rd_seal_destroy(agreement.outgoing); // messages keep the seals of the connection
+  rd_seal_destroy(agreement.incoming);
+  rd_pending_list_drop(&establisher->pending_list, index);
+  establisher->config.joined(establisher->config.context, transport);
+}
+
+// There will be no more lanes of the last connection.
+static void forget_lanes(struct rd_establisher *establisher) {
+  if (establisher->dials_lanes) rd_dialer_clear(&establisher->dialer);
+  establisher->dials_lanes = false;
+  establisher->lanes = 1;
+  establisher->join[0] = '\0';
+  for (size_t i = establisher->pending_list.count; i-- > 0;)
+    if (rd_pending_is_lane(establisher->pending_list.each[i].pending))
+      rd_pending_list_drop(&establisher->pending_list, i);
+}
+
 static void pending_failed(struct rd_establisher *establisher, size_t index, const struct rd_error *error) {
+  if (rd_pending_is_lane(establisher->pending_list.each[index].pending)) {
+    rd_pending_list_drop(&establisher->pending_list, index);
+    return;
+  }
   const struct rd_pending_entry *entry = &establisher->pending_list.each[index];
   // The sender closes the connections that it does not choose, at any stage of the handshake.
   bool not_chosen = rd_code_is_loss(error->code) && establisher->pending_list.count > 1;
@@ -315,6 +369,9 @@ static void keep_origin(struct rd_establisher *establisher, const struct rd_pend
   establisher->epoch = establisher->tried_epoch = rd_connection_epoch(connection);
   establisher->origin = entry->origin;
   establisher->address = entry->address;
+  establisher->lanes = rd_connection_agreement(connection)->lanes;
+  memcpy(establisher->join, rd_connection_agreement(connection)->join, sizeof establisher->join);
+  establisher->dials_lanes = false;
   establisher->offer.window = (struct rd_window){.slots = mine->slots, .slot_bytes = mine->slot_bytes};
   rd_dialer_clear(&establisher->dialer);
   for (size_t rdma = 0; rdma < 2; rdma++) {
@@ -325,7 +382,7 @@ static void keep_origin(struct rd_establisher *establisher, const struct rd_pend
 
 static bool all_attempts_failed(const struct rd_establisher *establisher) {
   if (establisher->dialer.count == 0 && !establisher->adopted) return false;
-  if (rd_dialer_under_way(&establisher->dialer)) return false;
+  if (rd_dialer_under_way(&establisher->dialer) || establisher->dials_lanes) return false;
   for (size_t i = 0; i < establisher->pending_list.count; i++)
     if (establisher->pending_list.each[i].origin != RD_ORIGIN_LISTENER) return false;
   return !rd_pending_list_authenticated(&establisher->pending_list);

@@ -20,6 +20,7 @@ struct rd_establisher_config {
   enum rd_role role;
   enum rd_encrypt encrypt;
   size_t buffer_bytes;      // receiver: how much to grant in its HELLO, if the transport has the memory; sender: 0
+  unsigned lanes;           // the most lanes of a connection; 0: as the path needs
   int64_t stall_timeout_ms; // of the connection, like the next two
   int compress_level;
   bool chain;      // the hop is part of a chain
@@ -31,6 +32,8 @@ struct rd_establisher_config {
   void (*rejected)(void *context, const char *peer, const struct rd_error *why);
   // Called with the device of the chosen connection, before memory for its data is allocated; may be NULL.
   void (*bind_numa)(void *context, const char *device);
+  // Gets a further lane of the last connection that was taken, and owns it.
+  void (*joined)(void *context, struct rd_transport *lane);
   void *context;
 };
 
@@ -58,6 +61,9 @@ enum rd_outcome rd_establisher_service(struct rd_establisher *establisher, struc
 // continues. FAILED: there is no memory for any connection.
 enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct rd_connection **connection,
                                     struct rd_error *error);
+
+// The connection is in use: if it was dialed, dials its further lanes, once. A lane that cannot be made is left out.
+void rd_establisher_dial_lanes(struct rd_establisher *establisher);
 
 // The connection is broken or silent: if it was dialed, redials until it is refused; a listener still listens. Returns
 // false if another connection is impossible.

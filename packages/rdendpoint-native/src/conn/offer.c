@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+// Further lanes only gain if the round trip is long: then one waits for acknowledgements.
+#define LONG_PATH_US 3000u
+#define LANES_AUTO 4u
+
+static unsigned lanes_for(const struct rd_hello_params *offer, const struct rd_transport *transport);
 static bool grant_window(const struct rd_hello_params *offer, const struct rd_transport *transport,
                          struct rd_hello *hello, struct rd_error *error);
 static enum rd_protection wanted_protection(enum rd_encrypt encrypt, const struct rd_transport *transport);
@@ -18,6 +23,7 @@ bool rd_hello_params_hello(const struct rd_hello_params *offer, const struct rd_
       .version = RD_PROTOCOL_VERSION,
       .wants = wanted_protection(offer->encrypt, transport),
       .features = RD_FEATURE_ZSTD,
+      .lanes = lanes_for(offer, transport),
       .lacks_aes = !rd_cpu_has_aes(),
       .prefers_poly1305 = rd_cpu_prefers_poly1305(),
       .compresses = sends && offer->compress_level > 0,
@@ -26,15 +32,24 @@ bool rd_hello_params_hello(const struct rd_hello_params *offer, const struct rd_
   return sends || grant_window(offer, transport, hello, error);
 }
 
+static unsigned lanes_for(const struct rd_hello_params *offer, const struct rd_transport *transport) {
+  unsigned most = transport->ops->lanes_most(transport);
+  unsigned automatic = transport->ops->rtt_us(transport) < LONG_PATH_US ? 1 : LANES_AUTO;
+  unsigned wanted = offer->lanes > 0 ? offer->lanes : automatic;
+  return wanted < most ? wanted : most;
+}
+
 // Later connections keep the window of the first one.
 static bool grant_window(const struct rd_hello_params *offer, const struct rd_transport *transport,
                          struct rd_hello *hello, struct rd_error *error) {
   bool small = hello->wants == RD_PROTECTION_SEAL || offer->compress_level > 0 || offer->chain;
-  struct rd_window window = offer->window.slots > 0 ? offer->window : rd_window_of(offer->buffer_bytes, small);
+  size_t buffer_bytes = rd_window_buffer_bytes(offer->buffer_bytes, hello->lanes);
+  struct rd_window window = hello->lanes > 1 ? rd_window_for_lanes(buffer_bytes) : rd_window_of(buffer_bytes, small);
+  if (offer->window.slots > 0) window = offer->window;
   bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);
   hello->slots = window.slots;
   hello->slot_bytes = window.slot_bytes;
-  hello->small_slots = transport->ops->is_stream ? RD_SMALL_SLOTS : 0;
+  hello->small_slots = transport->ops->is_stream && hello->lanes == 1 ? RD_SMALL_SLOTS : 0;
   return fits;
 }
 

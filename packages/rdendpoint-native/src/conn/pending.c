@@ -65,7 +65,8 @@ void rd_pending_adapt_slots(struct rd_pending *pending) {
 
 enum rd_outcome rd_pending_service(struct rd_pending *pending, struct rd_error *error) {
   enum rd_outcome serviced = pending->authenticated ? RD_OUTCOME_DONE : do_handshake(pending, error);
-  if (serviced == RD_OUTCOME_DONE && pending->role == RD_ROLE_RECEIVER) serviced = await_choice(pending, error);
+  if (serviced == RD_OUTCOME_DONE && pending->role == RD_ROLE_RECEIVER && !rd_pending_is_lane(pending))
+    serviced = await_choice(pending, error);
   if (serviced != RD_OUTCOME_AGAIN || rd_now_ms() < pending->until_ms) return serviced;
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s did not %s in time", rd_pending_peer(pending),
                pending->authenticated ? "use its connection" : "answer the handshake");
@@ -74,6 +75,10 @@ enum rd_outcome rd_pending_service(struct rd_pending *pending, struct rd_error *
 
 bool rd_pending_authenticated(const struct rd_pending *pending) {
   return pending->authenticated;
+}
+
+bool rd_pending_is_lane(const struct rd_pending *pending) {
+  return rd_handshake_is_lane(pending->handshake);
 }
 
 bool rd_pending_named_key(const struct rd_pending *pending) {

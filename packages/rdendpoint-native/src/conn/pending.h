@@ -26,6 +26,8 @@ void rd_pending_adapt_slots(struct rd_pending *pending);
 enum rd_outcome rd_pending_service(struct rd_pending *pending, struct rd_error *error);
 // Returns true if the peer proved the key.
 bool rd_pending_authenticated(const struct rd_pending *pending);
+// Returns true if it is a further lane of a connection, which no PING chooses.
+bool rd_pending_is_lane(const struct rd_pending *pending);
 // See rd_handshake_named_key().
 bool rd_pending_named_key(const struct rd_pending *pending);
 // After DONE: hands over transport and agreement; the pending connection can then only be destroyed.

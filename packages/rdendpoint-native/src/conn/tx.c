@@ -103,7 +103,7 @@ static bool make_encoder(struct rd_tx *tx, struct rd_registered *registered, con
                                      .seal = protects ? agreement->outgoing : NULL,
                                      .level = agreement->compresses ? compress_level : 0,
                                      .jobs = jobs,
-                                     .scratch_count = rd_encoder_scratch_wanted(jobs)};
+                                     .scratch_count = rd_encoder_scratch_wanted(jobs) + agreement->lanes - 1};
   tx->data_most_bytes = agreement->peer.slot_bytes;
   if (tx->data_most_bytes == 0 || (!protects && config.level == 0)) return true;
   bool copies = seals || config.level > 0;

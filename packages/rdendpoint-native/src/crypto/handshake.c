@@ -2,6 +2,7 @@
 #include "crypto/handshake.h"
 
 #include "base/bytes.h"
+#include "base/hex.h"
 #include "crypto/tls.h"
 #include "wire/window.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char exporter_label[] = "EXPORTER-rdpipe-data";
+static const char exporter_label[] = "EXPORTER-rdpipe-data", join_label[] = "EXPORTER-rdpipe-join";
 enum { DATA_KEY_BYTES = 44, SLOTS_MAX = 1 << 16 };
 // Each with AES and with ChaCha20.
 static const char *const cipher_names[][2] = {[RD_PROTECTION_NONE] = {"none", "none"},
@@ -29,6 +30,7 @@ struct rd_handshake {
   bool authenticated;
   bool hello_received;
   bool failed;
+  uint32_t join_epoch;
   struct rd_hello mine;
   bool adapts_slots;
   struct rd_hello peer;
@@ -43,6 +45,7 @@ static bool is_key_failure(int reason);
 static bool receive_hello(struct rd_handshake *handshake, struct rd_error *error);
 static bool check_hello(const struct rd_handshake *handshake, struct rd_error *error);
 static bool send_hello(struct rd_handshake *handshake, struct rd_error *error);
+static bool export_join(const struct rd_handshake *handshake, struct rd_agreement *agreement, struct rd_error *error);
 static struct rd_seal *export_seal(const struct rd_handshake *handshake, enum rd_role sealer, bool chacha,
                                    struct rd_error *error);
 
@@ -59,8 +62,15 @@ struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enu
   memcpy(handshake->key, identity->key, RD_KEY_BYTES);
   handshake->psk = (struct rd_tls_psk){.key = handshake->key, .key_bytes = RD_KEY_BYTES};
   bool dialer_sends = (role == RD_ROLE_SENDER) == is_dialer;
-  snprintf(handshake->psk.identity, sizeof handshake->psk.identity, "rdpipe/1 %s %u %s", identity->run, identity->hop,
-           dialer_sends ? "sender" : "receiver");
+  struct rd_tls_psk *psk = &handshake->psk;
+  const char *dialer = dialer_sends ? "sender" : "receiver";
+  snprintf(psk->identity, sizeof psk->identity, "rdpipe/1 %s %u %s", identity->run, identity->hop, dialer);
+  handshake->join_epoch = identity->join_epoch;
+  if (identity->join[0] != '\0') {
+    char *joins = is_dialer ? psk->identity : psk->other;
+    snprintf(joins, sizeof psk->other, "rdpipe/1 %s %u %s %s", identity->run, identity->hop, dialer, identity->join);
+    psk->is_other = is_dialer;
+  }
   handshake->tls = rd_tls_create(&handshake->psk, is_dialer, &handshake->incoming, &handshake->outgoing);
   if (handshake->tls != NULL) return handshake;
   rd_handshake_destroy(handshake);
@@ -101,6 +111,10 @@ bool rd_handshake_named_key(const struct rd_handshake *handshake) {
   return !handshake->is_dialer && SSL_session_reused(handshake->tls) == 1;
 }
 
+bool rd_handshake_is_lane(const struct rd_handshake *handshake) {
+  return handshake->psk.is_other;
+}
+
 bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agreement, struct rd_error *error) {
   const struct rd_hello *mine = &handshake->mine, *peer = &handshake->peer;
   bool sends = handshake->role == RD_ROLE_SENDER;
@@ -111,12 +125,14 @@ bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agre
       .protection = protection,
       .cipher_name = cipher_names[protection][chacha],
       .compresses = sender->compresses && (receiver->features & RD_FEATURE_ZSTD) != 0,
+      .lanes = mine->lanes < peer->lanes ? mine->lanes : peer->lanes,
       .mine = *mine,
       .peer = *peer,
   };
   agreement->outgoing = export_seal(handshake, handshake->role, chacha, error);
   agreement->incoming = export_seal(handshake, sends ? RD_ROLE_RECEIVER : RD_ROLE_SENDER, chacha, error);
-  if (agreement->outgoing != NULL && agreement->incoming != NULL) return true;
+  if (agreement->outgoing != NULL && agreement->incoming != NULL && export_join(handshake, agreement, error))
+    return true;
   rd_seal_destroy(agreement->outgoing);
   rd_seal_destroy(agreement->incoming);
   agreement->outgoing = agreement->incoming = NULL;
@@ -162,7 +178,10 @@ static void follow_dialer(struct rd_handshake *handshake) {
     mine->slots = window.slots;
     mine->slot_bytes = window.slot_bytes;
   }
-  if (dialer->epoch > mine->epoch) mine->epoch = dialer->epoch;
+  if (rd_handshake_is_lane(handshake))
+    mine->epoch = handshake->join_epoch;
+  else if (dialer->epoch > mine->epoch)
+    mine->epoch = dialer->epoch;
 }
 
 // Sets `authenticated` when TLS is complete. Also returns true if more bytes are needed first.
@@ -244,6 +263,17 @@ static bool send_hello(struct rd_handshake *handshake, struct rd_error *error) {
   rd_hello_encode(&handshake->mine, bytes);
   if (SSL_write_ex(handshake->tls, bytes, sizeof bytes, &written) == 1) return true;
   rd_error_set(error, RD_CODE_INTERNAL, "cannot encrypt the handshake");
+  return false;
+}
+
+static bool export_join(const struct rd_handshake *handshake, struct rd_agreement *agreement, struct rd_error *error) {
+  unsigned char join[(RD_JOIN_BYTES - 1) / 2];
+  if (agreement->lanes <= 1) return true;
+  if (SSL_export_keying_material(handshake->tls, join, sizeof join, join_label, sizeof join_label - 1, NULL, 0, 0) ==
+      1) {
+    return rd_hex_encode(join, sizeof join, agreement->join, sizeof agreement->join);
+  }
+  rd_error_set(error, RD_CODE_INTERNAL, "cannot derive the name of further lanes");
   return false;
 }
 

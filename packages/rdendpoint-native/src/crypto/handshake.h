@@ -8,11 +8,16 @@
 #include "wire/wire.h"
 
 #define RD_KEY_BYTES 32u
+#define RD_JOIN_BYTES 33u // 32 hexadecimal digits and NUL
 
 struct rd_identity {
   const unsigned char *key; // RD_KEY_BYTES, owned by the caller, must outlive the handshake
   char run[64];             // "-" if standalone
   unsigned hop;             // 0 if standalone
+  // Of the current connection of the hop, for its further lanes: a dialer proves that it has made that connection, a
+  // listener accepts lanes as well as other connections. Empty: there is none, or it has one lane.
+  char join[RD_JOIN_BYTES];
+  uint32_t join_epoch;
 };
 
 enum rd_role { RD_ROLE_SENDER, RD_ROLE_RECEIVER };
@@ -24,6 +29,8 @@ struct rd_agreement {
   enum rd_protection protection; // of DATA frames: the stronger of both ends' choices
   const char *cipher_name;       // of DATA: "aes-256-gcm", "chacha20-poly1305", "aes-256-gmac", "poly1305", "none"
   bool compresses;               // DATA frames may be compressed
+  unsigned lanes;                // the most of the connection, the lesser of both ends' numbers
+  char join[RD_JOIN_BYTES];      // what the handshakes of further lanes name; empty: there is one lane
   struct rd_hello mine, peer;
   struct rd_seal *outgoing; // owned by the caller after rd_handshake_take()
   struct rd_seal *incoming;
@@ -53,6 +60,9 @@ bool rd_handshake_complete(const struct rd_handshake *handshake);
 
 // At a listener: returns true if the dialer's first message was made with the key, or is a replay of such a message.
 bool rd_handshake_named_key(const struct rd_handshake *handshake);
+
+// Returns true if this is the handshake of a further lane, as the dialer's identity says.
+bool rd_handshake_is_lane(const struct rd_handshake *handshake);
 
 // Hands over the agreement. Call once, after completion.
 bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agreement, struct rd_error *error);

@@ -15,6 +15,7 @@ static void create_context(void);
 static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **identity, size_t *identity_bytes,
                      SSL_SESSION **session);
 static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session);
+static bool is_named(const char *name, const unsigned char *identity, size_t identity_bytes);
 static SSL_SESSION *make_session(SSL *tls, const struct rd_tls_psk *psk);
 
 SSL *rd_tls_create(struct rd_tls_psk *psk, bool is_dialer, BIO **incoming, BIO **outgoing) {
@@ -89,12 +90,17 @@ static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **ident
 static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session) {
   struct rd_tls_psk *psk = SSL_get_app_data(tls);
   *session = NULL;
-  if (identity_bytes != strlen(psk->identity) || memcmp(identity, psk->identity, identity_bytes) != 0) {
+  psk->is_other = psk->other[0] != '\0' && is_named(psk->other, identity, identity_bytes);
+  if (!psk->is_other && !is_named(psk->identity, identity, identity_bytes)) {
     psk->unknown = true;
     return 1;
   }
   *session = make_session(tls, psk);
   return *session != NULL;
+}
+
+static bool is_named(const char *name, const unsigned char *identity, size_t identity_bytes) {
+  return identity_bytes == strlen(name) && memcmp(identity, name, identity_bytes) == 0;
 }
 
 static SSL_SESSION *make_session(SSL *tls, const struct rd_tls_psk *psk) {

@@ -10,7 +10,9 @@ struct rd_tls_psk {
   const unsigned char *key; // the owner's
   size_t key_bytes;
   char identity[128];
-  bool unknown; // at a listener: the peer named another identity
+  char other[128]; // at a listener: another identity that may have the key; empty: none
+  bool unknown;    // at a listener: the peer named neither identity
+  bool is_other;   // at a listener: the peer named `other`
 };
 
 // It reads `*incoming` and writes `*outgoing`, and owns both. The PSK must stay valid. NULL on failure; free with

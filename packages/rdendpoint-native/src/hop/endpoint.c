@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define NOTE_BYTES 160u
+// A stream that has ended by then does not need further lanes.
+#define LANES_AFTER_BYTES (1u << 20)
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error);
 static void part(struct rd_endpoint *endpoint, const struct rd_error *error);
@@ -22,11 +24,13 @@ static bool refused(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool still_reconnecting(struct rd_endpoint *endpoint, struct rd_error *error);
 static void drop_connection(struct rd_endpoint *endpoint);
 static void read_meters(struct rd_endpoint *endpoint);
+static void join_lane(void *context, struct rd_transport *lane);
 static void emit_rejected(void *context, const char *peer, const struct rd_error *why);
 static void bind_numa(void *context, const char *device);
 static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command);
 static void emit_dial_failed(struct rd_endpoint *endpoint, const struct rd_error *error);
 static void emit_connected(struct rd_endpoint *endpoint);
+static size_t wanted_buffer(const struct rd_endpoint *endpoint);
 static size_t size_buffer(struct rd_endpoint *endpoint);
 static bool still_listening(const struct rd_endpoint *endpoint, struct rd_error *error);
 
@@ -70,6 +74,8 @@ bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error) {
   bool was_stopped = rd_liveness_pass(&endpoint->liveness, rd_now_ms());
   if (was_stopped && endpoint->connection != NULL) rd_connection_resumed(endpoint->connection);
   if (endpoint->connection != NULL && !check_silence(endpoint, error)) return false;
+  if (endpoint->connection != NULL && endpoint->moved_bytes >= LANES_AFTER_BYTES)
+    rd_establisher_dial_lanes(endpoint->establisher);
   if (endpoint->connection != NULL && !endpoint->establisher_due) return true;
   return go_on_connecting(endpoint, error);
 }
@@ -129,6 +135,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
       .role = endpoint->role,
       .encrypt = settings->encrypt,
       .buffer_bytes = endpoint->role == RD_ROLE_RECEIVER ? (size_t)settings->buffer : 0,
+      .lanes = (unsigned)settings->streams,
       .stall_timeout_ms = settings->stall_timeout_ms,
       .compress_level = (int)settings->compress,
       .chain = settings->chain,
@@ -139,6 +146,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
                  .rdma_first = settings->rdma_first,
                  .poll = settings->poll},
       .rejected = emit_rejected,
+      .joined = join_lane,
       .bind_numa = settings->numa ? bind_numa : NULL,
       .context = endpoint,
   };
@@ -270,6 +278,14 @@ static void read_meters(struct rd_endpoint *endpoint) {
                                               .sent_again = before->sent_again + now.sent_again};
 }
 
+static void join_lane(void *context, struct rd_transport *lane) {
+  struct rd_endpoint *endpoint = context;
+  if (endpoint->connection != NULL)
+    rd_connection_join(endpoint->connection, lane);
+  else
+    rd_transport_destroy(lane);
+}
+
 static void emit_rejected(void *context, const char *peer, const struct rd_error *why) {
   struct rd_endpoint *endpoint = context;
   struct rd_event event = {.type = RD_EVENT_REJECTED, .peer = peer, .error = why};
@@ -304,7 +320,7 @@ static void emit_dial_failed(struct rd_endpoint *endpoint, const struct rd_error
 
 static void emit_connected(struct rd_endpoint *endpoint) {
   const struct rd_connection *connection = endpoint->connection;
-  size_t wanted_bytes = (size_t)endpoint->settings.buffer, got_bytes = size_buffer(endpoint);
+  size_t wanted_bytes = wanted_buffer(endpoint), got_bytes = size_buffer(endpoint);
   char note[NOTE_BYTES];
   rd_window_note(wanted_bytes, got_bytes, note, sizeof note);
   struct rd_event event = {
@@ -320,9 +336,14 @@ static void emit_connected(struct rd_endpoint *endpoint) {
   endpoint->control->ops->emit(endpoint->control, &event);
 }
 
+static size_t wanted_buffer(const struct rd_endpoint *endpoint) {
+  unsigned lanes = rd_connection_agreement(endpoint->connection)->lanes;
+  return rd_window_buffer_bytes((size_t)endpoint->settings.buffer, lanes);
+}
+
 // Returns the buffer size that the device's memory allows: of the sender's ring, or of the receiver's slots.
 static size_t size_buffer(struct rd_endpoint *endpoint) {
-  size_t wanted_bytes = (size_t)endpoint->settings.buffer;
+  size_t wanted_bytes = wanted_buffer(endpoint);
   const struct rd_hello *mine = &rd_connection_agreement(endpoint->connection)->mine;
   struct rd_window wanted = rd_window_of(wanted_bytes, false),
                    got = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};

@@ -30,6 +30,21 @@ struct rd_window rd_window_of(size_t buffer_bytes, bool small) {
   return (struct rd_window){.slots = (uint32_t)(buffer_bytes / slot_bytes), .slot_bytes = slot_bytes};
 }
 
+struct rd_window rd_window_for_lanes(size_t buffer_bytes) {
+  struct rd_window window = rd_window_of(buffer_bytes, true);
+  uint32_t least_bytes = (uint32_t)((buffer_bytes + RD_WINDOW_LANE_SLOTS_MAX - 1) / RD_WINDOW_LANE_SLOTS_MAX);
+  uint32_t most_bytes = least_bytes > RD_WINDOW_LANE_SLOT_BYTES ? least_bytes : RD_WINDOW_LANE_SLOT_BYTES;
+  if (least_bytes > RD_WINDOW_LANE_SLOT_BYTES || window.slot_bytes > most_bytes) window.slot_bytes = most_bytes;
+  window.slots = (uint32_t)(buffer_bytes / window.slot_bytes);
+  return window;
+}
+
+size_t rd_window_buffer_bytes(size_t buffer_bytes, unsigned lanes) {
+  size_t all = buffer_bytes * lanes;
+  if (all <= RD_WINDOW_LANES_MAX_BYTES) return all;
+  return buffer_bytes > RD_WINDOW_LANES_MAX_BYTES ? buffer_bytes : RD_WINDOW_LANES_MAX_BYTES;
+}
+
 struct rd_window rd_window_for_codec(const struct rd_window *window) {
   if (window->slot_bytes <= RD_WINDOW_CODEC_SLOT_BYTES) return *window;
   size_t most = slots_that_fit(rd_window_memory_bytes(window), RD_WINDOW_CODEC_SLOT_BYTES);

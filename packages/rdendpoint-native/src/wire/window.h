@@ -23,9 +23,19 @@ struct rd_window {
 // least one for each host.
 #define RD_WINDOW_CODEC_SLOT_BYTES (256u << 10)
 
+// Frames of a connection with several lanes are smaller still, so that a slow lane delays the others less; and so many
+// that their numbers stay unambiguous.
+#define RD_WINDOW_LANE_SLOT_BYTES (128u << 10)
+#define RD_WINDOW_LANE_SLOTS_MAX 1024u
+#define RD_WINDOW_LANES_MAX_BYTES ((size_t)1 << 30)
+
 // Returns the window for a receiver with a buffer of `buffer_bytes`, at least 64 KiB. `small`: for frames that are
 // opened or decompressed, or that are part of a chain.
 struct rd_window rd_window_of(size_t buffer_bytes, bool small);
+// The same for a connection with several lanes; `buffer_bytes` is that of all of them.
+struct rd_window rd_window_for_lanes(size_t buffer_bytes);
+// Returns the buffer of a connection whose lanes have `buffer_bytes` each.
+size_t rd_window_buffer_bytes(size_t buffer_bytes, unsigned lanes);
 // Converts a window for unprotected frames to one for frames that are opened or decompressed: smaller slots in no more
 // memory.
 struct rd_window rd_window_for_codec(const struct rd_window *window);

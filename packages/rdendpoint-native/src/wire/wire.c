@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+static unsigned lanes_of(uint64_t features);
 static unsigned hello_flags(const struct rd_hello *hello);
 static enum rd_protection wanted_by(unsigned flags);
 static bool type_is_known(uint8_t type);
@@ -22,6 +23,10 @@ enum {
   HELLO_WANTS_MACED = 8,
   HELLO_PREFERS_POLY1305 = 16,
 };
+
+// Among the features.
+#define HELLO_LANES_SHIFT 16
+#define HELLO_LANES_MASK (UINT64_C(0xff) << HELLO_LANES_SHIFT)
 
 uint8_t rd_protection_flag(enum rd_protection protection) {
   static const uint8_t flags[] = {0, RD_FLAG_MACED, RD_FLAG_SEALED};
@@ -117,7 +122,8 @@ void rd_hello_encode(const struct rd_hello *hello, unsigned char out[RD_HELLO_BY
   memcpy(out, hello_magic, sizeof hello_magic);
   rd_put_u16(out + 4, hello->version);
   rd_put_u16(out + 6, (uint16_t)hello_flags(hello));
-  rd_put_u64(out + 8, hello->features);
+  uint64_t lanes = hello->lanes > 1 ? (uint64_t)hello->lanes << HELLO_LANES_SHIFT : 0;
+  rd_put_u64(out + 8, hello->features | lanes);
   rd_put_u32(out + 16, hello->epoch);
   rd_put_u32(out + 20, hello->slot_bytes);
   rd_put_u32(out + 24, hello->slots);
@@ -130,19 +136,28 @@ bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello
     return false;
   }
   unsigned flags = rd_get_u16(payload + 6);
+  uint64_t features = rd_get_u64(payload + 8);
   *hello = (struct rd_hello){
       .version = rd_get_u16(payload + 4),
       .wants = wanted_by(flags),
       .lacks_aes = (flags & HELLO_LACKS_AES) != 0,
       .prefers_poly1305 = (flags & HELLO_PREFERS_POLY1305) != 0,
       .compresses = (flags & HELLO_COMPRESSES) != 0,
-      .features = rd_get_u64(payload + 8),
+      .features = features & ~HELLO_LANES_MASK,
+      .lanes = lanes_of(features),
       .epoch = rd_get_u32(payload + 16),
       .slot_bytes = rd_get_u32(payload + 20),
       .slots = rd_get_u32(payload + 24),
       .small_slots = rd_get_u32(payload + 28),
   };
   return true;
+}
+
+// An end that knows only one lane sends 0.
+static unsigned lanes_of(uint64_t features) {
+  unsigned lanes = (unsigned)((features & HELLO_LANES_MASK) >> HELLO_LANES_SHIFT);
+  if (lanes == 0) return 1;
+  return lanes < RD_LANES_MAX ? lanes : RD_LANES_MAX;
 }
 
 static unsigned hello_flags(const struct rd_hello *hello) {

@@ -86,6 +86,7 @@ size_t rd_abort_encode(const struct rd_abort *abort, unsigned char out[RD_CONTRO
 bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort *abort, struct rd_error *error);
 
 #define RD_FEATURE_ZSTD 1u // receiver only: it accepts compressed frames
+#define RD_LANES_MAX 16u   // TCP connections of one hop at the same time
 
 struct rd_hello {
   uint16_t version;
@@ -94,6 +95,7 @@ struct rd_hello {
   bool prefers_poly1305; // to GMAC, for DATA with a MAC
   bool compresses;       // sender only: it can compress
   uint64_t features;
+  unsigned lanes; // the most, 1 to RD_LANES_MAX
   uint32_t epoch;
   uint32_t slot_bytes;
   uint32_t slots;

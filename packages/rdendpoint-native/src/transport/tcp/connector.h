@@ -5,8 +5,6 @@
 
 #include "transport/transport.h"
 
-#define RD_TCP_LANES_MAX 16u // sockets of one connection
-
 // Listens on `bind_host` (NULL or "": every address, IPv6 and IPv4) and the first free port of [low, high]; 0 lets the
 // kernel choose. If the address does not belong to this machine, listens on every address.
 struct rd_connector *rd_tcp_listen(const char *bind_host, uint16_t low, uint16_t high, uint16_t *port,

@@ -10,6 +10,7 @@
 #include "transport/tcp/long_path.h"
 #include "transport/tcp/receive.h"
 #include "transport/tcp/send.h"
+#include "wire/wire.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -35,7 +36,7 @@ struct lane {
 
 struct tcp {
   struct rd_transport base;
-  struct lane *lanes[RD_TCP_LANES_MAX];
+  struct lane *lanes[RD_LANES_MAX];
   unsigned lane_count, lanes_most;
   unsigned turn; // the lane that is tried first
   int epoll_fd;  // of all lanes, if there are several; otherwise -1
@@ -165,7 +166,7 @@ static unsigned tcp_lanes_most(const struct rd_transport *transport) {
   struct sockaddr_storage address;
   socklen_t bytes = sizeof address;
   bool known = getsockname(first_of(transport)->fd, (struct sockaddr *)&address, &bytes) == 0;
-  return known && address.ss_family != AF_UNIX ? RD_TCP_LANES_MAX : 1;
+  return known && address.ss_family != AF_UNIX ? RD_LANES_MAX : 1;
 }
 
 static uint32_t tcp_rtt_us(const struct rd_transport *transport) {
@@ -176,7 +177,7 @@ static uint32_t tcp_rtt_us(const struct rd_transport *transport) {
 
 static void tcp_expect_lanes(struct rd_transport *transport, unsigned most, unsigned first) {
   struct tcp *tcp = tcp_of(transport);
-  tcp->lanes_most = most < RD_TCP_LANES_MAX ? most : RD_TCP_LANES_MAX;
+  tcp->lanes_most = most < RD_LANES_MAX ? most : RD_LANES_MAX;
   tcp->reorder = rd_memory_new(1, sizeof *tcp->reorder);
   rd_reorder_init(tcp->reorder, first);
   tcp->unnumbered = tcp->accepted;
