@@ -148,10 +148,10 @@ _rdpipe_reply() {
 # Made by npm run fix:
 _rdpipe_options() {
   case $1 in
-    run) candidates=(-v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --congestion --ok --lenient --no-lenient --require --fail-fast --no-fail-fast --drop-slow --no-drop-slow --order --gather --fold --no-fold --prefix --no-prefix --shell --sudo --stdin --stderr --progress --size --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --launcher --ssh-program --relay --persist -F --connects -o --agent --config -V --version -h --help) ;;
+    run) candidates=(-v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --streams --buffer --poll --no-poll --numa --congestion --ok --lenient --no-lenient --require --fail-fast --no-fail-fast --drop-slow --no-drop-slow --order --gather --fold --no-fold --prefix --no-prefix --shell --sudo --stdin --stderr --progress --size --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --launcher --ssh-program --relay --persist -F --connects -o --agent --config -V --version -h --help) ;;
     doctor) candidates=(-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --sudo --json --connect-timeout --ssh --launcher --ssh-program -F -o --agent --config -h --help) ;;
-    bench) candidates=(-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --jobs --buffer --poll --no-poll --numa --congestion --sudo --size --rounds --json --report --connect-timeout --stall-timeout --lease --ssh --launcher --ssh-program --relay -F -o --agent --config -h --help) ;;
-    copy) candidates=(-r --recursive -a --archive -A --acls -X --xattrs -x --one-file-system --delete --max-delete --exclude --include --exclude-from -c --checksum -u --update --verify --sync --no-sync --partial --no-partial --inplace --link-dest --mkpath --remove-source-files --files-from -0 --from0 -z -P -v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --congestion --sudo --progress --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --launcher --ssh-program --relay --persist -F -o --agent --keyfile --config -V --version -h --help) ;;
+    bench) candidates=(-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --jobs --streams --buffer --poll --no-poll --numa --congestion --sudo --size --rounds --json --report --connect-timeout --stall-timeout --lease --ssh --launcher --ssh-program --relay -F -o --agent --config -h --help) ;;
+    copy) candidates=(-r --recursive -a --archive -A --acls -X --xattrs -x --one-file-system --delete --max-delete --exclude --include --exclude-from -c --checksum -u --update --verify --sync --no-sync --partial --no-partial --inplace --link-dest --mkpath --remove-source-files --files-from -0 --from0 -z -P -v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --streams --buffer --poll --no-poll --numa --congestion --sudo --progress --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --launcher --ssh-program --relay --persist -F -o --agent --keyfile --config -V --version -h --help) ;;
   esac
 }
 
@@ -173,6 +173,7 @@ _rdpipe_values() {
     --compress) values=(none zstd) ;;
     --jobs) ;;
     --limit) values=(none) ;;
+    --streams) ;;
     --buffer) ;;
     --numa) values=(auto off) ;;
     --congestion) values=(auto keep) ;;

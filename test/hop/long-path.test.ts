@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Over a link with a long round trip, the sender's socket holds a whole window in flight, and counts what limits it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -54,6 +55,39 @@ describe('a long path', () => {
     const counters = execaSync('grep', ['"counters"', events], { lines: true }).stdout.at(-1) ?? '{}';
     expect(JSON.parse(counters)).to.include({ bytes, sent_again: 0 }).and.to.have.property('receive_window_ms');
   });
+
+  it('carries a stream over several sockets, and over new ones when one of them was cut', async () => {
+    const half = 12 * MIB;
+    const received = join(directory, 'received');
+    const receiver = start('RECEIVER', `${BIN}/rdrecv --streams 9 --key-fd 3 ${PORT} - >'${received}'`);
+    await eventually(() => expect(sockets('RECEIVER', 'listening')).to.include(`:${PORT} `));
+    writeFileSync(join(directory, 'half'), randomBytes(half));
+    const input = `cat '${join(directory, 'half')}'`;
+    const sender = start(
+      'SENDER',
+      `(${input}; read -r _; ${input}) | ${BIN}/rdsend --streams 4 --key-fd 3 ${RECEIVER_ADDRESS} ${PORT} -`,
+    );
+    const before = await fourSockets();
+    const cut = before[2] ?? '';
+    execaSync('ip', [...prefix('SENDER').slice(1), 'ss', '-K', 'sport', '=', `:${cut}`]);
+    const after = await fourSockets(before);
+    expect(after).to.have.length(4);
+    sender.child.stdin?.end('\n');
+    const ends = await Promise.all([sender.ended, receiver.ended]);
+    expect(ends.map(({ status }) => status)).to.deep.equal([0, 0]);
+    const bytes = readFileSync(join(directory, 'half'));
+    expect(readFileSync(received).equals(Buffer.concat([bytes, bytes]))).to.equal(true);
+  });
+
+  /** The sender's ports, once it has four sockets of which none is one of `others`. */
+  async function fourSockets(others: readonly string[] = []): Promise<readonly string[]> {
+    return await eventually(() => {
+      const ports = [...sockets('SENDER', 'established').matchAll(/:(\d+) +\S+:4711 /g)].map(([, port = '']) => port);
+      expect(ports).to.have.length(4);
+      expect(ports.filter((port) => others.includes(port))).to.deep.equal([]);
+      return ports;
+    });
+  }
 
   function start(end: 'SENDER' | 'RECEIVER', command: string): Started {
     const words = [...prefix(end), 'bash', '-c', `exec 3<'${join(directory, 'key')}'; ${command}`];

@@ -152,6 +152,7 @@ static void test_each_field_of_open(void) {
       {"behind", {NULL, "0", "65535"}, {"65536", "-1", "true", "null"}},
       {"compress", {NULL, "0", "19"}, {"20", "-1", "\"zstd\"", "null"}},
       {"jobs", {NULL, "0", "64"}, {"65", "-1", "\"2\"", "null"}},
+      {"streams", {NULL, "0", "16"}, {"17", "-1", "\"2\"", "null"}},
       {"limit", {NULL, "0", "1125899906842624"}, {"1125899906842625", "-1", "1.5", "\"1M\""}},
       {"poll", {NULL, "true", "false"}, {"1", "null"}},
       {"numa", {NULL, "true", "false"}, {"1", "null"}},

@@ -375,6 +375,51 @@ static void typed_keys(void) {
   CHECK(!rd_key_from_text("", key, &error) && error.code == RD_CODE_USAGE);
 }
 
+// The dialer is the sender. Returns true if the listener takes it as a further lane.
+static bool joins(const struct rd_agreement *first, const char *join, const unsigned char *key, uint32_t epoch) {
+  struct rd_hello dialer_hello = sender_hello, listener_hello = receiver_hello;
+  struct rd_identity identity = {.key = key, .run = "run", .hop = 1};
+  struct end dialer = {0}, listener = {0};
+  dialer_hello.epoch = epoch;
+  listener_hello.epoch = first->mine.epoch + 1;
+  snprintf(identity.join, sizeof identity.join, "%s", join);
+  dialer.handshake = rd_handshake_create(&identity, RD_ROLE_SENDER, true, &dialer_hello, &dialer.error);
+  identity.key = right_key;
+  identity.join_epoch = first->mine.epoch;
+  memcpy(identity.join, first->join, sizeof identity.join);
+  listener.handshake = rd_handshake_create(&identity, RD_ROLE_RECEIVER, false, &listener_hello, &listener.error);
+  run_handshake(&dialer, &listener, PIECE_BYTES);
+  bool is_whole = rd_handshake_complete(dialer.handshake) && rd_handshake_complete(listener.handshake);
+  bool joined = is_whole && rd_handshake_is_lane(listener.handshake);
+  CHECK(joined || refused(&listener) || listener.error.code == RD_CODE_DATA_DAMAGED);
+  destroy_ends(&dialer, &listener);
+  return joined;
+}
+
+// Only the end that made the connection, with its key, may add a lane to it.
+static void further_lanes(void) {
+  struct rd_hello several = sender_hello, grants = receiver_hello;
+  struct rd_agreement agreements[2];
+  struct rd_error error;
+  several.lanes = 4, grants.lanes = 9;
+  struct end dialer = make_end(right_key, "run", 1, RD_ROLE_SENDER, true, &several);
+  struct end listener = make_end(right_key, "run", 1, RD_ROLE_RECEIVER, false, &grants);
+  run_handshake(&dialer, &listener, PIECE_BYTES);
+  REQUIRE(rd_handshake_take(dialer.handshake, &agreements[0], &error));
+  REQUIRE(rd_handshake_take(listener.handshake, &agreements[1], &error));
+  CHECK(agreements[0].lanes == 4 && agreements[1].lanes == 4 && !rd_handshake_is_lane(listener.handshake));
+  CHECK(strlen(agreements[0].join) == 32 && strcmp(agreements[0].join, agreements[1].join) == 0);
+  destroy_ends(&dialer, &listener);
+  CHECK(joins(&agreements[1], agreements[0].join, right_key, 1));
+  CHECK(!joins(&agreements[1], agreements[0].join, right_key, 2));
+  CHECK(!joins(&agreements[1], agreements[0].join, wrong_key, 1));
+  CHECK(!joins(&agreements[1], "00112233445566778899aabbccddeeff", right_key, 1));
+  for (int i = 0; i < 2; i++) {
+    rd_seal_destroy(agreements[i].outgoing);
+    rd_seal_destroy(agreements[i].incoming);
+  }
+}
+
 int main(void) {
   for (int sender_dials = 0; sender_dials < 2; sender_dials++) {
     the_right_key(sender_dials == 1, PIECE_BYTES);
@@ -406,5 +451,6 @@ int main(void) {
   a_certificate_in_place_of_the_key();
   typed_keys();
   rd_handshake_destroy(NULL);
+  further_lanes();
   return test_end("handshake");
 }

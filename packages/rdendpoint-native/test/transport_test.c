@@ -65,6 +65,22 @@ static void join_tcp(struct rd_transport *ends[2]) {
   rd_connector_destroy(listener);
 }
 
+enum { LANES = 4 };
+
+// One connection of several sockets.
+static void join_lanes(struct rd_transport *ends[2]) {
+  struct rd_transport *lane[2];
+  join_tcp(ends);
+  for (int i = 0; i < 2; i++) {
+    CHECK(ends[i]->ops->lanes_most(ends[i]) == RD_LANES_MAX);
+    ends[i]->ops->expect_lanes(ends[i], LANES, 0);
+  }
+  for (int number = 1; number < LANES; number++) {
+    join_tcp(lane);
+    for (int i = 0; i < 2; i++) REQUIRE(ends[i]->ops->join(ends[i], lane[i], &error));
+  }
+}
+
 static struct rd_address rdma_address = {.rdma = true};
 
 // Both ends are in one thread: the listener must accept the request before the dial can complete.
@@ -425,18 +441,48 @@ static void bad_sends(const struct backend *backend) {
   destroy(ends);
 }
 
-static void conformance(const struct backend *backend) {
+static void of_any_number_of_lanes(const struct backend *backend) {
   both_directions(backend);
   backpressure(backend);
   closed_amid_messages(backend);
   closed_after_messages(backend);
   releases_when_expected(backend);
   sending_to_a_closed_end(backend);
+  bad_sends(backend);
+}
+
+static void conformance(const struct backend *backend) {
+  of_any_number_of_lanes(backend);
   slots_run_out(backend);
   before_arming(backend);
   refuses_length(backend, 0, 0, RD_HANDSHAKE_MESSAGE_MAX_BYTES + 1);
   refuses_length(backend, 1, 5000, 5000 + RD_HEADER_BYTES + RD_TAG_BYTES + 1);
-  bad_sends(backend);
+}
+
+// More sockets than agreed, and a second message of one number, are refused.
+static void bad_lanes(void) {
+  struct rd_transport *ends[2], *lane[2];
+  struct rd_message message;
+  int bare[2];
+  unsigned char bytes[4 + RD_HEADER_BYTES] = {0};
+  join_lanes(ends);
+  join_tcp(lane);
+  CHECK(!ends[0]->ops->join(ends[0], lane[0], &error) && error.code == RD_CODE_DATA_DAMAGED);
+  rd_transport_destroy(lane[1]);
+  destroy(ends);
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, bare) == 0);
+  ends[0] = rd_tcp_adopt(bare[0], &error);
+  REQUIRE(ends[0] != NULL);
+  CHECK(ends[0]->ops->lanes_most(ends[0]) == 1);
+  ends[0]->ops->expect_lanes(ends[0], LANES, 1);
+  arm(ends[0], SLOTS, PRESSURE_BYTES);
+  rd_put_u32(bytes, RD_HEADER_BYTES | 5u << 21);
+  for (int i = 0; i < 2; i++) REQUIRE(rd_write_all(bare[1], bytes, sizeof bytes));
+  int result;
+  while ((result = receive(ends[0], &message)) == 0) wait_for(ends[0]);
+  CHECK(result == -1 && error.code == RD_CODE_DATA_DAMAGED);
+  close(bare[1]);
+  rd_transport_destroy(ends[0]);
 }
 
 // Sends `count` messages from ends[0] one after the other; returns how many arrived intact.
@@ -472,6 +518,8 @@ int main(int argc, char **argv) {
       {"tcp", join_tcp},
   };
   for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) conformance(&backends[i]);
+  of_any_number_of_lanes(&(struct backend){"tcp with several sockets", join_lanes});
+  bad_lanes();
   if (argc > 1) {
     snprintf(rdma_address.host, sizeof rdma_address.host, "%s", argv[1]);
     conformance(&(struct backend){"rdma", join_rdma});

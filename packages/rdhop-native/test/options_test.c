@@ -84,7 +84,8 @@ static void test_values(void) {
   CHECK(SEND("--limit", "1", "--limit", "none", "h", "1", "k") && options.settings.limit == 0);
   CHECK(RECV("--jobs", "1", "--numa", "off", "1", "k") && options.settings.jobs == 1 && !options.settings.numa);
   CHECK(RECV("--numa", "auto", "1", "k") && options.settings.numa);
-  CHECK(options.settings.congestion);
+  CHECK(options.settings.congestion && options.settings.streams == 1);
+  CHECK(RECV("--streams", "16", "1", "k") && options.settings.streams == 16);
   CHECK(RECV("--congestion", "keep", "1", "k") && !options.settings.congestion);
   CHECK(SEND("--encrypt", "always", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_ALWAYS);
   CHECK(SEND("--encrypt", "auth", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_AUTH);
@@ -142,8 +143,8 @@ static void test_mistakes(void) {
       {"--bogus", "--verbose"},   {"--jobs", "65"},
       {"--jobs", "-1"},           {"--jobs", ""},
       {"--numa", "on"},           {"--compress", "zstd"},
-      {"--congestion", "cubic"},  {"--limit", "1M"},
-      {"--buffer", "1Mbit"},
+      {"--streams", "17"},        {"--congestion", "cubic"},
+      {"--limit", "1M"},          {"--buffer", "1Mbit"},
   };
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
     CHECK(!RECV(values[i][0], values[i][1], "1", "k"));

@@ -64,8 +64,8 @@ static const struct rd_option_row common[] = {
                     "auto: use BBR over long distances, if the kernel\n"
                     "allows it; keep: the kernel's congestion control"),
     RD_OPTION_VALUE("streams", "N", parse_streams, "a number from 0 to 16",
-                    "use N TCP connections at the same time (default 0:\n"
-                    "4 over long distances, otherwise 1)"),
+                    "use N TCP connections at the same time (default 1);\n"
+                    "0: 4 over long distances, otherwise 1"),
     RD_OPTION_VALUE("buffer", "SIZE", parse_buffer, "a size from 64KiB to 1GiB",
                     "limit data in flight, of each stream: 64KiB to 1GiB\n"
                     "(default 8MiB)"),

@@ -121,11 +121,12 @@ bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agre
   const struct rd_hello *sender = sends ? mine : peer, *receiver = sends ? peer : mine;
   enum rd_protection protection = mine->wants > peer->wants ? mine->wants : peer->wants;
   bool chacha = uses_chacha(protection, mine, peer);
+  unsigned lanes = mine->lanes < peer->lanes ? mine->lanes : peer->lanes;
   *agreement = (struct rd_agreement){
       .protection = protection,
       .cipher_name = cipher_names[protection][chacha],
       .compresses = sender->compresses && (receiver->features & RD_FEATURE_ZSTD) != 0,
-      .lanes = mine->lanes < peer->lanes ? mine->lanes : peer->lanes,
+      .lanes = lanes > 1 ? lanes : 1,
       .mine = *mine,
       .peer = *peer,
   };

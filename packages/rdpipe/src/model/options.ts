@@ -139,7 +139,7 @@ export const OPTIONS = {
     copy: { help: 'limit each connection: 200M, 1Gbit/s' },
     ssh: { help: 'limit each direction: 200M, 1Gbit/s' },
   },
-  /** TCP connections of a hop at the same time; 0: several over long distances, otherwise one. */
+  /** TCP connections of a hop at the same time; 0: 4 if a round trip takes 3 ms or more, otherwise one. */
   streams: {
     long: '--streams',
     kind: 'number',
@@ -148,7 +148,7 @@ export const OPTIONS = {
     most: '16',
     value: 'N',
     help: 'use N TCP connections at the same time between two hosts; 0: 4 over long distances, otherwise 1',
-    default: '0',
+    default: '1',
     hop: 'streams',
     config: 'defaults',
     bench: {},

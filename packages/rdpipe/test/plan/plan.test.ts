@@ -73,12 +73,22 @@ describe('plan', () => {
       limitBytesPerS: 1000,
       numa: 'off',
       congestion: 'keep',
+      streams: 3,
       bufferBytes: 65536,
     } as const;
     const times = { connectTimeoutMs: 1, stallTimeoutMs: 2 };
     const settings = settingsWith({ ...stream, ...times, ports: [7000, 7010], poll: true });
     const plan = makePlan(inputFor(['h1:a', 'h2:b'], { settings }));
-    const sent = { compress: 3, jobs: 4, limit: 1000, numa: false, congestion: false, buffer: 65536, poll: true };
+    const sent = {
+      compress: 3,
+      jobs: 4,
+      limit: 1000,
+      numa: false,
+      congestion: false,
+      streams: 3,
+      buffer: 65536,
+      poll: true,
+    };
     const open = { ...sent, connect_timeout_ms: 1, stall_timeout_ms: 2, encrypt: 'tcp', ports: [7000, 7010] };
     const link = plan.segments[0]?.links[1];
     expect(link?.kind === 'hop' && link.open).to.deep.include(open);

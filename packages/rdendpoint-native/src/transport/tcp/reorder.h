@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the messages of several sockets back in order, by their numbers (docs/protocol/wire.md, section 1).
+// Puts the messages of several sockets back in order, by their numbers.
+// See docs/protocol/wire.md, section 1.
 #ifndef RD_TRANSPORT_TCP_REORDER_H
 #define RD_TRANSPORT_TCP_REORDER_H
 

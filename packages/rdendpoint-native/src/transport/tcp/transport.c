@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over a connected stream socket, or over several of one connection: 4 bytes of length, little-endian, then
-// the message.
+// Messages over a connected stream socket, or over several of one connection.
+// Before each: 4 bytes with its length and, if there are several sockets, its number.
 #include "transport/transport.h"
 #include "base/address.h"
 #include "base/cleanup.h"
