@@ -59,19 +59,19 @@ describe('a long path', () => {
   it('carries a stream over several sockets, and over new ones when one of them was cut', async () => {
     const half = 12 * MIB;
     const received = join(directory, 'received');
+    const events = join(directory, 'events');
     const receiver = start('RECEIVER', `${BIN}/rdrecv --streams 9 --key-fd 3 ${PORT} - >'${received}'`);
     await eventually(() => expect(sockets('RECEIVER', 'listening')).to.include(`:${PORT} `));
     writeFileSync(join(directory, 'half'), randomBytes(half));
     const input = `cat '${join(directory, 'half')}'`;
     const sender = start(
       'SENDER',
-      `(${input}; read -r _; ${input}) | ${BIN}/rdsend --streams 4 --key-fd 3 ${RECEIVER_ADDRESS} ${PORT} -`,
+      `(${input}; read -r _; ${input}) | ${BIN}/rdsend --json --streams 4 --key-fd 3 ${RECEIVER_ADDRESS} ${PORT} - 2>'${events}'`,
     );
     const before = await fourSockets();
-    const cut = before[2] ?? '';
-    execaSync('ip', [...prefix('SENDER').slice(1), 'ss', '-K', 'sport', '=', `:${cut}`]);
-    const after = await fourSockets(before);
-    expect(after).to.have.length(4);
+    const first = /"local":"[\d.]+(:\d+)"/.exec(readFileSync(events, 'utf8'))?.[1] ?? '';
+    cut(first);
+    await fourSockets(before);
     sender.child.stdin?.end('\n');
     const ends = await Promise.all([sender.ended, receiver.ended]);
     expect(ends.map(({ status }) => status)).to.deep.equal([0, 0]);
@@ -87,6 +87,12 @@ describe('a long path', () => {
       expect(ports.filter((port) => others.includes(port))).to.deep.equal([]);
       return ports;
     });
+  }
+
+  /** Resets the sender's socket with this port. ss fails because it also tries to cut what it listed for others. */
+  function cut(port: string): void {
+    const [command = '', ...words] = [...prefix('SENDER'), 'ss', '-K', 'sport', '=', port];
+    execaSync(command, words, { reject: false });
   }
 
   function start(end: 'SENDER' | 'RECEIVER', command: string): Started {
