@@ -79,6 +79,27 @@ describe('a long path', () => {
     expect(readFileSync(received).equals(Buffer.concat([bytes, bytes]))).to.equal(true);
   });
 
+  it('gives up a socket whose packets are lost while those of the others arrive', async () => {
+    const events = join(directory, 'events');
+    const receiver = start('RECEIVER', `${BIN}/rdrecv --streams 4 --key-fd 3 ${PORT} - | wc -c`);
+    await eventually(() => expect(sockets('RECEIVER', 'listening')).to.include(`:${PORT} `));
+    const input = `head -c ${48 * MIB} /dev/zero`;
+    const sender = start(
+      'SENDER',
+      `(${input}; read -r _; ${input}) | ${BIN}/rdsend --json --streams 4 --key-fd 3 ${RECEIVER_ADDRESS} ${PORT} - 2>'${events}'`,
+    );
+    const before = await fourSockets();
+    const first = /"local":"[\d.]+:(\d+)"/.exec(readFileSync(events, 'utf8'))?.[1] ?? '';
+    const lost = before.find((port) => port !== first) ?? '';
+    await eventually(() => expect(sockets('SENDER', 'established', `:${lost}`)).to.match(/bytes_acked:\d{6}/));
+    dropPacketsFrom(lost);
+    sender.child.stdin?.end('\n');
+    const ends = await Promise.all([sender.ended, receiver.ended]);
+    expect(ends.map(({ status }) => status)).to.deep.equal([0, 0]);
+    expect(receiver.outputs().trim().split('\n').at(-1)).to.equal(String(96 * MIB));
+    expect(readFileSync(events, 'utf8')).to.match(/"broken".*one of 4 sockets/);
+  });
+
   /** The sender's ports, once it has four sockets of which none is one of `others`. */
   async function fourSockets(others: readonly string[] = []): Promise<readonly string[]> {
     return await eventually(() => {
@@ -87,6 +108,13 @@ describe('a long path', () => {
       expect(ports.filter((port) => others.includes(port))).to.deep.equal([]);
       return ports;
     });
+  }
+
+  function dropPacketsFrom(port: string): void {
+    const [command = '', ...words] = [...prefix('RECEIVER'), 'nft'];
+    const chain = 'add chain inet faults input { type filter hook input priority 0; }';
+    const rule = `add rule inet faults input tcp sport ${port} drop`;
+    for (const rules of ['add table inet faults', chain, rule]) execaSync(command, [...words, rules]);
   }
 
   /** Resets the sender's socket with this port. ss fails because it also tries to cut what it listed for others. */
@@ -102,8 +130,9 @@ describe('a long path', () => {
     return started;
   }
 
-  function sockets(end: 'SENDER' | 'RECEIVER', state: string): string {
-    const [command = '', ...words] = [...prefix(end), 'ss', '-OHtnm', 'state', state];
+  function sockets(end: 'SENDER' | 'RECEIVER', state: string, port?: string): string {
+    const [command = '', ...words] = [...prefix(end), 'ss', '-OHtnmi', 'state', state];
+    if (port !== undefined) words.push('sport', '=', port);
     return execaSync(command, words).stdout;
   }
 

@@ -10,7 +10,8 @@
 #define TREE(role) "{\"stage\":1,\"kind\":\"tree\",\"settings\":{\"role\":\"" role "\"},\"in\":0,\"out\":1}"
 #define COMMAND "{\"stage\":1,\"kind\":\"command\",\"command\":\"6c73\",\"shell\":\"sh\",\"ok\":[0],\"in\":0,\"out\":1}"
 #define HOP                                                                                                            \
-  "{\"link\":1,\"kind\":\"hop\",\"end\":\"send\",\"source\":\"stage\",\"open\":{\"buffer\":1073741824,\"ports\":[1,2]" \
+  "{\"link\":1,\"kind\":\"hop\",\"end\":\"send\",\"source\":\"stage\",\"open\":{\"buffer\":1073741824,\"streams\":1,"  \
+  "\"ports\":[1,2]"                                                                                                    \
   "}}"
 #define ONE(stage) HEAD "\"stages\":[" stage "],\"links\":[{\"link\":0,\"kind\":\"null\"}," HOP "]}"
 

@@ -279,7 +279,6 @@ static void forget_lanes(struct rd_establisher *establisher) {
   if (establisher->dials_lanes) rd_dialer_clear(&establisher->dialer);
   establisher->dials_lanes = false;
   establisher->lanes = 1;
-  establisher->join[0] = '\0';
   for (size_t i = establisher->pending_list.count; i-- > 0;)
     if (rd_pending_is_lane(establisher->pending_list.each[i].pending))
       rd_pending_list_drop(&establisher->pending_list, i);

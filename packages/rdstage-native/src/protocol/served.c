@@ -11,6 +11,7 @@
 #define STAGES_MAX 8u
 #define LINKS_MAX 16u
 #define BUFFER_MAX_BYTES (64 << 20)
+#define STREAMS_MAX 16
 #define LEASE_MAX_MS (3600 * 1000)
 
 static bool allows_stage(const struct rd_served *served, const struct rd_stage_spec *stage, struct rd_error *error);
@@ -80,7 +81,10 @@ static bool reveals_nothing(const json_t *settings, struct rd_error *error) {
 // rdsend and rdrecv refuse a value of another type.
 static void bound_hop(const struct rd_served *served, json_t *open) {
   json_t *buffer = json_object_get(open, "buffer");
-  if (json_integer_value(buffer) > BUFFER_MAX_BYTES) json_integer_set(buffer, BUFFER_MAX_BYTES);
+  const json_t *streams = json_object_get(open, "streams");
+  json_int_t most_bytes =
+      BUFFER_MAX_BYTES / (json_integer_value(streams) == 1 ? 1 : STREAMS_MAX); // each stream has a buffer
+  if (json_integer_value(buffer) > most_bytes) json_integer_set(buffer, most_bytes);
   if (served->low_port == 0) return;
   json_object_set_new(open, "ports", rd_json_made(json_pack("[i,i]", served->low_port, served->high_port)));
 }

@@ -7,9 +7,8 @@
 #include "base/io.h"
 #include "base/memory.h"
 #include "transport/tcp/connector.h"
+#include "transport/tcp/lane.h"
 #include "transport/tcp/long_path.h"
-#include "transport/tcp/receive.h"
-#include "transport/tcp/send.h"
 #include "wire/wire.h"
 
 #include <netinet/in.h>
@@ -27,16 +26,9 @@
 #define SILENT_MS 1500
 #define SILENT_ROUND_TRIPS 4
 
-struct lane {
-  int fd;
-  struct rd_tcp_send send;
-  struct rd_tcp_receive receive;
-  uint32_t polled_events; // in the epoll set
-};
-
 struct tcp {
   struct rd_transport base;
-  struct lane *lanes[RD_LANES_MAX];
+  struct rd_tcp_lane *lanes[RD_LANES_MAX];
   unsigned lane_count, lanes_most;
   unsigned turn; // the lane that is tried first
   int epoll_fd;  // of all lanes, if there are several; otherwise -1
@@ -81,16 +73,14 @@ static const char *tcp_device_name(const struct rd_transport *transport);
 static void tcp_destroy(struct rd_transport *transport);
 
 static struct tcp *tcp_of(const struct rd_transport *transport);
-static struct lane *first_of(const struct rd_transport *transport);
+static struct rd_tcp_lane *first_of(const struct rd_transport *transport);
 static void set_names(struct tcp *tcp);
 static void tune_socket(int fd);
-static bool add_to_poll(struct tcp *tcp, struct lane *lane, struct rd_error *error);
-static void tune_lane(const struct tcp *tcp, const struct lane *lane);
-static uint32_t events_of(const struct lane *lane);
-static struct lane *lane_for(const struct tcp *tcp, const struct iovec *parts, int count);
+static bool add_to_poll(struct tcp *tcp, struct rd_tcp_lane *lane, struct rd_error *error);
+static void tune_lane(const struct tcp *tcp, const struct rd_tcp_lane *lane);
+static struct rd_tcp_lane *lane_for(const struct tcp *tcp, const struct iovec *parts, int count);
 static bool lanes_are_alive(struct tcp *tcp, struct rd_error *error);
 static enum rd_outcome receive_in_order(struct tcp *tcp, struct rd_message *message, struct rd_error *error);
-static void free_lane(struct lane *lane);
 
 static const struct rd_transport_ops tcp_ops = {
     .name = "tcp",
@@ -124,19 +114,18 @@ static const struct rd_transport_ops tcp_ops = {
 struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error) {
   RD_AUTO_CLOSE int owned = fd;
   struct tcp *tcp = calloc(1, sizeof *tcp);
-  struct lane *lane = calloc(1, sizeof *lane);
+  struct rd_tcp_lane *lane = rd_tcp_lane_create(fd, tcp != NULL ? &tcp->slots : NULL);
   if (tcp == NULL || lane == NULL || !rd_slots_create_early(&tcp->slots, error)) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
     free(tcp);
     free(lane);
     return NULL;
   }
+  (void)rd_take_fd(&owned); // the lane's
   tcp->base.ops = &tcp_ops;
   tcp->lanes[0] = lane;
   tcp->lane_count = tcp->lanes_most = 1;
   tcp->epoll_fd = -1;
-  lane->receive.slots = &tcp->slots;
-  lane->fd = rd_take_fd(&owned);
   set_names(tcp);
   tune_socket(lane->fd);
   return &tcp->base;
@@ -186,7 +175,7 @@ static void tcp_expect_lanes(struct rd_transport *transport, unsigned most, unsi
 
 static bool tcp_join(struct rd_transport *transport, struct rd_transport *joining, struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport), *other = tcp_of(joining);
-  struct lane *lane = other->lanes[0];
+  struct rd_tcp_lane *lane = other->lanes[0];
   bool fits = tcp->reorder != NULL && joining->ops == &tcp_ops && tcp->lane_count < tcp->lanes_most;
   if (!fits) rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s opened more sockets than were agreed on", tcp->peer);
   if (!fits || !rd_tcp_receive_use(&lane->receive, &tcp->slots, error) || !add_to_poll(tcp, lane, error)) {
@@ -201,7 +190,7 @@ static bool tcp_join(struct rd_transport *transport, struct rd_transport *joinin
   return true;
 }
 
-static bool add_to_poll(struct tcp *tcp, struct lane *lane, struct rd_error *error) {
+static bool add_to_poll(struct tcp *tcp, struct rd_tcp_lane *lane, struct rd_error *error) {
   struct epoll_event first = {.data.ptr = tcp->lanes[0]}, added = {.data.ptr = lane};
   if (tcp->epoll_fd < 0) {
     tcp->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -251,11 +240,10 @@ static int tcp_poll_fd(const struct rd_transport *transport) {
 
 static short tcp_poll_events(const struct rd_transport *transport) {
   const struct tcp *tcp = tcp_of(transport);
-  _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT, "one set of events serves both");
-  if (tcp->lane_count == 1) return (short)events_of(tcp->lanes[0]);
+  if (tcp->lane_count == 1) return (short)rd_tcp_lane_events(tcp->lanes[0]);
   for (unsigned i = 0; i < tcp->lane_count; i++) {
-    struct lane *lane = tcp->lanes[i];
-    struct epoll_event wanted = {.events = events_of(lane), .data.ptr = lane};
+    struct rd_tcp_lane *lane = tcp->lanes[i];
+    struct epoll_event wanted = {.events = rd_tcp_lane_events(lane), .data.ptr = lane};
     if (wanted.events == lane->polled_events) continue;
     (void)epoll_ctl(tcp->epoll_fd, EPOLL_CTL_MOD, lane->fd, &wanted);
     lane->polled_events = wanted.events;
@@ -263,15 +251,10 @@ static short tcp_poll_events(const struct rd_transport *transport) {
   return POLLIN;
 }
 
-static uint32_t events_of(const struct lane *lane) {
-  bool wants_room = lane->send.queue_count > 0 || rd_tcp_receive_has_early(&lane->receive);
-  return (rd_tcp_receive_has_slot(&lane->receive) ? EPOLLIN : 0u) | (wants_room ? EPOLLOUT : 0u);
-}
-
 static enum rd_outcome tcp_send(struct rd_transport *transport, const struct iovec *parts, int count,
                                 struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
-  struct lane *lane = lane_for(tcp, parts, count);
+  struct rd_tcp_lane *lane = lane_for(tcp, parts, count);
   unsigned number = tcp->reorder == NULL ? 0 : (unsigned)((tcp->accepted - tcp->unnumbered) % RD_MESSAGE_NUMBERS);
   if (lane == NULL) return RD_OUTCOME_AGAIN;
   enum rd_outcome sent = rd_tcp_send_accept(&lane->send, parts, count, tcp->accepted, number, error);
@@ -282,12 +265,12 @@ static enum rd_outcome tcp_send(struct rd_transport *transport, const struct iov
 
 // NULL: none can take the message now. Short ones, such as ACKs, all go through the first lane: the loss of one is
 // noticed as soon as the next ones arrive.
-static struct lane *lane_for(const struct tcp *tcp, const struct iovec *parts, int count) {
+static struct rd_tcp_lane *lane_for(const struct tcp *tcp, const struct iovec *parts, int count) {
   size_t bytes = 0;
   for (int i = 0; i < count; i++) bytes += parts[i].iov_len;
   if (tcp->lane_count == 1 || bytes <= SHORT_BYTES) return tcp->lanes[0];
   for (unsigned i = 0; i < tcp->lane_count; i++) {
-    struct lane *lane = tcp->lanes[(tcp->turn + i) % tcp->lane_count];
+    struct rd_tcp_lane *lane = tcp->lanes[(tcp->turn + i) % tcp->lane_count];
     if (lane->send.queue_count == 0) return lane;
   }
   return NULL;
@@ -303,26 +286,23 @@ static bool tcp_flush(struct rd_transport *transport, struct rd_error *error) {
   return tcp->lane_count == 1 || lanes_are_alive(tcp, error);
 }
 
-// A lane whose path is lost would hold up all others: it is given up if the peer's system acknowledges nothing on it,
-// but does on another one. If all are silent, the keepalive decides.
+// A lane whose path is lost would hold up all others. If the others are silent as well, the keepalive decides.
 static bool lanes_are_alive(struct tcp *tcp, struct rd_error *error) {
-  uint32_t silent_most_ms = 0, silent_least_ms = UINT32_MAX, rtt_us = 0;
-  int64_t now_ms = rd_now_ms();
-  if (now_ms - tcp->checked_at_ms < SILENT_MS / 4) return true;
+  int64_t now_ms = rd_now_ms(), away_ms = now_ms - tcp->checked_at_ms, acked_at_ms = 0, silent_since_ms = now_ms;
+  uint32_t rtt_us = 0;
+  if (away_ms < SILENT_MS / 4) return true;
   tcp->checked_at_ms = now_ms;
   for (unsigned i = 0; i < tcp->lane_count; i++) {
-    struct tcp_info info = {0};
-    socklen_t bytes = sizeof info;
-    if (getsockopt(tcp->lanes[i]->fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) < 0) continue;
-    uint32_t silent_ms = info.tcpi_unacked > 0 ? info.tcpi_last_ack_recv : 0;
-    if (silent_ms > silent_most_ms) silent_most_ms = silent_ms;
-    if (info.tcpi_last_ack_recv < silent_least_ms) silent_least_ms = info.tcpi_last_ack_recv;
-    if (info.tcpi_rtt > rtt_us) rtt_us = info.tcpi_rtt;
+    struct rd_tcp_lane *lane = tcp->lanes[i];
+    rd_tcp_lane_check(lane, away_ms >= SILENT_MS, now_ms);
+    if (lane->acked_at_ms > acked_at_ms) acked_at_ms = lane->acked_at_ms;
+    if (lane->silent_since_ms < silent_since_ms) silent_since_ms = lane->silent_since_ms;
+    if (lane->rtt_us > rtt_us) rtt_us = lane->rtt_us;
   }
   int64_t most_ms = SILENT_MS + SILENT_ROUND_TRIPS * (int64_t)rtt_us / 1000;
-  if (silent_most_ms < most_ms || silent_least_ms >= most_ms / 2) return true;
+  if (now_ms - silent_since_ms < most_ms || now_ms - acked_at_ms >= most_ms / 2) return true;
   rd_error_set(error, RD_CODE_PEER_LOST, "one of %u sockets to %s was silent for %lld ms", tcp->lane_count, tcp->peer,
-               (long long)silent_most_ms);
+               (long long)(now_ms - silent_since_ms));
   return false;
 }
 
@@ -342,7 +322,7 @@ static void tcp_quiet(struct rd_transport *transport) {
 
 static enum rd_outcome tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
-  struct lane *first = tcp->lanes[0];
+  struct rd_tcp_lane *first = tcp->lanes[0];
   unsigned number;
   if (tcp->reorder != NULL) return receive_in_order(tcp, message, error);
   return rd_tcp_receive_next(&first->receive, first->fd, tcp->peer, message, &number, error);
@@ -355,7 +335,7 @@ static enum rd_outcome receive_in_order(struct tcp *tcp, struct rd_message *mess
   bool has_ended = false;
   unsigned number;
   for (unsigned i = 0; i < tcp->lane_count && !rd_reorder_take(tcp->reorder, message);) {
-    struct lane *lane = tcp->lanes[i];
+    struct rd_tcp_lane *lane = tcp->lanes[i];
     enum rd_outcome received = rd_tcp_receive_next(&lane->receive, lane->fd, tcp->peer, &arrived, &number, &why);
     if (received == RD_OUTCOME_DONE && !rd_reorder_put(tcp->reorder, number, &arrived)) {
       rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent two messages of number %u", tcp->peer, number);
@@ -394,7 +374,7 @@ static void tcp_tune_long_path(struct rd_transport *transport, size_t window_byt
   for (unsigned i = 0; i < tcp->lane_count; i++) tune_lane(tcp, tcp->lanes[i]);
 }
 
-static void tune_lane(const struct tcp *tcp, const struct lane *lane) {
+static void tune_lane(const struct tcp *tcp, const struct rd_tcp_lane *lane) {
   if (tcp->path.is_long) rd_tcp_tune_long_path(lane->fd, tcp->path.window_bytes, tcp->path.congestion);
 }
 
@@ -431,19 +411,14 @@ static const char *tcp_device_name(const struct rd_transport *transport) {
 
 static void tcp_destroy(struct rd_transport *transport) {
   struct tcp *tcp = tcp_of(transport);
-  for (unsigned i = 0; i < tcp->lane_count; i++) free_lane(tcp->lanes[i]);
+  for (unsigned i = 0; i < tcp->lane_count; i++) rd_tcp_lane_destroy(tcp->lanes[i]);
   rd_cleanup_fd(&tcp->epoll_fd);
   rd_slots_free(&tcp->slots);
   free(tcp->reorder);
   free(tcp);
 }
 
-static void free_lane(struct lane *lane) {
-  rd_cleanup_fd(&lane->fd);
-  free(lane);
-}
-
-static struct lane *first_of(const struct rd_transport *transport) {
+static struct rd_tcp_lane *first_of(const struct rd_transport *transport) {
   return tcp_of(transport)->lanes[0];
 }
 
