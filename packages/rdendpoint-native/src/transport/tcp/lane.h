@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One socket of a connection: its halves, and whether the peer's system still acknowledges what it sends.
+// One socket of a connection, and whether the peer still acknowledges what it sends.
 #ifndef RD_TRANSPORT_TCP_LANE_H
 #define RD_TRANSPORT_TCP_LANE_H
 
