@@ -260,6 +260,10 @@ void rd_establisher_cancel(struct rd_establisher *establisher) {
   (void)establisher;
 }
 
+void rd_establisher_dial_lanes(struct rd_establisher *establisher) {
+  (void)establisher;
+}
+
 size_t rd_establisher_polls(const struct rd_establisher *establisher, struct pollfd *polls) {
   (void)establisher, (void)polls;
   return 0;
