@@ -162,6 +162,7 @@ static void agree(const struct loop_harness *end, bool of_peer, struct rd_agreem
   *agreement = (struct rd_agreement){.protection = end->protection,
                                      .compresses = end->compresses,
                                      .cipher_name = "none at all",
+                                     .lanes = 1,
                                      .mine = of_peer ? end->hello : own,
                                      .peer = of_peer ? own : end->hello,
                                      .outgoing = make_seal(end, of_peer ? peers : ours),

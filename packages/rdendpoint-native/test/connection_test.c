@@ -37,6 +37,7 @@ static struct rd_connection *make_end(struct rd_transport *transport, bool sends
   struct rd_agreement agreement = {.protection = protection,
                                    .cipher_name = "aes-256-gcm",
                                    .compresses = true,
+                                   .lanes = 1,
                                    .mine = sends ? sender : receiver,
                                    .peer = sends ? receiver : sender,
                                    .outgoing = rd_seal_create(false, key_and_iv, 0, &error),

@@ -15,6 +15,8 @@ export const RECEIVER_ADDRESS = '10.78.0.2';
 const SENDER_ADDRESS = '10.78.0.1';
 const NETWORK = '10.78.0.0/24';
 const MTU = 9000;
+/** More than a window: a burst must not lose packets. */
+const QUEUED_PACKETS = 50_000;
 
 export class SlowLink {
   readonly #namespaces: readonly [string, string];
@@ -72,5 +74,5 @@ export function whatSlowLinksLack(): string | undefined {
 }
 
 function interfaceOf(address: string): string[] {
-  return [`address add ${address}/24 dev slow0`, `link set slow0 mtu ${MTU} up`];
+  return [`address add ${address}/24 dev slow0`, `link set slow0 mtu ${MTU} txqueuelen ${QUEUED_PACKETS} up`];
 }

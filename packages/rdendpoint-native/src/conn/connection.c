@@ -12,8 +12,6 @@
 #include <stdlib.h>
 
 #define RING_MIN_PAGES 2u
-// Longer round trips are those of a long path: no local network has them.
-#define LONG_PATH_US 3000u
 
 struct rd_connection {
   struct rd_transport *transport;
@@ -285,7 +283,7 @@ static void adapt_to_path(struct rd_connection *connection) {
       connection->keepalive.to_measure > 0)
     return;
   connection->is_measured = true;
-  if (connection->keepalive.rtt_us < LONG_PATH_US) return;
+  if (connection->keepalive.rtt_us < RD_LONG_PATH_US) return;
   connection->transport->ops->tune_long_path(connection->transport, (size_t)peer->slots * peer->slot_bytes,
                                              connection->congestion);
 }

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-// Further lanes only gain if the round trip is long: then one waits for acknowledgements.
-#define LONG_PATH_US 3000u
+// Over a long path one lane waits for acknowledgements, and for each lost packet.
 #define LANES_AUTO 4u
 
 static unsigned lanes_for(const struct rd_hello_params *offer, const struct rd_transport *transport);
@@ -34,7 +33,7 @@ bool rd_hello_params_hello(const struct rd_hello_params *offer, const struct rd_
 
 static unsigned lanes_for(const struct rd_hello_params *offer, const struct rd_transport *transport) {
   unsigned most = transport->ops->lanes_most(transport);
-  unsigned automatic = transport->ops->rtt_us(transport) < LONG_PATH_US ? 1 : LANES_AUTO;
+  unsigned automatic = transport->ops->rtt_us(transport) < RD_LONG_PATH_US ? 1 : LANES_AUTO;
   unsigned wanted = offer->lanes > 0 ? offer->lanes : automatic;
   return wanted < most ? wanted : most;
 }

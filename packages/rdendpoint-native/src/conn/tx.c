@@ -99,12 +99,12 @@ static bool all_released(const struct rd_tx *tx) {
 static bool make_encoder(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
                          int compress_level, unsigned jobs, struct rd_error *error) {
   bool seals = agreement->protection == RD_PROTECTION_SEAL, protects = agreement->protection != RD_PROTECTION_NONE;
-  unsigned further_lanes = agreement->lanes > 1 ? agreement->lanes - 1 : 0; // a message may wait for each
   struct rd_encoder_config config = {.protection = agreement->protection,
                                      .seal = protects ? agreement->outgoing : NULL,
                                      .level = agreement->compresses ? compress_level : 0,
                                      .jobs = jobs,
-                                     .scratch_count = rd_encoder_scratch_wanted(jobs) + further_lanes};
+                                     // Each further lane may have a message that waits for it.
+                                     .scratch_count = rd_encoder_scratch_wanted(jobs) + agreement->lanes - 1};
   tx->data_most_bytes = agreement->peer.slot_bytes;
   if (tx->data_most_bytes == 0 || (!protects && config.level == 0)) return true;
   bool copies = seals || config.level > 0;

@@ -29,7 +29,7 @@ struct rd_agreement {
   enum rd_protection protection; // of DATA frames: the stronger of both ends' choices
   const char *cipher_name;       // of DATA: "aes-256-gcm", "chacha20-poly1305", "aes-256-gmac", "poly1305", "none"
   bool compresses;               // DATA frames may be compressed
-  unsigned lanes;                // the most of the connection, the lesser of both ends' numbers
+  unsigned lanes;                // the most of the connection, at least 1: the lesser of both ends' numbers
   char join[RD_JOIN_BYTES];      // what the handshakes of further lanes name; empty: there is one lane
   struct rd_hello mine, peer;
   struct rd_seal *outgoing; // owned by the caller after rd_handshake_take()

@@ -22,6 +22,9 @@ struct rd_message {
   unsigned slot;
 };
 
+// Longer round trips are those of a long path: no local network has them.
+#define RD_LONG_PATH_US 3000u
+
 // The limits that a transport has met so far, as far as it knows them.
 struct rd_limits {
   int64_t send_buffer_ms;    // it was full of bytes that the peer had not acknowledged
