@@ -11,6 +11,7 @@ struct rd_tcp_lane {
   struct rd_tcp_send send;
   struct rd_tcp_receive receive;
   uint32_t polled_events; // in the transport's epoll set
+  bool has_ended;         // the peer closed or reset it
   // At the last check:
   uint64_t acked_bytes;
   int64_t acked_at_ms;     // when the peer's system last acknowledged more

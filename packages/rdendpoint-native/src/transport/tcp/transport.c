@@ -23,6 +23,7 @@
 #define SLOTS_A_LANE 2u
 // Longer messages are spread over all lanes. Only one at a time waits for a lane: another lane may be free sooner.
 #define SHORT_BYTES 4096u
+#define LAST_MESSAGES_MS 500
 #define SILENT_MS 1500
 #define SILENT_ROUND_TRIPS 4
 
@@ -42,6 +43,9 @@ struct tcp {
     size_t window_bytes;
   } path;
   int64_t checked_at_ms;
+  unsigned ended_count;  // of lanes
+  struct rd_error ended; // why the first of them ended, and when
+  int64_t ended_at_ms;
   char local[RD_SOCKET_ADDRESS_TEXT_BYTES];
   char peer[RD_SOCKET_ADDRESS_TEXT_BYTES];
 };
@@ -81,6 +85,8 @@ static void tune_lane(const struct tcp *tcp, const struct rd_tcp_lane *lane);
 static struct rd_tcp_lane *lane_for(const struct tcp *tcp, const struct iovec *parts, int count);
 static bool lanes_are_alive(struct tcp *tcp, struct rd_error *error);
 static enum rd_outcome receive_in_order(struct tcp *tcp, struct rd_message *message, struct rd_error *error);
+static void lane_ended(struct tcp *tcp, struct rd_tcp_lane *lane, const struct rd_error *why);
+static enum rd_outcome after_last_lane(const struct tcp *tcp, struct rd_error *error);
 
 static const struct rd_transport_ops tcp_ops = {
     .name = "tcp",
@@ -244,7 +250,7 @@ static short tcp_poll_events(const struct rd_transport *transport) {
   for (unsigned i = 0; i < tcp->lane_count; i++) {
     struct rd_tcp_lane *lane = tcp->lanes[i];
     struct epoll_event wanted = {.events = rd_tcp_lane_events(lane), .data.ptr = lane};
-    if (wanted.events == lane->polled_events) continue;
+    if (lane->has_ended || wanted.events == lane->polled_events) continue;
     (void)epoll_ctl(tcp->epoll_fd, EPOLL_CTL_MOD, lane->fd, &wanted);
     lane->polled_events = wanted.events;
   }
@@ -328,26 +334,40 @@ static enum rd_outcome tcp_receive(struct rd_transport *transport, struct rd_mes
   return rd_tcp_receive_next(&first->receive, first->fd, tcp->peer, message, &number, error);
 }
 
-// A lane that ended may have been closed together with the others, which may still have the peer's last messages.
 static enum rd_outcome receive_in_order(struct tcp *tcp, struct rd_message *message, struct rd_error *error) {
   struct rd_message arrived;
-  struct rd_error why;
-  bool has_ended = false;
   unsigned number;
-  for (unsigned i = 0; i < tcp->lane_count && !rd_reorder_take(tcp->reorder, message);) {
+  for (unsigned i = 0; !rd_reorder_take(tcp->reorder, message);) {
+    if (i == tcp->lane_count) return after_last_lane(tcp, error);
     struct rd_tcp_lane *lane = tcp->lanes[i];
-    enum rd_outcome received = rd_tcp_receive_next(&lane->receive, lane->fd, tcp->peer, &arrived, &number, &why);
+    enum rd_outcome received = lane->has_ended
+                                   ? RD_OUTCOME_AGAIN
+                                   : rd_tcp_receive_next(&lane->receive, lane->fd, tcp->peer, &arrived, &number, error);
     if (received == RD_OUTCOME_DONE && !rd_reorder_put(tcp->reorder, number, &arrived)) {
       rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent two messages of number %u", tcp->peer, number);
       return RD_OUTCOME_FAILED;
     }
-    if (received == RD_OUTCOME_DONE) continue;
-    if (received == RD_OUTCOME_FAILED && !has_ended) *error = why;
-    has_ended |= received == RD_OUTCOME_FAILED;
-    if (++i < tcp->lane_count) continue;
-    return has_ended ? RD_OUTCOME_FAILED : RD_OUTCOME_AGAIN;
+    if (received == RD_OUTCOME_FAILED && !rd_code_is_loss(error->code)) return RD_OUTCOME_FAILED;
+    if (received == RD_OUTCOME_FAILED) lane_ended(tcp, lane, error);
+    if (received != RD_OUTCOME_DONE) i++;
   }
   return RD_OUTCOME_DONE;
+}
+
+static void lane_ended(struct tcp *tcp, struct rd_tcp_lane *lane, const struct rd_error *why) {
+  lane->has_ended = true;
+  if (tcp->epoll_fd >= 0) (void)epoll_ctl(tcp->epoll_fd, EPOLL_CTL_DEL, lane->fd, NULL);
+  if (tcp->ended_count++ > 0) return;
+  tcp->ended = *why;
+  tcp->ended_at_ms = rd_now_ms();
+}
+
+// A peer that ends closes all its lanes: its last messages may arrive after the end of another lane.
+static enum rd_outcome after_last_lane(const struct tcp *tcp, struct rd_error *error) {
+  bool awaits_others = tcp->ended_count < tcp->lane_count && rd_now_ms() - tcp->ended_at_ms < LAST_MESSAGES_MS;
+  if (tcp->ended_count == 0 || awaits_others) return RD_OUTCOME_AGAIN;
+  *error = tcp->ended;
+  return RD_OUTCOME_FAILED;
 }
 
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message) {
