@@ -2,6 +2,7 @@
 import { Readable, Writable } from 'node:stream';
 import { settlesWithin, unlessAborted } from '../../abort.ts';
 import type { Channel } from '../../host-session.ts';
+import { REASON_LIMIT_MS } from './step-log.ts';
 import { FRAME_MAX_BYTES, SLOTS } from './task-script.ts';
 
 export interface NodeChannels {
@@ -23,7 +24,6 @@ export interface NodeChannels {
 
 /** Larger statuses are of commands that a signal ended. */
 const SIGNALLED = 128;
-const REASON_MS = 1000;
 
 type StepStreams = Pick<Channel, 'stdin' | 'stdout'>;
 
@@ -73,7 +73,7 @@ export function createNodeChannels(name: string, step: StepStreams): NodeChannel
       if (verb === 'ready') ready.resolve();
       else if (verb !== 'end' || Number(text) <= SIGNALLED) channel?.receive(verb, text);
       // A cancelled job ends its processes with signals, shortly before srun reports why.
-      else void settlesWithin(ended.promise, REASON_MS).then(() => channel?.receive(verb, text));
+      else void settlesWithin(ended.promise, REASON_LIMIT_MS).then(() => channel?.receive(verb, text));
     },
     lose(why) {
       if (reason !== undefined) return;

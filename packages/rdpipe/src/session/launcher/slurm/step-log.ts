@@ -16,6 +16,8 @@ const LAST_WORDS_MS = 500;
 /** srun waits for the tasks of a cancelled step: KillWait, 30 s unless the site changed it, and 2 s. */
 const ABORT_LIMIT_MS = 35_000;
 const ASK_LIMIT_MS = 2000;
+/** Longest wait for the reason of a step whose processes were ended: srun ends, then Slurm is asked. */
+export const REASON_LIMIT_MS = ASK_LIMIT_MS + 2 * LAST_WORDS_MS;
 const LOG_KEPT = 64 * 1024;
 
 /**
