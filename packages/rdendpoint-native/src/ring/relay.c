@@ -51,7 +51,7 @@ void rd_relay_destroy(struct rd_relay *relay) {
 }
 
 bool rd_relay_make(struct rd_relay *relay, size_t capacity_bytes, struct rd_error *error) {
-  size_t bytes = rd_page_bytes() + rd_pages_round(capacity_bytes);
+  size_t bytes = rd_page_bytes() + rd_pages_round(capacity_bytes + RD_RING_SPARE_BYTES);
   if (relay->ring != NULL) return true;
   if (ftruncate(relay->memory_fd, (off_t)bytes)) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "no memory for a relay of %zu bytes (set a smaller --buffer)", bytes);
@@ -67,7 +67,7 @@ struct rd_ring *rd_relay_ring(struct rd_relay *relay, struct rd_error *error) {
   size_t page = rd_page_bytes();
   error->code = RD_CODE_OK;
   if (relay->ring != NULL) return relay->ring;
-  if (fstat(relay->memory_fd, &status) || (size_t)status.st_size <= page) return NULL;
+  if (fstat(relay->memory_fd, &status) || (size_t)status.st_size <= page + RD_RING_SPARE_BYTES) return NULL;
   relay->bytes = (size_t)status.st_size - page;
   relay->memory = map(relay, page, relay->bytes, error);
   if (relay->memory != NULL) relay->ring = rd_ring_share(relay->memory, relay->bytes, &relay->shared->cursors);

@@ -13,6 +13,9 @@
 
 struct rd_ring; // opaque; page-aligned memory
 
+// A ring that returns memory leaves this much of its capacity free, for what is released but not returned yet.
+#define RD_RING_SPARE_BYTES (2u << 20)
+
 // Stream offsets of the writer and the reader, in memory that both can access.
 struct rd_ring_cursors {
   atomic_uint_fast64_t filled, released;
@@ -21,7 +24,7 @@ struct rd_ring_cursors {
 // Creates a ring of at least `capacity_bytes`, rounded up to whole pages. NULL on failure.
 struct rd_ring *rd_ring_create(size_t capacity_bytes, struct rd_error *error);
 // Creates one side of a ring between two processes, in memory that they share and that remains the caller's:
-// page-aligned, initially zero. Its writer may only use rd_ring_put().
+// page-aligned, initially zero, RD_RING_SPARE_BYTES more than the ring holds. Its writer may only use rd_ring_put().
 struct rd_ring *rd_ring_share(unsigned char *memory, size_t capacity_bytes, struct rd_ring_cursors *cursors);
 void rd_ring_destroy(struct rd_ring *ring); // accepts NULL
 
@@ -43,6 +46,11 @@ size_t rd_ring_room(const struct rd_ring *ring);
 size_t rd_ring_peek(const struct rd_ring *ring, uint64_t from, size_t most, const unsigned char **bytes);
 // Reader: allows the writer to overwrite everything before `offset`.
 void rd_ring_release(struct rd_ring *ring, uint64_t offset);
+// Reader: the writer may be `bytes` ahead of it, at most the capacity. At first this is the capacity.
+void rd_ring_set_limit(struct rd_ring *ring, size_t bytes);
+// Reader: whether released memory of a large ring returns to the system, so that it has only the memory that it holds
+// bytes in. Never for memory that is registered with a device.
+void rd_ring_return_memory(struct rd_ring *ring, bool wanted);
 // Either side: ends the writer's wait; rd_ring_reserve() returns 0 from now on.
 void rd_ring_stop(struct rd_ring *ring);
 
