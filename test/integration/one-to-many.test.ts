@@ -81,6 +81,13 @@ describe('one stream to many hosts', () => {
     await expectCopies(content);
   });
 
+  it('keeps what a slow host has not read yet, also over several connections', async () => {
+    const content = await makeInput(48_000_000);
+    const stage = `'n[1-2]:[ $RDPIPE_RANK = 0 ] || sleep 0.5; cat > ${lab.directory}/out.$RDPIPE_HOST'`;
+    succeeded(await lab.sh(`rdpipe --streams 4 ${stage} > /dev/null < ${lab.directory}/in`), '');
+    await expectCopies(content, ['n1', 'n2']);
+  });
+
   it('tells each command its host, its rank and the width', async () => {
     const tell = `'n[2,4]:cat > /dev/null; echo $RDPIPE_HOST $RDPIPE_RANK $RDPIPE_WIDTH >&2' > /dev/null`;
     const { stderr, status } = await lab.sh(`echo | rdpipe ${tell}`);

@@ -3,7 +3,7 @@
 
 #include "wire/window.h"
 
-static size_t relay_bytes(const struct rd_settings *settings);
+static size_t relay_bytes(const struct rd_settings *settings, unsigned lanes);
 
 void rd_downstream_clear(struct rd_downstream *downstream) {
   rd_relay_destroy(downstream->relay);
@@ -16,10 +16,10 @@ bool rd_downstream_join(struct rd_downstream *downstream, const struct rd_comman
   return downstream->relay != NULL;
 }
 
-bool rd_downstream_attach(struct rd_downstream *downstream, const struct rd_settings *settings,
+bool rd_downstream_attach(struct rd_downstream *downstream, const struct rd_settings *settings, unsigned lanes,
                           struct rd_error *error) {
   downstream->enough_bytes = settings->chain ? (size_t)settings->buffer / 8 : 0;
-  return downstream->relay == NULL || rd_relay_make(downstream->relay, relay_bytes(settings), error);
+  return downstream->relay == NULL || rd_relay_make(downstream->relay, relay_bytes(settings, lanes), error);
 }
 
 bool rd_downstream_pass_on(struct rd_downstream *downstream, const struct rd_rx_frame *rx_frame,
@@ -91,7 +91,8 @@ void rd_downstream_woken(struct rd_downstream *downstream) {
 }
 
 // Besides the ring that the downstream hosts read from, there must be space for a window.
-static size_t relay_bytes(const struct rd_settings *settings) {
-  size_t window_bytes = (size_t)settings->buffer + (size_t)RD_SMALL_SLOTS * RD_SMALL_BYTES;
+static size_t relay_bytes(const struct rd_settings *settings, unsigned lanes) {
+  size_t buffer_bytes = rd_window_buffer_bytes((size_t)settings->buffer, lanes);
+  size_t window_bytes = buffer_bytes + (size_t)RD_SMALL_SLOTS * RD_SMALL_BYTES;
   return window_bytes + rd_window_ring_bytes(window_bytes, settings->behind);
 }

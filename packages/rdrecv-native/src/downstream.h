@@ -22,8 +22,9 @@ struct rd_downstream {
 void rd_downstream_clear(struct rd_downstream *downstream);
 // Handles RD_COMMAND_RELAY; takes ownership of its descriptors.
 bool rd_downstream_join(struct rd_downstream *downstream, const struct rd_command *command, struct rd_error *error);
-// Call when there is a connection: creates the ring, once.
-bool rd_downstream_attach(struct rd_downstream *downstream, const struct rd_settings *settings, struct rd_error *error);
+// Call when there is a connection that may have `lanes` lanes: creates the ring, once.
+bool rd_downstream_attach(struct rd_downstream *downstream, const struct rd_settings *settings, unsigned lanes,
+                          struct rd_error *error);
 
 // Passes on received DATA. A new connection may bring bytes that the relay already has.
 bool rd_downstream_pass_on(struct rd_downstream *downstream, const struct rd_rx_frame *rx_frame,

@@ -105,13 +105,14 @@ static bool handle_command(void *context, const struct rd_command *command, stru
 
 static bool attach(void *context, struct rd_error *error) {
   struct receiver *receiver = context;
-  const struct rd_hello *mine = &rd_connection_agreement(receiver->endpoint.connection)->mine;
+  const struct rd_agreement *agreement = rd_connection_agreement(receiver->endpoint.connection);
+  const struct rd_hello *mine = &agreement->mine;
   const struct rd_settings *settings = &receiver->endpoint.settings;
   bool is_checked = settings->chain || receiver->endpoint.protection == RD_PROTECTION_NONE;
   rd_credit_init(&receiver->credit, mine->slots, mine->small_slots);
   return rd_output_attach(&receiver->output, mine->slots + RD_SMALL_SLOTS, is_checked ? &settings->signing : NULL,
                           error) &&
-         rd_downstream_attach(&receiver->downstream, settings, error);
+         rd_downstream_attach(&receiver->downstream, settings, agreement->lanes, error);
 }
 
 // The sender will resend the frames that the writer has not begun. The frame that is being written stays in the memory
