@@ -53,6 +53,7 @@ function valuesOf({ choices, kind }: OptionRow): readonly string[] | 'files' {
   if (kind === 'relay') return ['auto', 'never'];
   if (kind === 'enough') return ['all', 'any'];
   if (kind === 'rate') return ['none'];
+  if (kind === 'numberOrAuto') return ['auto'];
   return ['file', 'program', 'excludeFrom'].includes(kind) ? 'files' : [];
 }
 

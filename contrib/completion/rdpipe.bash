@@ -173,7 +173,7 @@ _rdpipe_values() {
     --compress) values=(none zstd) ;;
     --jobs) ;;
     --limit) values=(none) ;;
-    --streams) ;;
+    --streams) values=(auto) ;;
     --buffer) ;;
     --numa) values=(auto off) ;;
     --congestion) values=(auto keep) ;;

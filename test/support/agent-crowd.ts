@@ -186,7 +186,7 @@ class Stage {
   #count(left: number, segment: number): void {
     const bytes = BYTES * (this.#counters - left + 1);
     const waits = { input_ms: 1, limit_ms: 0, worker_ms: 0, wire_ms: 2, output_ms: 3 };
-    const limits = { send_buffer_ms: 0, receive_window_ms: 0, sent_again: 0 };
+    const limits = { send_buffer_ms: 0, receive_window_ms: 0, sent_again: 0, streams: 1 };
     const amounts = { bytes, wire_bytes: bytes, ...limits };
     for (const agent of this.#agents) {
       if (left > 0) {

@@ -261,8 +261,8 @@ void rd_establisher_cancel(struct rd_establisher *establisher) {
   (void)establisher;
 }
 
-void rd_establisher_dial_lanes(struct rd_establisher *establisher) {
-  (void)establisher;
+void rd_establisher_dial_lanes(struct rd_establisher *establisher, unsigned lanes) {
+  (void)establisher, (void)lanes;
 }
 
 size_t rd_establisher_polls(const struct rd_establisher *establisher, struct pollfd *polls) {

@@ -44,10 +44,11 @@ int main(void) {
                          .wire_bytes = 1u << 30,
                          .waits = {1, 4, 5, 2, 3},
                          .limits = {7, 8, 6},
+                         .lanes = 4,
                          .rtt_us = 90},
        "{\"event\":\"counters\",\"bytes\":1099511627776,\"wire_bytes\":1073741824,\"input_ms\":1,\"limit_ms\":4,"
        "\"worker_ms\":5,\"wire_ms\":2,\"output_ms\":3,\"send_buffer_ms\":7,\"receive_window_ms\":8,"
-       "\"sent_again\":6,\"rtt_us\":90}");
+       "\"sent_again\":6,\"streams\":4,\"rtt_us\":90}");
   says(
       (struct rd_event){
           .type = RD_EVENT_FINISHED, .error = &refused, .bytes = 5, .wire_bytes = 4, .usage = {1, 2, 900}},

@@ -84,8 +84,9 @@ static void test_values(void) {
   CHECK(SEND("--limit", "1", "--limit", "none", "h", "1", "k") && options.settings.limit == 0);
   CHECK(RECV("--jobs", "1", "--numa", "off", "1", "k") && options.settings.jobs == 1 && !options.settings.numa);
   CHECK(RECV("--numa", "auto", "1", "k") && options.settings.numa);
-  CHECK(options.settings.congestion && options.settings.streams == 1);
+  CHECK(options.settings.congestion && options.settings.streams == 0);
   CHECK(RECV("--streams", "16", "1", "k") && options.settings.streams == 16);
+  CHECK(RECV("--streams", "auto", "1", "k") && options.settings.streams == 0);
   CHECK(RECV("--congestion", "keep", "1", "k") && !options.settings.congestion);
   CHECK(SEND("--encrypt", "always", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_ALWAYS);
   CHECK(SEND("--encrypt", "auth", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_AUTH);

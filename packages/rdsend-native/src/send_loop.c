@@ -37,6 +37,7 @@ static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct
 static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool transmit(void *context, struct rd_error *error);
+static void limit_ring(struct sender *sender);
 static bool send_data(struct sender *sender, struct rd_error *error);
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes);
 static bool send_end(struct sender *sender, struct rd_error *error);
@@ -117,6 +118,7 @@ static bool prepare(void *context, struct rd_error *error) {
 static bool register_ring(struct sender *sender, struct rd_error *error) {
   size_t bytes, most_bytes = rd_connection_register_most_bytes(sender->endpoint.connection);
   if (sender->input.ring == NULL) return true;
+  rd_ring_return_memory(sender->input.ring, sender->endpoint.lanes_most > 1);
   const unsigned char *memory = rd_ring_memory(sender->input.ring, &bytes);
   if (bytes > most_bytes && sender->chunk_bytes > most_bytes) sender->chunk_bytes = most_bytes;
   if (bytes > most_bytes) return true;
@@ -176,9 +178,17 @@ static bool transmit(void *context, struct rd_error *error) {
   struct sender *sender = context;
   struct rd_connection *connection = sender->endpoint.connection;
   sender->wait = RD_WAIT_INPUT;
+  if (sender->input.ring != NULL && sender->endpoint.lanes_most > 1) limit_ring(sender);
   bool may_send = sender->input.ring != NULL && sender->endpoint.phase != RD_PHASE_RESUME;
   if (may_send && !(send_data(sender, error) && send_end(sender, error))) return false;
   return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
+}
+
+// The ring has memory for all lanes that there may be. While there are fewer, less is in flight.
+static void limit_ring(struct sender *sender) {
+  const struct rd_settings *settings = &sender->endpoint.settings;
+  size_t buffer_bytes = rd_window_buffer_bytes((size_t)settings->buffer, sender->endpoint.lanes);
+  rd_ring_set_limit(sender->input.ring, rd_window_ring_bytes(buffer_bytes, settings->behind));
 }
 
 static bool send_data(struct sender *sender, struct rd_error *error) {

@@ -59,6 +59,7 @@ function counters(): object {
     send_buffer_ms: 0,
     receive_window_ms: 0,
     sent_again: 0,
+    streams: 1,
     rtt_us: 1,
   };
 }

@@ -157,6 +157,7 @@ function counters(bytes: number): object {
     send_buffer_ms: 0,
     receive_window_ms: 0,
     sent_again: 0,
+    streams: 1,
     rtt_us: 0,
   };
 }

@@ -61,13 +61,13 @@ static json_t *encode_connected(const struct rd_event *event) {
 static json_t *encode_counters(const struct rd_event *event) {
   const struct rd_waits *waits = &event->waits;
   const struct rd_limits *limits = &event->limits;
-  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "counters", "bytes",
+  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:I}", "event", "counters", "bytes",
                    (json_int_t)event->bytes, "wire_bytes", (json_int_t)event->wire_bytes, "input_ms",
                    (json_int_t)waits->input_ms, "limit_ms", (json_int_t)waits->limit_ms, "worker_ms",
                    (json_int_t)waits->worker_ms, "wire_ms", (json_int_t)waits->wire_ms, "output_ms",
                    (json_int_t)waits->output_ms, "send_buffer_ms", (json_int_t)limits->send_buffer_ms,
                    "receive_window_ms", (json_int_t)limits->receive_window_ms, "sent_again",
-                   (json_int_t)limits->sent_again, "rtt_us", (json_int_t)event->rtt_us);
+                   (json_int_t)limits->sent_again, "streams", (int)event->lanes, "rtt_us", (json_int_t)event->rtt_us);
 }
 
 static json_t *encode_finished(const struct rd_event *event) {

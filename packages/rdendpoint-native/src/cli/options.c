@@ -63,9 +63,9 @@ static const struct rd_option_row common[] = {
     RD_OPTION_VALUE("congestion", "WHEN", parse_congestion, "auto or keep",
                     "auto: use BBR over long distances, if the kernel\n"
                     "allows it; keep: the kernel's congestion control"),
-    RD_OPTION_VALUE("streams", "N", parse_streams, "a number from 0 to 16",
-                    "use N TCP connections at the same time (default 1);\n"
-                    "0: 4 over long distances, otherwise 1"),
+    RD_OPTION_VALUE("streams", "N", parse_streams, "a number from 1 to 16, or auto",
+                    "use N TCP connections at the same time; auto\n"
+                    "(default): over long distances as many as help"),
     RD_OPTION_VALUE("buffer", "SIZE", parse_buffer, "a size from 64KiB to 1GiB",
                     "limit data in flight, of each stream: 64KiB to 1GiB\n"
                     "(default 8MiB)"),
@@ -222,8 +222,8 @@ static bool parse_jobs(void *to, const char *text) {
 
 static bool parse_streams(void *to, const char *text) {
   struct rd_options *options = to;
-  long streams;
-  if (!rd_option_number(text, RD_STREAMS_MIN, RD_STREAMS_MAX, &streams)) return false;
+  long streams = 0;
+  if (strcmp(text, "auto") != 0 && !rd_option_number(text, 1, RD_STREAMS_MAX, &streams)) return false;
   options->settings.streams = streams;
   return true;
 }

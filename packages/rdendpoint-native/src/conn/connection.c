@@ -80,9 +80,9 @@ void rd_connection_resumed(struct rd_connection *connection) {
   connection->keepalive.received_at_ms = rd_now_ms();
 }
 
-void rd_connection_join(struct rd_connection *connection, struct rd_transport *lane) {
+bool rd_connection_join(struct rd_connection *connection, struct rd_transport *lane) {
   struct rd_error ignored;
-  (void)connection->transport->ops->join(connection->transport, lane, &ignored);
+  return connection->transport->ops->join(connection->transport, lane, &ignored);
 }
 
 void rd_connection_choose(struct rd_connection *connection) {

@@ -41,8 +41,9 @@ int64_t rd_connection_silent_ms(const struct rd_connection *connection);
 // This process was stopped: do not count the silence during that time against the peer.
 void rd_connection_resumed(struct rd_connection *connection);
 
-// Adds a lane to the connection (see transport.h). Takes ownership of it; a lane that cannot be added is dropped.
-void rd_connection_join(struct rd_connection *connection, struct rd_transport *lane);
+// Adds a lane to the connection (see transport.h). Takes ownership of it; a lane that cannot be added is dropped, and
+// false returned.
+bool rd_connection_join(struct rd_connection *connection, struct rd_transport *lane);
 
 // The sender chooses this connection by its first PING. The round trips of this PING and of a few more are measured.
 void rd_connection_choose(struct rd_connection *connection);

@@ -28,7 +28,8 @@ struct rd_establisher {
   struct rd_address address;
   uint32_t tried_epoch; // of the last attempts
   char join[RD_JOIN_BYTES];
-  unsigned lanes; // that it may have; 1: it has them all, or they were dialed
+  unsigned lanes_most; // that it may have
+  unsigned lanes_dialed;
   bool dials_lanes;
 };
 
@@ -125,13 +126,16 @@ enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct r
   return RD_OUTCOME_DONE;
 }
 
-void rd_establisher_dial_lanes(struct rd_establisher *establisher) {
+void rd_establisher_dial_lanes(struct rd_establisher *establisher, unsigned lanes) {
   struct rd_address addresses[RD_LANES_MAX];
   struct rd_error ignored;
-  unsigned count = establisher->lanes - 1;
-  if (establisher->lanes <= 1 || establisher->origin != RD_ORIGIN_DIALED || establisher->dialer.count > 0) return;
+  unsigned wanted = lanes < establisher->lanes_most ? lanes : establisher->lanes_most;
+  bool is_redialing = establisher->dialer.count > 0 && !establisher->dials_lanes;
+  if (wanted <= establisher->lanes_dialed || establisher->origin != RD_ORIGIN_DIALED || is_redialing) return;
+  unsigned count = wanted - establisher->lanes_dialed;
   for (unsigned i = 0; i < count; i++) addresses[i] = establisher->address;
-  establisher->lanes = 1;
+  rd_dialer_clear(&establisher->dialer);
+  establisher->lanes_dialed = wanted;
   establisher->dials_lanes = rd_dialer_add(&establisher->dialer, addresses, count, &ignored);
 }
 
@@ -278,7 +282,7 @@ static void hand_over_lane(struct rd_establisher *establisher, size_t index) {
 static void forget_lanes(struct rd_establisher *establisher) {
   if (establisher->dials_lanes) rd_dialer_clear(&establisher->dialer);
   establisher->dials_lanes = false;
-  establisher->lanes = 1;
+  establisher->lanes_most = establisher->lanes_dialed = 1;
   for (size_t i = establisher->pending_list.count; i-- > 0;)
     if (rd_pending_is_lane(establisher->pending_list.each[i].pending))
       rd_pending_list_drop(&establisher->pending_list, i);
@@ -368,7 +372,8 @@ static void keep_origin(struct rd_establisher *establisher, const struct rd_pend
   establisher->epoch = establisher->tried_epoch = rd_connection_epoch(connection);
   establisher->origin = entry->origin;
   establisher->address = entry->address;
-  establisher->lanes = rd_connection_agreement(connection)->lanes;
+  establisher->lanes_most = rd_connection_agreement(connection)->lanes;
+  establisher->lanes_dialed = 1;
   memcpy(establisher->join, rd_connection_agreement(connection)->join, sizeof establisher->join);
   establisher->dials_lanes = false;
   establisher->offer.window = (struct rd_window){.slots = mine->slots, .slot_bytes = mine->slot_bytes};

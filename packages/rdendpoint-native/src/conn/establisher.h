@@ -62,8 +62,9 @@ enum rd_outcome rd_establisher_service(struct rd_establisher *establisher, struc
 enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct rd_connection **connection,
                                     struct rd_error *error);
 
-// The connection is in use: if it was dialed, dials its further lanes, once. A lane that cannot be made is left out.
-void rd_establisher_dial_lanes(struct rd_establisher *establisher);
+// If the connection in use was dialed, dials further lanes, so that it has `lanes`, at most those that were agreed on.
+// A lane that cannot be made is left out.
+void rd_establisher_dial_lanes(struct rd_establisher *establisher, unsigned lanes);
 
 // The connection is broken or silent: if it was dialed, redials until it is refused; a listener still listens. Returns
 // false if another connection is impossible.

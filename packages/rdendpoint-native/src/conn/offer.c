@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-// Over a long path one lane waits for acknowledgements, and for each lost packet.
-#define LANES_AUTO 4u
-
 static unsigned lanes_for(const struct rd_hello_params *offer, const struct rd_transport *transport);
 static bool grant_window(const struct rd_hello_params *offer, const struct rd_transport *transport,
                          struct rd_hello *hello, struct rd_error *error);
@@ -31,11 +28,13 @@ bool rd_hello_params_hello(const struct rd_hello_params *offer, const struct rd_
   return sends || grant_window(offer, transport, hello, error);
 }
 
+// Over a long path one lane waits for acknowledgements, and for each lost packet.
 static unsigned lanes_for(const struct rd_hello_params *offer, const struct rd_transport *transport) {
   unsigned most = transport->ops->lanes_most(transport);
-  unsigned automatic = transport->ops->rtt_us(transport) < RD_LONG_PATH_US ? 1 : LANES_AUTO;
-  unsigned wanted = offer->lanes > 0 ? offer->lanes : automatic;
-  return wanted < most ? wanted : most;
+  if (offer->lanes > 0) return offer->lanes < most ? offer->lanes : most;
+  bool is_long =
+      transport->ops->rtt_us(transport) >= RD_LONG_PATH_US && !is_local(transport->ops->peer_name(transport));
+  return is_long ? most : 1;
 }
 
 // Later connections keep the window of the first one.

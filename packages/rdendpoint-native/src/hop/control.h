@@ -88,7 +88,7 @@ enum rd_event_type {
   RD_EVENT_RESUMED,       // epoch, bytes: there is a new connection, and the stream continues at that offset
   RD_EVENT_PARTED,        // error, bytes: the peer is lost, and another one may come (in a chain)
   RD_EVENT_SIZE,          // bytes
-  RD_EVENT_COUNTERS,      // bytes, wire_bytes, waits, limits, rtt_us
+  RD_EVENT_COUNTERS,      // bytes, wire_bytes, waits, limits, lanes, rtt_us
   RD_EVENT_OUTPUT,        // the first byte waits for RD_COMMAND_SHOW, at most a second
   RD_EVENT_CLOSED,        // once: the consumer closed its input and wants no more of the stream
   RD_EVENT_END,           // bytes, status: END was valid, and all bytes are written
@@ -112,6 +112,7 @@ struct rd_event {
   uint64_t wire_bytes; // of DATA frames so far
   struct rd_waits waits;
   struct rd_limits limits; // of all connections
+  unsigned lanes;          // the most of a connection so far; 0: there was none
   uint32_t rtt_us;         // 0: not measured
   uint32_t status;         // of the producer
   uint32_t epoch;          // of the connection

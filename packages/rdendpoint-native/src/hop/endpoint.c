@@ -10,14 +10,13 @@
 #include <unistd.h>
 
 #define NOTE_BYTES 160u
-// A stream that has ended by then does not need further lanes.
-#define LANES_AFTER_BYTES (1u << 20)
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error);
 static void part(struct rd_endpoint *endpoint, const struct rd_error *error);
 static bool rejoin(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error);
 static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error);
 static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error);
+static void dial_lanes(struct rd_endpoint *endpoint);
 static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool refused(struct rd_endpoint *endpoint, struct rd_error *error);
@@ -74,8 +73,7 @@ bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error) {
   bool was_stopped = rd_liveness_pass(&endpoint->liveness, rd_now_ms());
   if (was_stopped && endpoint->connection != NULL) rd_connection_resumed(endpoint->connection);
   if (endpoint->connection != NULL && !check_silence(endpoint, error)) return false;
-  if (endpoint->connection != NULL && endpoint->moved_bytes >= LANES_AFTER_BYTES)
-    rd_establisher_dial_lanes(endpoint->establisher);
+  if (endpoint->connection != NULL) dial_lanes(endpoint);
   if (endpoint->connection != NULL && !endpoint->establisher_due) return true;
   return go_on_connecting(endpoint, error);
 }
@@ -162,6 +160,7 @@ static bool rejoin(struct rd_endpoint *endpoint, const struct rd_settings *setti
   rd_error_set(&replaced, RD_CODE_PEER_LOST, "another peer replaces it");
   if (endpoint->settled) return true;
   joined.chain = true;
+  if (endpoint->lanes_most > 0) joined.streams = endpoint->lanes_most; // a relay has room for their window
   joined.signing = endpoint->settings.signing;
   if (endpoint->establisher != NULL) part(endpoint, &replaced);
   return open_endpoint(endpoint, &joined, error);
@@ -199,6 +198,16 @@ static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *erro
   return true;
 }
 
+static void dial_lanes(struct rd_endpoint *endpoint) {
+  const int64_t *waited_ns = endpoint->meter.waited_ns;
+  struct rd_progress progress = {.moved_bytes = endpoint->moved_bytes,
+                                 .idle_ms = (waited_ns[RD_WAIT_INPUT] + waited_ns[RD_WAIT_LIMIT]) / RD_NS_A_MS,
+                                 .rtt_us = rd_connection_rtt_us(endpoint->connection),
+                                 .now_ms = rd_now_ms()};
+  unsigned wanted = rd_climb_lanes(&endpoint->climb, endpoint->lanes_most, endpoint->settings.streams == 0, &progress);
+  rd_establisher_dial_lanes(endpoint->establisher, wanted);
+}
+
 static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) {
   const struct rd_connection *connection = endpoint->connection;
   int64_t now_ms = rd_now_ms(), silent_ms = rd_connection_silent_ms(connection);
@@ -231,6 +240,9 @@ static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error
                  rd_connection_peer(endpoint->connection));
     return false;
   }
+  endpoint->lanes = 1;
+  endpoint->lanes_most = rd_connection_agreement(endpoint->connection)->lanes;
+  rd_climb_restart(&endpoint->climb);
   rd_liveness_connected(&endpoint->liveness, !endpoint->joined, rd_now_ms());
   if (!endpoint->joined) emit_connected(endpoint);
   endpoint->joined = true;
@@ -270,6 +282,7 @@ static void read_meters(struct rd_endpoint *endpoint) {
   if (endpoint->connection == NULL) return;
   endpoint->meter.rtt_us = rd_connection_rtt_us(endpoint->connection);
   endpoint->meter.wire_bytes = endpoint->wire_bytes + rd_connection_wire_bytes(endpoint->connection);
+  if (endpoint->lanes > endpoint->meter.lanes) endpoint->meter.lanes = endpoint->lanes;
   const struct rd_limits *before = &endpoint->limits;
   struct rd_limits now;
   rd_connection_limits(endpoint->connection, &now);
@@ -280,10 +293,10 @@ static void read_meters(struct rd_endpoint *endpoint) {
 
 static void join_lane(void *context, struct rd_transport *lane) {
   struct rd_endpoint *endpoint = context;
-  if (endpoint->connection != NULL)
-    rd_connection_join(endpoint->connection, lane);
-  else
+  if (endpoint->connection == NULL)
     rd_transport_destroy(lane);
+  else if (rd_connection_join(endpoint->connection, lane))
+    endpoint->lanes++;
 }
 
 static void emit_rejected(void *context, const char *peer, const struct rd_error *why) {
@@ -337,8 +350,7 @@ static void emit_connected(struct rd_endpoint *endpoint) {
 }
 
 static size_t wanted_buffer(const struct rd_endpoint *endpoint) {
-  unsigned lanes = rd_connection_agreement(endpoint->connection)->lanes;
-  return rd_window_buffer_bytes((size_t)endpoint->settings.buffer, lanes);
+  return rd_window_buffer_bytes((size_t)endpoint->settings.buffer, endpoint->lanes_most);
 }
 
 // Returns the buffer size that the device's memory allows: of the sender's ring, or of the receiver's slots.

@@ -4,6 +4,7 @@
 #define RD_ENDPOINT_H
 
 #include "base/outcome.h"
+#include "hop/climb.h"
 #include "hop/liveness.h"
 #include "hop/meter.h"
 
@@ -74,6 +75,9 @@ struct rd_endpoint {
   bool rejoined;           // to another peer than the first one, or waiting for one
   bool settled;            // the role does not need a peer any more
   size_t ring_bytes;       // for a sender with a connection
+  unsigned lanes;          // of the connection, or of the last one; 0: there was none
+  unsigned lanes_most;     // that it may have
+  struct rd_climb climb;
   uint64_t wire_bytes;     // of earlier connections
   struct rd_limits limits; // of earlier connections
   struct rd_meter meter;

@@ -23,6 +23,7 @@ void rd_meter_emit(struct rd_meter *meter, struct rd_control *control) {
                 .wire_ms = meter->waited_ns[RD_WAIT_WIRE] / RD_NS_A_MS,
                 .output_ms = meter->waited_ns[RD_WAIT_OUTPUT] / RD_NS_A_MS},
       .limits = meter->limits,
+      .lanes = meter->lanes,
       .rtt_us = meter->rtt_us,
   };
   control->ops->emit(control, &event);

@@ -14,6 +14,7 @@ struct rd_meter {
   uint64_t bytes;
   uint64_t wire_bytes;     // of the hop's connections, see rd_connection_wire_bytes()
   struct rd_limits limits; // of the hop's connections
+  unsigned lanes;          // the most of a connection
   uint32_t rtt_us;
   int64_t waited_ns[RD_WAIT_OUTPUT + 1];
   int64_t emitted_at_ms;

@@ -25,6 +25,8 @@ export interface Counters extends Waits, Limits {
   readonly bytes: number;
   /** Bytes that the stream took on the wire. */
   readonly wireBytes: number;
+  /** The most TCP connections that a hop has used at the same time; 1 over RDMA, 0 before the first. */
+  readonly streams: number;
   /** Shortest round trip; 0: none yet. */
   readonly rttUs: number;
 }
@@ -33,7 +35,7 @@ export type WaitsFor = 'input' | 'limit' | 'worker' | 'wire' | 'output';
 
 export const NO_WAITS: Waits = { inputMs: 0, limitMs: 0, workerMs: 0, wireMs: 0, outputMs: 0 };
 export const NO_LIMITS: Limits = { sendBufferMs: 0, receiveWindowMs: 0, sentAgain: 0 };
-export const NO_COUNTERS: Counters = { bytes: 0, wireBytes: 0, ...NO_WAITS, ...NO_LIMITS, rttUs: 0 };
+export const NO_COUNTERS: Counters = { bytes: 0, wireBytes: 0, ...NO_WAITS, ...NO_LIMITS, streams: 0, rttUs: 0 };
 
 /** The waits of one end since its report `before`. Hosts send these numbers: a decrease counts as 0. */
 export function waitsSince(before: Waits, now: Waits): Waits {

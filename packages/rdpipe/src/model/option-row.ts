@@ -18,6 +18,8 @@ export interface OptionValues {
   readonly rate: number;
   /** Milliseconds; the user writes seconds, with or without decimals. */
   readonly seconds: number;
+  /** 0 for `auto`. */
+  readonly numberOrAuto: number;
   /** Seconds; 0: none. */
   readonly wholeSeconds: number;
   /** A level of zstd; 0 for `none`. */

@@ -139,20 +139,20 @@ export const OPTIONS = {
     copy: { help: 'limit each connection: 200M, 1Gbit/s' },
     ssh: { help: 'limit each direction: 200M, 1Gbit/s' },
   },
-  /** TCP connections of a hop at the same time; 0: 4 if a round trip takes 3 ms or more, otherwise one. */
+  /** TCP connections of a hop at the same time; 0: over a long path as many as help, otherwise one. */
   streams: {
     long: '--streams',
-    kind: 'number',
+    kind: 'numberOrAuto',
     of: 'connections',
-    least: '0',
+    least: '1',
     most: '16',
-    value: 'N',
-    help: 'use N TCP connections at the same time between two hosts; 0: 4 over long distances, otherwise 1',
-    default: '1',
+    value: 'N|auto',
+    help: 'use N TCP connections at the same time between two hosts; auto: over long distances as many as help',
+    default: 'auto',
     hop: 'streams',
     config: 'defaults',
     bench: {},
-    copy: { help: 'use N TCP connections at the same time', brief: true },
+    copy: { help: 'use N TCP connections at the same time; auto: as many as help', brief: true },
     ssh: { brief: true },
   },
   bufferBytes: {

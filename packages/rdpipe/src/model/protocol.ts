@@ -163,6 +163,8 @@ export const EventSchema = v.variant('event', [
     receive_window_ms: Count,
     /** Segments that were lost. */
     sent_again: Count,
+    /** The most sockets of a connection so far; 0: there was none. */
+    streams: Count,
     /** Shortest round trip of a PING; 0: none yet. */
     rtt_us: Count,
   }),

@@ -55,6 +55,8 @@ export interface HopReport extends Waits, Limits {
   readonly seconds: number;
   /** Level of zstd; 0: not compressed. */
   readonly compress: number;
+  /** The most TCP connections that were used at the same time; 1 over RDMA, 0 if none was made. */
+  readonly streams: number;
   /** Bytes on the wire, with headers, tags and retransmissions. */
   readonly wireBytes: number;
   readonly bytesPerSecond: number;

@@ -23,6 +23,7 @@ function isRead(kind: OptionKind): kind is ValueKind {
 const READERS: { readonly [Kind in ValueKind]: (text: string, row: OptionRow) => OptionValues[Kind] } = {
   choice: (text, { choices = [] }) => readChoice(choices, text),
   number: readNumber,
+  numberOrAuto: readNumberOrAuto,
   size: readBoundedSize,
   rate: readRate,
   seconds: readBoundedSeconds,
@@ -42,10 +43,21 @@ const READERS: { readonly [Kind in ValueKind]: (text: string, row: OptionRow) =>
   excludeFrom: (text) => ({ kind: 'file', file: readPlain('file name', text) }),
 };
 
-function readNumber(text: string, { of, least, most }: OptionRow): number {
+function readNumber(text: string, row: OptionRow): number {
+  const number = numberWithin(text, row);
+  if (number !== undefined) return number;
+  throw new UsageError(`'${text}' is not a number of ${row.of} (${row.least} to ${row.most})`);
+}
+
+function readNumberOrAuto(text: string, row: OptionRow): number {
+  const number = text === 'auto' ? 0 : numberWithin(text, row);
+  if (number !== undefined) return number;
+  throw new UsageError(`'${text}' is neither auto nor a number of ${row.of} (${row.least} to ${row.most})`);
+}
+
+function numberWithin(text: string, { least, most }: OptionRow): number | undefined {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= Number(least) && number <= Number(most)) return number;
-  throw new UsageError(`'${text}' is not a number of ${of} (${least} to ${most})`);
+  return number >= Number(least) && number <= Number(most) ? number : undefined;
 }
 
 function readBoundedSize(text: string, { least, most }: OptionRow): number {
@@ -88,6 +100,8 @@ export function boundsOf(row: OptionRow): readonly [number, number] {
   switch (row.kind) {
     case 'compression':
       return [0, LEVEL_MAX];
+    case 'numberOrAuto':
+      return [0, Number(row.most)];
     case 'rate':
       return [0, RATE_MAX_BYTES_PER_S];
     case 'seconds':

@@ -117,6 +117,7 @@ function reportHop(hop: LinkState, places: Places, waits: Waits): HopReport {
     bottleneck: longestWait(waits, 1) ?? 'none',
     ...waits,
     ...limitsOf(hop),
+    streams: Math.max(ends.send.counters.streams, ends.recv.counters.streams),
     sender: usageOf(ends.send.ended),
     receiver: usageOf(ends.recv.ended),
     notes,

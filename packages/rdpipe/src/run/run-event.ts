@@ -16,6 +16,7 @@ export function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): C
     sendBufferMs: event.send_buffer_ms,
     receiveWindowMs: event.receive_window_ms,
     sentAgain: event.sent_again,
+    streams: event.streams,
     rttUs: event.rtt_us,
   };
 }

@@ -11,9 +11,16 @@ export function hopName({ from, to }: Pick<HopReport, 'from' | 'to'>): string {
 }
 
 /** `tcp aes-256-gcm (OpenSSL 3.5.9)`, `rdma mlx5_0 authenticated`; empty if the hop was not connected. */
-export function hopCarrier({ transport, devices, numa, cipher, openssl, result, from, to }: HopReport): string {
+export function hopCarrier(hop: HopReport): string {
+  const { transport, streams, devices, numa, cipher, openssl, result, from, to } = hop;
   if (result === 'not_connected') return '';
-  const carrier = [transport, ...(devices.length === 0 ? [] : [[...new Set(devices)].join('→')]), ...nodesOf(numa)];
+  const sockets = streams > 1 ? [`(${streams} streams)`] : [];
+  const carrier = [
+    transport,
+    ...sockets,
+    ...(devices.length === 0 ? [] : [[...new Set(devices)].join('→')]),
+    ...nodesOf(numa),
+  ];
   if (from === to && cipher === 'none') return carrier.join(' ');
   const library = cipher === 'none' || openssl.length === 0 ? [] : [`(OpenSSL ${openssl.join(', ')})`];
   return [...carrier, cipherWords(cipher), ...library].join(' ');

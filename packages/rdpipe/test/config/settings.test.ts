@@ -33,7 +33,7 @@ describe('settings', () => {
       limitBytesPerS: 0,
       numa: 'auto',
       congestion: 'auto',
-      streams: 1,
+      streams: 0,
       bufferBytes: 8 * 1024 ** 2,
       poll: false,
       ok: { all: [], stages: new Map() },

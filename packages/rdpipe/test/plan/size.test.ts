@@ -63,7 +63,7 @@ function run(input: PlanInput): void {
       for (const { number } of part.links) {
         for (const end of ['send', 'recv'] as const) {
           const waits = { input_ms: 1, limit_ms: 0, worker_ms: 0, wire_ms: 2, output_ms: 3, rtt_us: 90 };
-          const limits = { send_buffer_ms: 0, receive_window_ms: 0, sent_again: 0 };
+          const limits = { send_buffer_ms: 0, receive_window_ms: 0, sent_again: 0, streams: 1 };
           const amounts = { bytes: 1, wire_bytes: 1, ...limits };
           const counted = { event: 'counters', link: number, end, ...amounts, ...waits } as const;
           if (check(session, counted) === undefined) record.receive(session, counted);

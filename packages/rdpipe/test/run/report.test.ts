@@ -63,6 +63,7 @@ describe('makeReport', () => {
       sendBufferMs: 7,
       receiveWindowMs: 0,
       sentAgain: 2,
+      streams: 1,
       sender: { userMs: 30, systemMs: 40, maxRssKib: 9000 },
       receiver: { userMs: 0, systemMs: 0, maxRssKib: 0 },
       notes: [],

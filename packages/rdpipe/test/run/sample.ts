@@ -231,6 +231,7 @@ export function counters(link: number, end: HopEnd, how: Partial<EventOf<'counte
     send_buffer_ms: 0,
     receive_window_ms: 0,
     sent_again: 0,
+    streams: 1,
     rtt_us: 0,
     ...how,
   };

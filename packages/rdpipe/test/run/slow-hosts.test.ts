@@ -14,6 +14,7 @@ const NOTHING = {
   send_buffer_ms: 0,
   receive_window_ms: 0,
   sent_again: 0,
+  streams: 1,
   rtt_us: 0,
 };
 

@@ -94,6 +94,7 @@ export function hopReport(changes: Partial<HopReport> = {}): HopReport {
     sendBufferMs: 0,
     receiveWindowMs: 0,
     sentAgain: 0,
+    streams: 1,
     sender: { userMs: 300, systemMs: 700, maxRssKib: 12_000 },
     receiver: { userMs: 200, systemMs: 900, maxRssKib: 13_000 },
     notes: [],

@@ -102,14 +102,21 @@ export function slowestPart({ hops, stages, copy }: Report): string | undefined 
   return namePart((waitsForOutput?.link ?? -1) + 1, last?.link ?? stages.length + 1, stages, waitsForOutput, last);
 }
 
-/** The limit of TCP that a hop met, and the setting that would help; empty if that is unknown. */
-function limiterOf({ from, to, wireMs, wireBytes, sendBufferMs, receiveWindowMs, sentAgain }: HopReport): string {
+/** The limit of TCP that a hop met, and the settings that would help; empty if that is unknown. */
+function limiterOf({ from, to, wireMs, wireBytes, sendBufferMs, receiveWindowMs, sentAgain, streams }: HopReport) {
+  const more = streams === 1 ? '--streams' : undefined;
   if (sendBufferMs * 2 >= wireMs && sendBufferMs >= receiveWindowMs)
-    return ` (the send buffer: sysctl net.ipv4.tcp_wmem on ${from})`;
-  if (receiveWindowMs * 2 >= wireMs) return ` (the receive window: --buffer, sysctl net.ipv4.tcp_rmem on ${to})`;
+    return limiter('the send buffer', more, `sysctl net.ipv4.tcp_wmem on ${from}`);
+  if (receiveWindowMs * 2 >= wireMs)
+    return limiter('the receive window', more, '--buffer', `sysctl net.ipv4.tcp_rmem on ${to}`);
   return sentAgain * SEGMENT_BYTES * LOSS_PARTS >= wireBytes && sentAgain > 0
-    ? ` (loss: ${sentAgain} segments were sent again)`
+    ? limiter(`loss, ${sentAgain} segments were sent again`, more)
     : '';
+}
+
+function limiter(what: string, ...settings: readonly (string | undefined)[]): string {
+  const help = settings.filter((setting) => setting !== undefined);
+  return ` (${what}${help.length === 0 ? '' : `: ${help.join(', ')}`})`;
 }
 
 /** One segment in a thousand, of the usual size. */

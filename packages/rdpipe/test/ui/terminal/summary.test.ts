@@ -182,9 +182,19 @@ describe('summary', () => {
       );
     });
     for (const [what, limits, expected] of [
-      ['send buffer', { sendBufferMs: 500 }, ' (the send buffer: sysctl net.ipv4.tcp_wmem on h2)'],
-      ['receive window', { receiveWindowMs: 500 }, ' (the receive window: --buffer, sysctl net.ipv4.tcp_rmem on h3)'],
-      ['loss', { sentAgain: 3000, receiveWindowMs: 400 }, ' (loss: 3000 segments were sent again)'],
+      ['send buffer', { sendBufferMs: 500 }, ' (the send buffer: --streams, sysctl net.ipv4.tcp_wmem on h2)'],
+      [
+        'receive window',
+        { receiveWindowMs: 500 },
+        ' (the receive window: --streams, --buffer, sysctl net.ipv4.tcp_rmem on h3)',
+      ],
+      ['loss', { sentAgain: 3000, receiveWindowMs: 400 }, ' (loss, 3000 segments were sent again: --streams)'],
+      ['loss on several streams', { sentAgain: 3000, streams: 4 }, ' (loss, 3000 segments were sent again)'],
+      [
+        'send buffers of several streams',
+        { sendBufferMs: 500, streams: 4 },
+        ' (the send buffer: sysctl net.ipv4.tcp_wmem on h2)',
+      ],
       ['little of each', { sentAgain: 1, receiveWindowMs: 400, sendBufferMs: 400 }, ''],
     ] as const)
       it(`on the network, by ${what}`, () => {
