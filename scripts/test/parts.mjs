@@ -32,7 +32,7 @@ export const PARTS = [
   { name: 'unit', short: () => [mocha('packages/rdpipe/test')] },
   {
     name: 'native',
-    full: ['arm64-suites', 'protocol-violations', 'sizes', 'ssh-front'],
+    full: ['arm64-suites', 'protocol-violations', 'rails', 'sizes', 'ssh-front'],
     short: () => [asan(), cPrograms([...cSuites('asan'), ...corpora()], mocha('test/{hop,agent}'))],
     long: () => [
       asan(),

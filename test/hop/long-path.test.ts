@@ -10,6 +10,7 @@ import { RECEIVER_ADDRESS, SlowLink, whatSlowLinksLack } from '../bench/loopback
 import { compilePrograms } from '../bench/programs/programs.ts';
 import { eventually } from '../support/eventually.ts';
 import { needs } from '../support/needs.ts';
+import { filterInput } from '../support/packet-filter.ts';
 import { BIN, KEY } from '../support/programs.ts';
 import { type Started, startProgram } from '../support/start-program.ts';
 
@@ -95,7 +96,7 @@ describe('a long path', () => {
     const first = /"local":"[\d.]+:(\d+)"/.exec(readFileSync(events, 'utf8'))?.[1] ?? '';
     const lost = before.find((port) => port !== first) ?? '';
     await eventually(() => expect(sockets('SENDER', 'established', `:${lost}`)).to.match(/bytes_acked:\d{6}/));
-    dropPacketsFrom(lost);
+    filterInput(prefix('RECEIVER'), `tcp sport ${lost} drop`);
     sender.child.stdin?.end('\n');
     const ends = await Promise.all([sender.ended, receiver.ended]);
     expect(ends.map(({ status }) => status)).to.deep.equal([0, 0]);
@@ -111,13 +112,6 @@ describe('a long path', () => {
       expect(ports.filter((port) => others.includes(port))).to.deep.equal([]);
       return ports;
     });
-  }
-
-  function dropPacketsFrom(port: string): void {
-    const [command = '', ...words] = [...prefix('RECEIVER'), 'nft'];
-    const chain = 'add chain inet faults input { type filter hook input priority 0; }';
-    const rule = `add rule inet faults input tcp sport ${port} drop`;
-    for (const rules of ['add table inet faults', chain, rule]) execaSync(command, [...words, rules]);
   }
 
   /** Resets the sender's socket with this port. ss fails because it also tries to cut what it listed for others. */

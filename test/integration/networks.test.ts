@@ -48,6 +48,21 @@ describe('hosts on networks that ssh does not use', () => {
     expect(text).to.contain('\n  h1 dials 10.9.0.2 (common subnet)\n  otherwise h1 dials 10.9.1.2 (common subnet)\n');
   });
 
+  it('use all given addresses at the same time, as far as they connect them', async () => {
+    for (const [index, host] of HOSTS.entries())
+      ip('-n', spaceOf(host), 'address', 'add', `10.9.2.${index + 1}/24`, 'dev', 'joined');
+    for (const addresses of ['10.9.1.2,10.9.2.2', '10.9.0.2,10.9.1.2']) {
+      const streams = addresses.startsWith('10.9.0') ? 1 : 2;
+      const carries = (address: string) => `ss -Htni state established dst ${address} | grep -Eq bytes_acked:.{6}`;
+      const all = addresses.split(',').slice(-streams).map(carries).join(' && ');
+      const stages = `h1:'until ${all}; do head -c 1000000 /dev/zero; done' h2:'wc -c'`;
+      const { status, stderr } = await lab.sh(`rdpipe --json --data h2=${addresses} ${throughPipe()} ${stages}`);
+      expect(status, stderr).to.equal(0);
+      const hop = reportOf({ stderr }).hops.find(({ from, to }) => from === 'h1' && to === 'h2');
+      expect(hop).to.deep.include({ streams, reconnects: 0, notes: [] });
+    }
+  });
+
   /** Adds an interface to a host; its peer is in the namespace between the hosts. */
   function plugIn(host: string, name: string, address: string): void {
     const [space, far] = [spaceOf(host), `${name}-${host}`];

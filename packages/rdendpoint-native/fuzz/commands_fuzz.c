@@ -70,7 +70,7 @@ static void give_descriptor(json_t *message) {
 
 static void check(const struct rd_command *command) {
   const struct rd_settings *settings = &command->settings;
-  FUZZ_REQUIRE(command->address_count <= RD_DIALER_MAX);
+  FUZZ_REQUIRE(command->address_count <= (command->are_rails ? RD_RAILS_MAX : RD_DIALER_MAX));
   FUZZ_REQUIRE(strnlen(command->path, sizeof command->path) < sizeof command->path);
   for (size_t i = 0; i < command->address_count; i++)
     FUZZ_REQUIRE(strnlen(command->addresses[i].host, sizeof command->addresses[i].host) <

@@ -211,6 +211,10 @@ bool rd_establisher_listen(struct rd_establisher *establisher, const struct rd_l
   return true;
 }
 
+void rd_establisher_use_rails(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count) {
+  (void)establisher, (void)addresses, (void)count;
+}
+
 bool rd_establisher_dial(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count,
                          struct rd_error *error) {
   (void)establisher, (void)addresses, (void)count, (void)error;

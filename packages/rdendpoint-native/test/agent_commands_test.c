@@ -80,6 +80,10 @@ static void test_others(void) {
   CHECK(decode("{\"op\":\"show\"}") && command.type == RD_COMMAND_SHOW);
   CHECK(decode("{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5},{\"unix\":\"/run/x\"}]}"));
   CHECK(command.address_count == 2 && command.addresses[0].port == 5 && command.addresses[1].port == 0);
+  CHECK(!command.are_rails);
+  CHECK(decode(
+      "{\"op\":\"dial\",\"rails\":true,\"addresses\":[{\"host\":\"::1\",\"port\":5},{\"host\":\"::2\",\"port\":5}]}"));
+  CHECK(command.address_count == 2 && command.are_rails);
   CHECK(decode("{\"op\":\"consumer\",\"pid\":77}") && command.pid == 77);
   CHECK(decode("{\"op\":\"commit\",\"status\":255}") && command.status == 255);
   CHECK(decode("{\"op\":\"abort\",\"reason\":\"why\"}") && command.code == RD_CODE_ABORTED);

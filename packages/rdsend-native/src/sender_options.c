@@ -68,5 +68,12 @@ static bool take_operands(struct rd_options *options, int count, char **operands
     return false;
   }
   options->host = operands[0];
+  size_t addresses = 1;
+  for (const char *comma = options->host; (comma = strchr(comma, ',')) != NULL; comma++) addresses++;
+  if (addresses > RD_RAILS_MAX) {
+    rd_error_set(error, RD_CODE_USAGE, "HOST has more than %u addresses", RD_RAILS_MAX);
+    return false;
+  }
+  if (addresses > 1 && options->settings.streams == 0) options->settings.streams = (int64_t)addresses;
   return rd_options_take_port(options, operands[1], 1, error) && rd_options_take_data(options, operands + 3, error);
 }

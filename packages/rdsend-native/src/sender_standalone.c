@@ -5,10 +5,13 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #define PRODUCER_MS 1000 // time for the producer to end after its reader has gone
 
 static bool dial(struct rd_standalone *standalone, struct rd_command *command);
+static void add_address(struct rd_command *command, const struct rd_options *options, const char *host, size_t length,
+                        bool rdma);
 static bool after_exit(struct rd_standalone *standalone, struct rd_command *command);
 static void end_producer(struct rd_standalone *standalone, enum rd_code code);
 static bool producer_status(struct rd_standalone *standalone, enum rd_code code, int *status);
@@ -18,15 +21,24 @@ const struct rd_standalone_ops rd_sender_standalone_ops = {
     .connect = dial, .after_exit = after_exit, .end_command = end_producer, .command_status = producer_status};
 
 static bool dial(struct rd_standalone *standalone, struct rd_command *command) {
+  const struct rd_options *options = standalone->options;
   if (standalone->connects++ > 0) return false;
   command->type = RD_COMMAND_DIAL;
-  command->address_count = standalone->over_rdma && standalone->over_tcp ? 2 : 1;
-  for (size_t i = 0; i < command->address_count; i++) {
-    struct rd_address *address = &command->addresses[i];
-    *address = (struct rd_address){.port = standalone->options->port, .rdma = i == 0 && standalone->over_rdma};
-    snprintf(address->host, sizeof address->host, "%s", standalone->options->host);
+  command->are_rails = strchr(options->host, ',') != NULL;
+  if (standalone->over_rdma) add_address(command, options, options->host, strcspn(options->host, ","), true);
+  for (const char *host = options->host; host != NULL && standalone->over_tcp;) {
+    size_t length = strcspn(host, ",");
+    add_address(command, options, host, length, false);
+    host = host[length] == ',' ? host + length + 1 : NULL;
   }
   return true;
+}
+
+static void add_address(struct rd_command *command, const struct rd_options *options, const char *host, size_t length,
+                        bool rdma) {
+  struct rd_address *address = &command->addresses[command->address_count++];
+  *address = (struct rd_address){.port = options->port, .rdma = rdma};
+  snprintf(address->host, sizeof address->host, "%.*s", (int)length, host);
 }
 
 // A producer's exit commits or aborts the stream. A consumer's exit is visible on its pipe.

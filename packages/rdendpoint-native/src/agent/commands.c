@@ -170,7 +170,8 @@ static const char *decode_listen(json_t *message, struct rd_command *command) {
 static const char *decode_dial(json_t *message, struct rd_command *command) {
   const json_t *addresses = json_object_get(message, "addresses");
   size_t count = json_array_size(addresses);
-  if (count == 0 || count > RD_DIALER_MAX) return "addresses";
+  command->are_rails = json_is_true(json_object_get(message, "rails"));
+  if (count == 0 || count > (command->are_rails ? RD_RAILS_MAX : RD_DIALER_MAX)) return "addresses";
   command->address_count = count;
   for (size_t i = 0; i < count; i++)
     if (!decode_address(json_array_get(addresses, i), &command->addresses[i])) return "addresses";

@@ -44,27 +44,28 @@ bool rd_dialer_add(struct rd_dialer *dialer, const struct rd_address *addresses,
   return true;
 }
 
-void rd_dialer_redial(struct rd_dialer *dialer, const struct rd_address *address) {
-  struct rd_attempt attempt = {.address = *address};
+void rd_dialer_redial(struct rd_dialer *dialer, const struct rd_address *addresses, size_t count) {
   rd_dialer_clear(dialer);
   dialer->failure = (struct rd_error){.code = RD_CODE_OK};
   dialer->redials = true;
-  dialer->attempt_ms = address->rdma ? ATTEMPT_MAX_MS : ATTEMPT_MIN_MS;
-  dialer->each[0] = attempt;
-  dialer->count = 1;
+  dialer->turn = dialer->refused = 0;
+  dialer->attempt_ms = addresses[0].rdma ? ATTEMPT_MAX_MS : ATTEMPT_MIN_MS;
+  for (size_t i = 0; i < count; i++) dialer->each[i] = (struct rd_attempt){.address = addresses[i]};
+  dialer->count = count;
   begin(dialer, &dialer->each[0]);
 }
 
 void rd_dialer_retry(struct rd_dialer *dialer) {
-  dialer->each[0].try_at_ms = rd_now_ms() + RETRY_MS;
+  dialer->turn = (dialer->turn + 1) % dialer->count;
+  dialer->each[dialer->turn].try_at_ms = rd_now_ms() + RETRY_MS;
 }
 
 bool rd_dialer_try_once_more(struct rd_dialer *dialer, const struct rd_address *address) {
   for (size_t i = 0; i < dialer->count; i++) {
     struct rd_attempt *attempt = &dialer->each[i];
-    bool is_it = attempt->address.rdma == address->rdma && attempt->address.port == address->port &&
-                 strcmp(attempt->address.host, address->host) == 0;
-    if (!is_it || is_under_way(attempt) || attempt->extra_tries == RD_DIALER_EXTRA_TRIES) continue;
+    if (!rd_address_is(&attempt->address, address) || is_under_way(attempt) ||
+        attempt->extra_tries == RD_DIALER_EXTRA_TRIES)
+      continue;
     attempt->extra_tries++;
     attempt->try_at_ms = rd_now_ms() + RETRY_MS;
     return attempt->try_at_ms < dialer->until_ms;
@@ -159,12 +160,13 @@ static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *
   return accepted;
 }
 
-// Replaces the attempt by one with a longer time limit.
+// Replaces the attempt by one with a longer time limit, to the next address.
 static enum rd_outcome try_longer(struct rd_dialer *dialer, struct rd_attempt *attempt) {
   dialer->attempt_ms = 2 * dialer->attempt_ms < ATTEMPT_MAX_MS ? 2 * dialer->attempt_ms : ATTEMPT_MAX_MS;
   rd_connector_destroy(attempt->connector);
   attempt->connector = NULL;
-  begin(dialer, attempt);
+  dialer->turn = (dialer->turn + 1) % dialer->count;
+  begin(dialer, &dialer->each[dialer->turn]);
   return RD_OUTCOME_AGAIN;
 }
 
@@ -181,7 +183,8 @@ static void failed(struct rd_dialer *dialer, struct rd_attempt *attempt, int num
   bool is_refused = number == ECONNREFUSED || number == ENOENT;
   rd_connector_destroy(attempt->connector);
   attempt->connector = NULL;
-  if (dialer->redials && !is_refused) {
+  dialer->refused = is_refused ? dialer->refused + 1 : 0;
+  if (dialer->redials && dialer->refused < dialer->count) {
     rd_dialer_retry(dialer);
     return;
   }

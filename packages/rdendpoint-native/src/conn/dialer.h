@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dialer: dials all addresses at once, each until it connects, is refused or times out.
-// To reconnect it redials one address until it is refused. Its connections are not authenticated. Nothing here blocks.
+// To reconnect it redials the peer's addresses in turn until they refuse. Its connections are not authenticated.
+// Nothing here blocks.
 #ifndef RD_CONN_DIALER_H
 #define RD_CONN_DIALER_H
 
@@ -34,6 +35,8 @@ struct rd_dialer {
   size_t count;
   int64_t until_ms;
   bool redials;            // see rd_dialer_redial()
+  size_t turn;             // when redialing: the current attempt
+  size_t refused;          // and how many addresses in a row refused
   int64_t attempt_ms;      // when redialing: the time limit of the current attempt
   struct rd_error failure; // the reasons of all attempts that failed
 };
@@ -41,8 +44,9 @@ struct rd_dialer {
 // Dials these addresses in addition to the current ones; an attempt that cannot begin counts as failed. Returns false
 // if there are too many, or none.
 bool rd_dialer_add(struct rd_dialer *dialer, const struct rd_address *addresses, size_t count, struct rd_error *error);
-// Drops all other attempts and dials this address until it is refused or cancelled; retries after any other failure.
-void rd_dialer_redial(struct rd_dialer *dialer, const struct rd_address *address);
+// Drops all other attempts and dials these addresses in turn, at least one, until all of them refuse in a row or the
+// dialer is cleared.
+void rd_dialer_redial(struct rd_dialer *dialer, const struct rd_address *addresses, size_t count);
 // The last connection failed: try again soon.
 void rd_dialer_retry(struct rd_dialer *dialer);
 // The connection to this address ended before the peer was authenticated, possibly because its listener was full:

@@ -75,6 +75,7 @@ struct rd_command {
   char reason[512];
   struct rd_address addresses[RD_DIALER_MAX];
   size_t address_count;
+  bool are_rails; // see rd_establisher_use_rails()
 };
 
 enum rd_event_type {

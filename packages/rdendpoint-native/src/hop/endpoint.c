@@ -177,6 +177,7 @@ static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_comma
     listen_now(endpoint, &command->listen);
     return true;
   }
+  if (command->are_rails) rd_establisher_use_rails(endpoint->establisher, command->addresses, command->address_count);
   bool begun = command->type == RD_COMMAND_DIAL
                    ? rd_establisher_dial(endpoint->establisher, command->addresses, command->address_count, error)
                    : rd_establisher_adopt(endpoint->establisher, command->transport, command->is_dialer, error);

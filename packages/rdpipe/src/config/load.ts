@@ -60,15 +60,22 @@ async function withNumericAddresses(data: Settings['data']): Promise<Settings['d
 }
 
 async function numeric(host: string, value: DataAddress | undefined): Promise<DataAddress | undefined> {
-  if (value === undefined || isIP(value.address) !== 0) return value;
+  if (value === undefined) return undefined;
+  const [address = '', ...others] = await Promise.all(
+    [value.address, ...value.others].map((name) => lookUp(name, host, value.why)),
+  );
+  return { address, others, why: address === value.address ? value.why : `${value.why} ${value.address}` };
+}
+
+async function lookUp(name: string, host: string, why: string): Promise<string> {
+  if (isIP(name) !== 0) return name;
   try {
     // Imported here because few runs look up a name.
     const { lookup } = await import('node:dns/promises');
-    const { address } = await lookup(value.address);
-    return { ...value, address, why: `${value.why} ${value.address}` };
+    return (await lookup(name)).address;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const place = host === '' ? 'this machine' : host;
-    throw new UsageError(`${value.why}: cannot look up ${value.address}, the data address of ${place} (${code})`);
+    throw new UsageError(`${why}: cannot look up ${name}, the data address of ${place} (${code})`);
   }
 }

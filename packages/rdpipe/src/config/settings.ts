@@ -70,8 +70,8 @@ function verbositySettings(options: Options, { defaults }: ConfigFile): Pick<Set
 }
 
 function dataAddresses(options: Options, { defaults, hosts }: ConfigFile): Settings['data'] {
-  const from = (values: readonly (readonly [string, string])[], why: string) =>
-    values.map(([host, address]) => [host, { address, why }] as const);
+  const from = (values: readonly (readonly [string, readonly string[]])[], why: string) =>
+    values.map(([host, [address = '', ...others]]) => [host, { address, others, why }] as const);
   const own = ownAddress(options.hostname, '--hostname') ?? ownAddress(defaults.hostname, 'config file');
   return {
     all: undefined,
@@ -84,7 +84,7 @@ function dataAddresses(options: Options, { defaults, hosts }: ConfigFile): Setti
 }
 
 function ownAddress(address: string | undefined, why: string): readonly [string, DataAddress] | undefined {
-  return address === undefined ? undefined : ['', { address, why }];
+  return address === undefined ? undefined : ['', { address, others: [], why }];
 }
 
 function allowedStatuses(options: Options): Settings['ok'] {

@@ -27,6 +27,8 @@ export interface OptionValues {
   /** The first and the last port. */
   readonly ports: readonly [number, number];
   readonly address: string;
+  /** At least one. */
+  readonly addresses: readonly string[];
   readonly file: string;
   /** A program on this machine. */
   readonly program: string;

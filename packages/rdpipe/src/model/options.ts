@@ -63,9 +63,9 @@ export const OPTIONS = {
   },
   data: {
     long: '--data',
-    kind: 'address',
-    value: 'HOST=ADDR',
-    help: 'set the address at which other hosts reach HOST',
+    kind: 'addresses',
+    value: 'HOST=ADDR[,...]',
+    help: 'set the address at which other hosts reach HOST; several: use all of them at the same time',
     flagHost: 'required',
     withoutHost: 'use --hostname for this machine',
     config: 'host',

@@ -357,7 +357,14 @@ export type AgentRequest =
       readonly transport: Transport;
       readonly bind: string | null;
     }
-  | { readonly op: 'dial'; readonly link: number; readonly end: HopEnd; readonly addresses: readonly DialAddress[] }
+  | {
+      readonly op: 'dial';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly addresses: readonly DialAddress[];
+      /** All addresses are those of one listener, and are used at the same time. */
+      readonly rails?: true;
+    }
   /** Another peer replaces a lost one. */
   | { readonly op: 'rejoin'; readonly link: number; readonly end: HopEnd; readonly open: HopOpen }
   /** No host remains after this end. */

@@ -54,6 +54,8 @@ export type PlainSettings = {
 export interface DataAddress {
   /** Numeric once `loadSettings` has returned. */
   readonly address: string;
+  /** Further addresses of the host, to be used at the same time; also numeric. */
+  readonly others: readonly string[];
   /** The origin of the address, for people: `--data`, `--hostname`, `config file`. */
   readonly why: string;
 }

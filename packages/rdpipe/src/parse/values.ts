@@ -31,6 +31,7 @@ const READERS: { readonly [Kind in ValueKind]: (text: string, row: OptionRow) =>
   compression: readCompression,
   ports: readPorts,
   address: readAddress,
+  addresses: readAddresses,
   file: (text) => readPlain('file name', text),
   program: (text) => readPlain('path', text),
   remotePath: (text) => readPlain('path', text),
@@ -211,6 +212,16 @@ function readPlain(what: string, text: string): string {
   if (text === '') throw new UsageError(`the ${what} is empty`);
   if (/\p{Cc}/u.test(text)) throw new UsageError(`the ${what} contains a control character`);
   return text;
+}
+
+/** The most addresses of one host that a hop uses at the same time. */
+const ADDRESSES_MAX = 8;
+
+function readAddresses(text: string): readonly string[] {
+  const addresses = text.split(',').map(readAddress);
+  if (addresses.length > ADDRESSES_MAX) throw new UsageError(`'${text}' has more than ${ADDRESSES_MAX} addresses`);
+  if (new Set(addresses).size < addresses.length) throw new UsageError(`'${text}' has an address twice`);
+  return addresses;
 }
 
 /** An address or host name. */

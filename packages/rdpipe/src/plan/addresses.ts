@@ -13,7 +13,7 @@ export interface HopEndAddresses {
   readonly given: DataAddress | undefined;
   /** The address that ssh used, or its equivalent for this machine. */
   readonly ssh: string | undefined;
-  /** Addresses of the host at which other hosts may reach it; with `given` only that one, if the host has it. */
+  /** Addresses of the host at which other hosts may reach it; with `given` only those, if the host has them. */
   readonly own: readonly HostAddress[];
 }
 
@@ -81,7 +81,8 @@ function givenAddress(session: SessionFacts, input: PlanInput): DataAddress | un
   const data = hostsOf(session, input)
     .map((host) => forHost(input.settings.data, host))
     .find((found) => found !== undefined);
-  return data === undefined ? undefined : { ...data, address: canonical(data.address) };
+  if (data === undefined) return undefined;
+  return { ...data, address: canonical(data.address), others: data.others.map(canonical) };
 }
 
 /**
@@ -157,7 +158,7 @@ function ownAddresses(
   ssh: string | undefined,
 ): readonly HostAddress[] {
   const up = hello.addresses.filter((entry) => entry.up);
-  if (given !== undefined) return up.filter(({ address }) => address === given.address);
+  if (given !== undefined) return up.filter(({ address }) => [given.address, ...given.others].includes(address));
   // If both ends have an address, such as the default one of a bridge, it leads each end to itself.
   const shared = new Set(peer.hello.addresses.map(({ address }) => address));
   return up.filter(({ address, kind }) => !shared.has(address) && (leadsOut(kind) || address === ssh));

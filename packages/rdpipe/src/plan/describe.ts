@@ -149,7 +149,8 @@ function describeCandidate(candidate: Candidate, link: HopLink, labels: Labels):
   if (candidate.way !== 'address') return `${dialer} ${candidate.why}`;
   const from = candidate.from === null ? '' : ` from ${candidate.from}`;
   const other = candidate.transport === link.transport ? '' : `${candidate.transport}, `;
-  return `${dialer} dials ${candidate.host}${from} (${other}${candidateWords(candidate)})`;
+  const hosts = [candidate.host, ...(candidate.others ?? [])].join(' and ');
+  return `${dialer} dials ${hosts}${from} (${other}${candidateWords(candidate)})`;
 }
 
 function place(role: HopLink['source'] | HopLink['sink'], session: SessionId, labels: Labels): string {

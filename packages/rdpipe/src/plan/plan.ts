@@ -2,7 +2,16 @@
 import { HopError } from '../model/errors.ts';
 import { fieldsOf, type HopOptions } from '../model/option-fields.ts';
 import type { Stage } from '../model/pipeline.ts';
-import type { HopLink, Plan, PlannedLink, PlannedSession, PlannedStage, Segment, SessionId } from '../model/plan.ts';
+import type {
+  Candidate,
+  HopLink,
+  Plan,
+  PlannedLink,
+  PlannedSession,
+  PlannedStage,
+  Segment,
+  SessionId,
+} from '../model/plan.ts';
 import type { LinkSink, LinkSource, LocalOptions } from '../model/protocol.ts';
 import { factsOf, type PlanInput, type SessionFacts } from './facts.ts';
 import { endsOf, type LinkEnds } from './link-ends.ts';
@@ -109,10 +118,20 @@ function planHop(linkEnds: LinkEnds, input: Planning): HopLink {
     candidates: route.candidates,
     bind: route.bind,
     why: route.why,
-    open: { ...input.options, encrypt: route.encrypt, ports: input.settings.ports },
+    open: {
+      ...input.options,
+      streams: streamsFor(route.candidates, input.options.streams),
+      encrypt: route.encrypt,
+      ports: input.settings.ports,
+    },
     ...(chain && { chain }),
     ...relayOf(linkEnds, input),
   };
+}
+
+/** With several addresses of an end, `auto` (0) is a connection for each. */
+function streamsFor(candidates: readonly Candidate[], streams: number): number {
+  return streams > 0 ? streams : Math.max(0, ...candidates.map(({ others }) => (others ? others.length + 1 : 0)));
 }
 
 function relayOf({ source, sink }: LinkEnds, { settings, relaySession }: PlanInput): Pick<HopLink, 'relay'> {

@@ -35,8 +35,10 @@ export function tcpRoute(from: HopEndAddresses, to: HopEndAddresses, mayRelay: b
   const bind = { sender: bindOf(sender, from, to), receiver: bindOf(receiver, to, from) };
   return {
     candidates: [
-      ...receiver.map(({ host, why }) => candidate('sender', 'address', host, why)),
-      ...sender.map(({ host, why }) => candidate('receiver', 'address', host, `${why}, receiver dials`)),
+      ...receiver.map((target) => withOthers(candidate('sender', 'address', target.host, target.why), target)),
+      ...sender.map((target) =>
+        withOthers(candidate('receiver', 'address', target.host, `${target.why}, receiver dials`), target),
+      ),
       ...forwardThroughSsh(from, to, bind),
       ...(mayRelay ? relayThroughSsh(from, to, bind) : []),
     ],
@@ -50,6 +52,8 @@ interface DialTarget {
   /** The address on which the end listens for this; null for all addresses. */
   readonly bind: string | null;
   readonly why: string;
+  /** Further addresses to use at the same time. */
+  readonly others?: readonly string[];
 }
 
 /** Best first, one per interface of the receiver. */
@@ -80,7 +84,8 @@ function dialTargetsOf(
   side: keyof AddressPair,
 ): readonly DialTarget[] {
   if (given !== undefined) {
-    const { address, why } = given;
+    const { address, others, why } = given;
+    if (others.length > 0) return [{ host: address, bind: null, why, others }];
     return [{ host: address, bind: entryOf(facts, address) === undefined ? null : address, why }];
   }
   if (onOneMachine(facts, peer.facts)) return [own('127.0.0.1', 'same machine')];
@@ -127,4 +132,8 @@ function relayThroughSsh(from: HopEndAddresses, to: HopEndAddresses, bind: TcpRo
 
 function candidate(dialer: Candidate['dialer'], way: Candidate['way'], host: string, why: string): Candidate {
   return { transport: 'tcp', dialer, way, host, from: null, device: null, why };
+}
+
+function withOthers(one: Candidate, { others = [] }: DialTarget): Candidate {
+  return others.length === 0 ? one : { ...one, others };
 }

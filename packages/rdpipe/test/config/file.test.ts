@@ -66,7 +66,7 @@ describe('config file', () => {
       stdin: 'none',
     });
     expect([...hosts]).to.deep.equal([
-      ['h1', { data: '10.0.0.1', sudo: true, shell: 'bash', agent: '/opt/rdstage' }],
+      ['h1', { data: ['10.0.0.1'], sudo: true, shell: 'bash', agent: '/opt/rdstage' }],
       ['ann@2001:db8::1', { sudo: false }],
     ]);
   });

@@ -9,7 +9,7 @@ import { parseHostRef as host } from '../../src/parse/host-ref.ts';
 
 describe('loadSettings', () => {
   const environment = { XDG_CONFIG_HOME: '/nonexistent' };
-  const data = (value: string) => ({ data: [{ host: 'h1', value }] });
+  const data = (...value: string[]) => ({ data: [{ host: 'h1', value }] });
 
   it('resolves names of data addresses', async () => {
     const settings = await loadSettings(data('localhost'), environment);
@@ -40,8 +40,9 @@ describe('loadSettings', () => {
   });
 
   it('leaves addresses unchanged', async () => {
-    const settings = await loadSettings(data('fe80::1%eth0'), environment);
-    expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: 'fe80::1%eth0', why: '--data' });
+    const settings = await loadSettings(data('fe80::1%eth0', '10.0.0.1'), environment);
+    const found = { address: 'fe80::1%eth0', others: ['10.0.0.1'], why: '--data' };
+    expect(forHost(settings.data, host('h1'))).to.deep.equal(found);
   });
 
   it('names a host name that cannot be resolved', async () => {

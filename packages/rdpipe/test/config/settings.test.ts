@@ -124,8 +124,8 @@ describe('settings', () => {
     expect([forHost(settings.shell, host('h1')), forHost(settings.shell, host('h2'))]).to.deep.equal(['bash', 'dash']);
     expect([forHost(settings.sudo, host('ann@h1')), forHost(settings.sudo, host('h2'))]).to.deep.equal([true, false]);
     expect([forHost(settings.agent, host('h1')), forHost(settings.agent, host('h2'))]).to.deep.equal(['/one', '/all']);
-    expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: '10.0.0.1', why: 'config file' });
-    expect(forHost(settings.data, host(''))).to.deep.equal({ address: '10.0.0.8', why: 'config file' });
+    expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: '10.0.0.1', others: [], why: 'config file' });
+    expect(forHost(settings.data, host(''))).to.deep.equal({ address: '10.0.0.8', others: [], why: 'config file' });
   });
 
   it('prefers flags to the config file', () => {
@@ -145,8 +145,8 @@ describe('settings', () => {
     });
     expect([forHost(settings.shell, host('h1')), forHost(settings.shell, host('h2'))]).to.deep.equal(['zsh', 'fish']);
     expect(forHost(settings.agent, host('h1'))).to.equal('/flag');
-    expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: '10.0.0.2', why: '--data' });
-    expect(forHost(settings.data, host(''))).to.deep.equal({ address: '10.0.0.9', why: '--hostname' });
+    expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: '10.0.0.2', others: [], why: '--data' });
+    expect(forHost(settings.data, host(''))).to.deep.equal({ address: '10.0.0.9', others: [], why: '--hostname' });
   });
 
   it("keeps a host's settings from the config file when a flag is for another host", () => {

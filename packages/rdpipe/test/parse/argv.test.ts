@@ -40,11 +40,11 @@ describe('argv', () => {
     [['-p7000', '-H', '10.0.0.9'], { ports: [7000, 7000], hostname: '10.0.0.9' }],
     [['--port=7000', '--hostname=gw'], { ports: [7000, 7000], hostname: 'gw' }],
     [
-      ['--data', 'h1=10.0.0.1', '--data', 'ann@[::1]=fe80::2'],
+      ['--data', 'h1=10.0.0.1', '--data', 'ann@[::1]=fe80::2,[fe80::3]'],
       {
         data: [
-          { host: 'h1', value: '10.0.0.1' },
-          { host: 'ann@::1', value: 'fe80::2' },
+          { host: 'h1', value: ['10.0.0.1'] },
+          { host: 'ann@::1', value: ['fe80::2', 'fe80::3'] },
         ],
       },
     ],
@@ -146,7 +146,7 @@ describe('argv', () => {
     [['-p', '22', 'h1:a'], '--port: 22 is the port of ssh, not one for data (to log in on it use -o Port=22)'],
     [['-p', '0', 'h1:a'], "--port: '0' is not a port or a range of ports (1 to 65535, 7000-7010)"],
     [['--transport', 'udp', 'h1:a'], "--transport: 'udp' is not one of: auto, rdma, tcp"],
-    [['--data', '10.0.0.1', 'h1:a'], "--data: '10.0.0.1' is not HOST=ADDR"],
+    [['--data', '10.0.0.1', 'h1:a'], "--data: '10.0.0.1' is not HOST=ADDR[,...]"],
     [['--data', '=10.0.0.1', 'h1:a'], "--data: '=10.0.0.1' names no host (use --hostname for this machine)"],
     [['--data', 'h 1=10.0.0.1', 'h1:a'], "--data: host 'h 1' contains white space"],
     [['--sudo', '', 'h1:a'], '--sudo: the host is empty'],

@@ -136,8 +136,13 @@ export function ways({ candidates }: Pick<HopLink, 'candidates'>): readonly stri
   });
 }
 
+/** Several addresses of a host are separated by commas. */
 export function dataFor(entries: Readonly<Record<string, string>>, why = '--data'): PlanInput['settings']['data'] {
-  return { all: undefined, hosts: new Map(Object.entries(entries).map(([host, address]) => [host, { address, why }])) };
+  const given = Object.entries(entries).map(([host, text]) => {
+    const [address = '', ...others] = text.split(',');
+    return [host, { address, others, why }] as const;
+  });
+  return { all: undefined, hosts: new Map(given) };
 }
 
 function sessionFor({ host }: Stage): SessionFacts {

@@ -4,7 +4,7 @@ import { HopError } from '../../src/model/errors.ts';
 import type { Plan, PlannedLink } from '../../src/model/plan.ts';
 import { LOCAL, type PlanInput } from '../../src/plan/facts.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import { hello, inputFor, settingsWith } from './helpers.ts';
+import { dataFor, hello, inputFor, settingsWith } from './helpers.ts';
 
 /** `0 hop local.stdin→1.stage`, `1 pipe 1`. */
 function linkText(link: PlannedLink): string {
@@ -96,6 +96,15 @@ describe('plan', () => {
       transport: 'tcp',
       bind: { sender: '10.0.0.1', receiver: '10.0.0.2', rdma: null },
     });
+  });
+
+  it('gives a hop a connection for each given address of a host, unless their number is set', () => {
+    const streamsWith = (streams: number) => {
+      const settings = { ...settingsWith({ streams }), data: dataFor({ h2: '10.0.0.2,10.1.0.2,10.2.0.2' }) };
+      const link = makePlan(inputFor(['h1:a', 'h2:b'], { settings })).segments[0]?.links[1];
+      return link?.kind === 'hop' && link.open.streams;
+    };
+    expect([0, 2].map(streamsWith)).to.deep.equal([3, 2]);
   });
 
   it('reports what to do if no address is known', () => {

@@ -33,7 +33,7 @@ function inputOf(words: readonly string[]): PlanInput {
     const facts = { id, label: name, hello: hello(`boot-${id}`, `10.0.255.1 999 10.0.${own} 22`), forwards: true };
     return [id, withHello(facts, { addresses })] as const;
   });
-  const given = new Map([['n7', { address: '10.1.0.7', why: '--data' }]]);
+  const given = new Map([['n7', { address: '10.1.0.7', others: [], why: '--data' }]]);
   const settings = settingsWith({ data: { all: undefined, hosts: given } });
   return inputFor(['h1:true'], { pipeline, stageSessions, sessions: new Map(sessions), stdout: 'arrive', settings });
 }

@@ -92,6 +92,12 @@ describe('tcp route', () => {
     expect(ways(route(h1, local, { '': '198.51.100.7' }))[0]).to.equal('tcp sender address 198.51.100.7: --data');
   });
 
+  it('uses all given addresses of a host at the same time, and listens on every address for that', () => {
+    const found = route(h1, h2, { h2: '10.0.0.2,10.1.0.2' });
+    expect(found.candidates[0]).to.deep.include({ host: '10.0.0.2', others: ['10.1.0.2'] });
+    expect(found.bind.receiver).to.equal(null);
+  });
+
   it('names this machine, reached over ssh on loopback, as the other host sees it', () => {
     expect(ways(route(self, h1))).to.deep.equal([
       'tcp sender address 10.0.0.1: ssh address',

@@ -57,6 +57,18 @@ describe('connectHops', () => {
     expect(notesOf(connection)).to.deep.equal([]);
   });
 
+  it('has further addresses of a host dialled with the first one', async () => {
+    const agents = fakeAgents(answers({ dial: 'accept' }));
+    await connect(agents, [{ ...DIRECT, others: ['10.1.0.2'] }]);
+    const [first, second] = ['10.0.0.2', '10.1.0.2'].map((host) => ({
+      host,
+      port: 42000,
+      transport: 'tcp',
+      from: null,
+    }));
+    expect(agents.sent.at(-1)?.request).to.deep.include({ op: 'dial', addresses: [first, second], rails: true });
+  });
+
   it('reverses the direction when the first path is refused, and notes it', async () => {
     const agents = fakeAgents(answers({ send: 'refuse', recv: 'accept' }));
     const [connection] = await connect(agents, [DIRECT, REVERSE]);

@@ -25,6 +25,7 @@
 #define SHORT_BYTES 4096u
 #define LAST_MESSAGES_MS 500
 #define SILENT_MS 1500
+#define CHECK_MS 200
 #define SILENT_ROUND_TRIPS 4
 
 struct tcp {
@@ -296,7 +297,7 @@ static bool tcp_flush(struct rd_transport *transport, struct rd_error *error) {
 static bool lanes_are_alive(struct tcp *tcp, struct rd_error *error) {
   int64_t now_ms = rd_now_ms(), away_ms = now_ms - tcp->checked_at_ms, acked_at_ms = 0, silent_since_ms = now_ms;
   uint32_t rtt_us = 0;
-  if (away_ms < SILENT_MS / 4) return true;
+  if (away_ms < CHECK_MS) return true;
   tcp->checked_at_ms = now_ms;
   for (unsigned i = 0; i < tcp->lane_count; i++) {
     struct rd_tcp_lane *lane = tcp->lanes[i];
