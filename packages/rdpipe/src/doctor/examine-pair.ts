@@ -9,6 +9,7 @@ import { attempt, runTrial } from '../run/trial.ts';
 import { type HostFacts, known } from './facts.ts';
 import { fail, ok } from './finding.ts';
 import type { GatherContext } from './gather.ts';
+import { checkSendBuffer } from './kernel-checks.ts';
 import { checkPair, transportsBetween } from './pair-checks.ts';
 import { failedProbe, judgeProbe, type ProbeResult, probePipeline, probeSettings } from './probe.ts';
 import { checkRelays } from './relay-check.ts';
@@ -38,9 +39,18 @@ export async function examinePair(
     results.push(await probe(transport, to, from, context, watcher));
   }
   const relays = results.some(({ isApart }) => isApart) ? await findRelays(pair, [from, to], gathered, context) : [];
-  const checks: Finding[] = [...checkPair(...places, pair.wanted), ...results.map(({ finding }) => finding), ...relays];
   const measured: Measurement[] = results.flatMap((result) => result.measured ?? []);
+  const checks: Finding[] = [
+    ...checkPair(...places, pair.wanted),
+    ...results.map(({ finding }) => finding),
+    ...measured.flatMap((one) => checkSendBuffer(one, sendBufferOf(one.from, gathered))),
+    ...relays,
+  ];
   return { hosts, checks, measured };
+}
+
+function sendBufferOf(name: string, gathered: readonly HostFacts[]): number | null {
+  return known(gathered.find(({ label }) => label === name)?.system)?.sendBufferBytes ?? null;
 }
 
 interface End {

@@ -39,6 +39,8 @@ export interface SystemFacts {
   readonly pipeMostBytes: number | null;
   /** Total pages of one user's pipes, above which new pipes are small; 0: no limit. */
   readonly pipeUserPages: number | null;
+  /** The most that the kernel lets the send buffer of a TCP connection grow. */
+  readonly sendBufferBytes: number | null;
   /** By name; `all` applies to every interface. */
   readonly interfaces: ReadonlyMap<string, InterfaceSettings>;
   readonly cache: CacheFacts | null;

@@ -1,8 +1,8 @@
 /** Checks of kernel settings that pipes and networks depend on. Pure. */
 import { BlockList, isIPv4 } from 'node:net';
-import type { Finding } from '../model/examination.ts';
+import type { Finding, Measurement } from '../model/examination.ts';
 import type { HostAddress } from '../model/protocol.ts';
-import { formatBytes } from '../model/units.ts';
+import { formatBytes, formatMbps } from '../model/units.ts';
 import { type HostFacts, type InterfaceSettings, known, type SystemFacts } from './facts.ts';
 import { ok, warn } from './finding.ts';
 
@@ -29,6 +29,26 @@ export function checkPipes({ hello, system }: HostFacts): readonly Finding[] {
     return [warn('pipes', found, `run sysctl -w fs.pipe-user-pages-soft=16384, and ${PERSIST}`)];
   }
   return [ok('pipes', most)];
+}
+
+/** The connections of a hop with `--streams auto`. */
+const STREAMS_MAX = 16;
+
+/**
+ * Checks whether the sender's kernel lets a hop over TCP have as many bytes in flight as the measured path holds.
+ * `sendBufferBytes`: of the sending host; null: unknown.
+ */
+export function checkSendBuffer(
+  { from, to, transport, rttUs, nominalMbps }: Measurement,
+  sendBufferBytes: number | null,
+): readonly Finding[] {
+  if (transport !== 'tcp' || rttUs === null || nominalMbps === null || sendBufferBytes === null) return [];
+  const neededBytes = (nominalMbps * rttUs) / 8 / STREAMS_MAX;
+  if (sendBufferBytes >= neededBytes) return [];
+  const mostMbps = (sendBufferBytes * STREAMS_MAX * 8) / rttUs;
+  const found = `${formatBytes(sendBufferBytes)} for each of ${STREAMS_MAX} connections: at most ${formatMbps(mostMbps)}`;
+  const setting = `net.ipv4.tcp_wmem='4096 65536 ${2 ** Math.ceil(Math.log2(neededBytes))}'`;
+  return [warn(`send buffer ${from}→${to}`, found, `run sysctl -w ${setting} on ${from}, and ${PERSIST}`)];
 }
 
 /** Interfaces in one subnet: if one answers ARP for another's address, data arrives over the wrong interface. */

@@ -45,6 +45,10 @@ export function systemScript({ agentPid, sudo }: SystemQuestions): string {
   grep . /proc/sys/fs/pipe-max-size /proc/sys/fs/pipe-user-pages-soft
   grep . /proc/sys/net/ipv4/conf/*/arp_ignore /proc/sys/net/ipv4/conf/*/arp_announce /proc/sys/net/ipv4/conf/*/rp_filter
 }
+tell_tcp() {
+  set -- $(cat /proc/sys/net/ipv4/tcp_wmem)
+  echo "send_buffer $3"
+}
 tell_cache() {
   cache=$HOME/.cache
   there=$cache
@@ -80,6 +84,7 @@ tell_sudo() {
 }
 tell() {
   tell_kernel
+  tell_tcp
   tell_cpu
   case $HOME in /*) tell_cache ;; esac
   ${agentPid === undefined ? '' : `tell_agent ${agentPid}`}
@@ -102,6 +107,7 @@ export function decodeSystem(words: string): SystemFacts | undefined {
     wideAes: answer.has('wide_aes'),
     pipeMostBytes: numberOf(answer.get('/proc/sys/fs/pipe-max-size')),
     pipeUserPages: numberOf(answer.get('/proc/sys/fs/pipe-user-pages-soft')),
+    sendBufferBytes: numberOf(answer.get('send_buffer')),
     interfaces: interfacesOf(answer),
     cache: cacheOf(answer.get('cache'), answer.get('cache_directory')),
     sudo: sudoOf(answer.get('sudo')),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { HostFacts, InterfaceSettings } from '../../src/doctor/facts.ts';
-import { checkPipes, checkSharedSubnets } from '../../src/doctor/kernel-checks.ts';
+import { checkPipes, checkSendBuffer, checkSharedSubnets } from '../../src/doctor/kernel-checks.ts';
 import type { Verdict } from '../../src/model/examination.ts';
 import { nic } from '../plan/helpers.ts';
 import { expectFinding, hostFacts } from './samples.ts';
@@ -78,4 +78,35 @@ describe('a check of interfaces that share a subnet', () => {
   for (const [name, addresses] of ALONE) {
     it(`has no finding for ${name}`, () => expect(checkSharedSubnets(facts({}, {}, [...addresses]))).to.deep.equal([]));
   }
+});
+
+describe('the check of the send buffer', () => {
+  const path = {
+    from: 'h1',
+    to: 'h2',
+    transport: 'tcp',
+    bytesPerSecond: 1e9,
+    rttUs: 100_000,
+    nominalMbps: 10_000,
+  } as const;
+  const buffer = 4 * 1024 ** 2;
+
+  it('names the setting for a path that holds more than the buffers of all connections', () => {
+    expect(checkSendBuffer(path, buffer)).to.deep.equal([
+      {
+        check: 'send buffer h1→h2',
+        result: 'warn',
+        found: '4.0 MiB for each of 16 connections: at most 5.369 Gb/s',
+        fix: "run sysctl -w net.ipv4.tcp_wmem='4096 65536 8388608' on h1, and add it to a file in /etc/sysctl.d/ to make it permanent",
+      },
+    ]);
+  });
+
+  for (const [name, other, bytes] of [
+    ['a shorter path', { rttUs: 50_000 }, buffer],
+    ['RDMA', { transport: 'rdma' }, buffer],
+    ['an unknown rate', { nominalMbps: null }, buffer],
+    ['an unknown buffer', {}, null],
+  ] as const)
+    it(`has no finding for ${name}`, () => expect(checkSendBuffer({ ...path, ...other }, bytes)).to.deep.equal([]));
 });

@@ -14,6 +14,7 @@ export const SYSTEM: SystemFacts = {
   wideAes: true,
   pipeMostBytes: 1024 ** 2,
   pipeUserPages: 16384,
+  sendBufferBytes: 4 * 1024 ** 2,
   interfaces: new Map([['all', { arpIgnore: 0, arpAnnounce: 0, rpFilter: 0 }]]),
   cache: { directory: '/home/ann/.cache', mountPoint: '/home', freeKib: 1024 ** 2, noexec: false },
   sudo: null,

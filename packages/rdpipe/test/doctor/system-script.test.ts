@@ -30,6 +30,7 @@ describe('the questions to a host', () => {
       const facts = answerOf(shell, { HOME: '/nowhere/at all', PATH: process.env.PATH });
       expect(facts?.cache).to.deep.include({ directory: '/nowhere/at all/.cache', mountPoint: '/', noexec: false });
       expect(facts?.pipeMostBytes).to.be.greaterThan(0);
+      expect(facts?.sendBufferBytes).to.be.greaterThan(0);
       expect(facts?.interfaces.size).to.be.greaterThan(0);
     });
   }
@@ -69,6 +70,7 @@ describe('the questions to a host', () => {
       wideAes: false,
       pipeMostBytes: null,
       pipeUserPages: null,
+      sendBufferBytes: null,
       interfaces: new Map(),
       cache: null,
       sudo: null,
