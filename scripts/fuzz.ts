@@ -40,6 +40,7 @@ const SHARES: Readonly<Record<string, number>> = {
   commands: 0.2,
   forward_mux: 0.2,
   merge: 0.2,
+  lanes: 0.2,
 };
 const OTHER_SHARE = 0.004;
 const OTHER_MIN = 300;
