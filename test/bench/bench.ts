@@ -4,6 +4,8 @@
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
+import { whatLinkRatesLack } from '../support/link-rate.ts';
+import { whatRailsLack } from '../support/rails.ts';
 import { ROOT } from '../support/root.ts';
 import { type Build, installedBuild } from './by-hand.ts';
 import type { Case } from './case.ts';
@@ -18,7 +20,14 @@ import { whatCopiesLack, whatFanOutToolsLack, whatLoopbackLacks } from './loopba
 import { loopbackPlots } from './loopback/plots.ts';
 import { whatSlowLinksLack } from './loopback/slow-link.ts';
 import { whatSwitchedHostsLack } from './loopback/switched-hosts.ts';
-import { COPY_TABLES, CUBIC_TABLES, groundFor, type LoopbackTable, loopbackTables } from './loopback/tables.ts';
+import {
+  COPY_TABLES,
+  CUBIC_TABLES,
+  groundFor,
+  type LoopbackTable,
+  loopbackTables,
+  SLOW_LINK_TABLES,
+} from './loopback/tables.ts';
 import { inWords, thisMachine } from './machine.ts';
 import { compilePrograms } from './programs/programs.ts';
 import { type Ground, type Outcome, runRounds } from './rounds.ts';
@@ -75,7 +84,8 @@ function possible(words: Words): Words {
     (lab.length > 0 ? whatTheLabLacks() : undefined);
   if (missing !== undefined) throw new Error(missing);
   const without = [
-    ...leftOut(loopback, 'window', whatSlowLinksLack),
+    ...SLOW_LINK_TABLES.flatMap((table) => leftOut(loopback, table, whatSlowLinksLack)),
+    ...leftOut(loopback, 'links', () => whatSwitchedHostsLack() ?? whatRailsLack() ?? whatLinkRatesLack()),
     ...leftOut(loopback, 'fan-out-tools', whatSwitchedHostsLack),
   ];
   return { ...words, loopback: loopback.filter((name) => !without.includes(name)) };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A case of the benchmark as data: its command lines, and functions that read their output.
 import type { Figure, Figures } from './figures.ts';
+import type { SlowPath } from './loopback/slow-link.ts';
 
 /** A virtual host of the lab. */
 export type Host = 'h1' | 'h2' | 'h3';
@@ -37,6 +38,10 @@ export interface Case {
   readonly goals?: readonly Goal[];
   /** On loopback, the congestion control of its connections; default: this machine's. */
   readonly congestion?: string;
+  /** On the slow link: its loss; default: none. */
+  readonly path?: SlowPath;
+  /** The rate of each host's link in each direction, in Mbit/s; default: not limited. */
+  readonly linkMbit?: number;
 }
 
 /** For a case whose output contains no figures. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two network namespaces, connected by two networks.
+import { setLinkRate } from './link-rate.ts';
 import { configure, inside, makeNamespace, ownNamespaces, removeNamespace } from './namespaces.ts';
 import { succeeds } from './run-program.ts';
 
@@ -47,6 +48,11 @@ export class Rails {
     configure(this.#namespaces[1], [`link set ${interfaceOf(rail)} ${state}`]);
   }
 
+  /** Limits both networks, in both directions. */
+  setRate(mbit: number | undefined): void {
+    for (const namespace of this.#namespaces) for (const rail of RAILS) setLinkRate(namespace, interfaceOf(rail), mbit);
+  }
+
   close(): void {
     for (const namespace of this.#namespaces) removeNamespace(namespace);
   }
@@ -57,7 +63,7 @@ export function receiverAt(rail: Rail): string {
   return addressOf(rail, 1);
 }
 
-export function interfaceOf(rail: Rail): string {
+function interfaceOf(rail: Rail): string {
   return `rail${rail}`;
 }
 

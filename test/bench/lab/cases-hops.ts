@@ -7,6 +7,21 @@ import { SOURCE } from './files.ts';
 import { rdpipe } from './rdpipe.ts';
 import type { Setup } from './setup.ts';
 
+const LINK_MBIT = 100;
+
+/** Links slower than what the emulated processors can do. */
+export function linkCases(setup: Setup): readonly [Case, Case] {
+  const [hop, chain] = hopCases(setup);
+  const shaped = (one: Case): Case => ({
+    ...one,
+    name: `${one.name}, links of ${LINK_MBIT} Mbit/s`,
+    linkMbit: LINK_MBIT,
+  });
+  const oneHop = shaped(hop);
+  const goal: Goal = { figure: 'mb_per_s', base: oneHop, bound: 'at least', value: 0.95 };
+  return [oneHop, { ...shaped(chain), goals: [goal] }];
+}
+
 export function hopCases(setup: Setup): readonly [Case, Case] {
   const first = `h1:'${noted(`cat ${SOURCE}`)}'`;
   const last = noted('cat > /dev/null');

@@ -62,7 +62,8 @@ export class LabGround implements Ground {
     await this.#makeSource();
   };
 
-  async runOnce({ parts, read, watched }: Case): Promise<Figures> {
+  async runOnce({ parts, read, watched, linkMbit }: Case): Promise<Figures> {
+    await this.#onEach(rateCommand(linkMbit));
     const allAlong = watched === 'all along';
     await this.#onEach(`rm -f ${TARGET}; ${allAlong ? NOTE_BEFORE : FORGET_NOTES}`);
     const before = readingHere();
@@ -112,6 +113,12 @@ async function bringKeys(hosts: BenchHosts): Promise<void> {
   await Promise.all(HOSTS.map((host) => hosts.run(host, `umask 77; cat > ${HOP_KEY}`, `${hopKey}\n`)));
   const sshKey = readFileSync(join(hosts.place.directory, 'key'), 'utf8');
   await hosts.run('h1', `umask 77; cat > ${SSH_KEY}`, sshKey);
+}
+
+/** Limits what a host sends. */
+function rateCommand(mbit: number | undefined): string {
+  const queue = 'qdisc replace dev eth0 root';
+  return mbit === undefined ? `tc ${queue} pfifo_fast` : `tc ${queue} netem rate ${mbit}mbit limit 10000`;
 }
 
 /** Returns undefined if the host took no part in the run. */

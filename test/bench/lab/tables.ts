@@ -3,18 +3,19 @@ import type { Figure } from '../figures.ts';
 import type { Column, Table } from '../tables.ts';
 import { bulkCases } from './cases-bulk.ts';
 import { copyCases } from './cases-copy.ts';
-import { hopCases } from './cases-hops.ts';
+import { hopCases, linkCases } from './cases-hops.ts';
 import { smallCases } from './cases-small.ts';
 import type { Setup } from './setup.ts';
 
-export const LAB_TABLES = ['rdma-bulk', 'rdma-hops', 'rdma-small', 'rdma-copy'] as const;
+export const LAB_TABLES = ['rdma-bulk', 'rdma-hops', 'rdma-links', 'rdma-small', 'rdma-copy'] as const;
 export type LabTable = (typeof LAB_TABLES)[number];
 
 export function labTables(setup: Setup): Readonly<Record<LabTable, Table>> {
   const { mib, trips } = setup;
   const rate: Column = { title: 'MB/s', figure: 'mb_per_s', digits: 1 };
   const halfTrip: Column = { title: 'half a round trip, mean, µs', figure: 'half_trip_us', digits: 0 };
-  const [bulk, hops, small, copy] = [bulkCases(setup), hopCases(setup), smallCases(setup), copyCases(setup)];
+  const [bulk, hops, links] = [bulkCases(setup), hopCases(setup), linkCases(setup)];
+  const [small, copy] = [smallCases(setup), copyCases(setup)];
   return {
     'rdma-bulk': {
       title: `One hop by hand, ${mib} MiB in messages of 1 MiB`,
@@ -25,6 +26,11 @@ export function labTables(setup: Setup): Readonly<Record<LabTable, Table>> {
       title: `rdpipe, \`cat FILE\` to \`cat > /dev/null\`, ${mib} MiB`,
       cases: hops,
       columns: [rate, { ...rate, title: 'ratio', digits: 2, base: hops[0] }, ...busy('busy_h1', 'busy_h2', 'busy_h3')],
+    },
+    'rdma-links': {
+      title: `The same over links slower than the processors`,
+      cases: links,
+      columns: [rate, { ...rate, title: 'ratio', digits: 2, base: links[0] }, ...busy('busy_h1', 'busy_h2', 'busy_h3')],
     },
     'rdma-small': {
       title: `64 bytes to and fro, ${trips} times`,

@@ -21,7 +21,7 @@ export function windowCases({ mib, builds }: Setup): WindowCases {
       key: '"$KEY"',
       address: RECEIVER,
       port: '"$PORT"',
-      options: `--transport tcp ${options}`,
+      options: `--transport tcp --streams 1 ${options}`,
     };
     return peer(`rdsend ${options}${build.label}`, rdrecv(ends), rdsend(ends));
   };

@@ -6,6 +6,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
+import { Rails } from '../../support/rails.ts';
 import { ROOT } from '../../support/root.ts';
 import { output } from '../../support/run-program.ts';
 import { type SshHosts, startSshHosts } from '../../support/sshd.ts';
@@ -33,6 +34,8 @@ export interface GroundOptions {
   readonly hosts: number;
   readonly slowLink: boolean;
   readonly switchedHosts: boolean;
+  /** Whether to connect two namespaces by two networks. */
+  readonly rails: boolean;
   /** Whether to create trees, and a disk to which they are copied. */
   readonly copies: boolean;
   /** Whether cases can run with cubic. */
@@ -45,6 +48,7 @@ export interface GroundOptions {
 interface Networks {
   link?: SlowLink;
   switched?: SwitchedHosts;
+  rails?: Rails;
   cubic?: CubicLoopback;
 }
 
@@ -71,7 +75,7 @@ export class LoopbackGround implements Ground {
   }
 
   static async open(options: GroundOptions): Promise<LoopbackGround> {
-    const { parent, hosts, slowLink, switchedHosts, cubic } = options;
+    const { parent, hosts, slowLink, switchedHosts, rails, cubic } = options;
     const directory = mkdtempSync(join(parent, 'rdpipe-bench-'));
     for (const part of ['homes', 'cubic']) mkdirSync(join(directory, part));
     writeFileSync(join(directory, 'key'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
@@ -83,6 +87,7 @@ export class LoopbackGround implements Ground {
     try {
       if (slowLink) networks.link = await SlowLink.open();
       if (switchedHosts) networks.switched = await SwitchedHosts.open(join(directory, 'switched'));
+      if (rails) networks.rails = Rails.open();
       if (cubic) networks.cubic = await CubicLoopback.open(join(directory, 'cubic'));
       const ssh = await startSshHosts(join(directory, 'homes'), names);
       return new LoopbackGround(directory, ssh, options, networks);
@@ -117,9 +122,12 @@ export class LoopbackGround implements Ground {
   }
 
   /** The rate is that of the whole run, unless the case reads another one from its output. */
-  async runOnce({ parts, read, bytes, before, after, congestion }: Case): Promise<Figures> {
+  async runOnce({ parts, read, bytes, before, after, congestion, path, linkMbit }: Case): Promise<Figures> {
     const env = await this.#environment(congestion);
     this.#networks.link?.setCongestionControl(congestion);
+    await this.#networks.link?.setPath(path);
+    this.#networks.switched?.setRate(linkMbit);
+    this.#networks.rails?.setRate(linkMbit);
     if (before !== undefined) await this.#run(before, env);
     await this.#serversAreIdle();
     const [reading, serversS, began] = [readingHere(), this.#serversTime(), performance.now()];
@@ -139,7 +147,7 @@ export class LoopbackGround implements Ground {
 
   /** Variables for the command lines. */
   async #environment(congestion?: string): Promise<NodeJS.ProcessEnv> {
-    const { link, switched, cubic } = this.#networks;
+    const { link, switched, rails, cubic } = this.#networks;
     const ssh = (congestion === undefined ? undefined : cubic?.ssh) ?? this.#ssh;
     return {
       ...process.env,
@@ -158,6 +166,7 @@ export class LoopbackGround implements Ground {
       STREAM: join(this.directory, 'stream'),
       ...link?.environment,
       ...switched?.environment,
+      ...(rails && { RAILS_SENDER: rails.sender.join(' '), RAILS_RECEIVER: rails.receiver.join(' ') }),
     };
   }
 
@@ -227,7 +236,8 @@ export class LoopbackGround implements Ground {
   }
 }
 
-async function closeAll({ link, switched, cubic }: Readonly<Networks>): Promise<void> {
+async function closeAll({ link, switched, rails, cubic }: Readonly<Networks>): Promise<void> {
+  rails?.close();
   await cubic?.close();
   await switched?.close();
   await link?.close();

@@ -18,6 +18,14 @@ const MTU = 9000;
 /** More than a window: a burst must not lose packets. */
 const QUEUED_PACKETS = 50_000;
 
+export interface SlowPath {
+  /** Of a million packets to the receiver, at random. */
+  readonly lostPpm: number;
+  readonly mtu: number;
+}
+
+const WITHOUT_LOSS: SlowPath = { lostPpm: 0, mtu: MTU };
+
 export class SlowLink {
   readonly #namespaces: readonly [string, string];
   readonly #carrier: Started;
@@ -57,6 +65,15 @@ export class SlowLink {
       const route = `route replace ${NETWORK} dev slow0 proto kernel scope link src ${address}`;
       configure(this.#namespaces[index] ?? '', [`${route}${ofRoute(congestion)}`]);
     }
+  }
+
+  /** Sets the loss and the MTU from now on; default: none, and jumbo frames. */
+  async setPath({ lostPpm, mtu }: SlowPath = WITHOUT_LOSS): Promise<void> {
+    for (const namespace of this.#namespaces) configure(namespace, [`link set slow0 mtu ${mtu}`]);
+    const { stdin, stdout } = this.#carrier.child;
+    const answered = stdout && once(stdout, 'data');
+    stdin?.write(`${lostPpm}\n`);
+    await answered;
   }
 
   async close(): Promise<void> {

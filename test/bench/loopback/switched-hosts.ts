@@ -3,6 +3,7 @@
 // Each host mounts its own directory at the same path.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setLinkRate } from '../../support/link-rate.ts';
 import { configure, inside, makeNamespace, ownNamespaces, removeNamespace } from '../../support/namespaces.ts';
 import { succeeds } from '../../support/run-program.ts';
 import { type HostSpec, type SshHosts, startSshHosts } from '../../support/sshd.ts';
@@ -20,6 +21,7 @@ export class SwitchedHosts {
   readonly ssh: SshHosts;
   readonly #directory: string;
   readonly #namespaces: readonly string[];
+  #mbit: number | undefined;
 
   private constructor(ssh: SshHosts, directory: string, namespaces: readonly string[]) {
     this.ssh = ssh;
@@ -61,6 +63,16 @@ export class SwitchedHosts {
       SWITCHED: join(this.#directory, 'outputs'),
       SWITCHED_DIRECTORIES: this.#directory,
     };
+  }
+
+  /** Limits each link in both directions. */
+  setRate(mbit: number | undefined): void {
+    if (mbit === this.#mbit) return;
+    this.#mbit = mbit;
+    for (const name of this.ssh.hosts.keys()) {
+      setLinkRate(namespaceOf(name), HOST_INTERFACE, mbit);
+      setLinkRate(switchName(), name, mbit);
+    }
   }
 
   async close(): Promise<void> {

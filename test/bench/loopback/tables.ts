@@ -20,6 +20,9 @@ export const LOOPBACK_TABLES = [
   'start',
   'stages',
   'window',
+  'streams',
+  'streams-loss',
+  'links',
   'trips',
   'readers',
   'rdssh-start',
@@ -38,6 +41,8 @@ export type LoopbackTable = (typeof LOOPBACK_TABLES)[number];
 export const COPY_TABLES: readonly LoopbackTable[] = LOOPBACK_TABLES.filter((name) => name.startsWith('copy-'));
 /** Tables of TCP's throughput: their cases also run with cubic. */
 export const CUBIC_TABLES: readonly LoopbackTable[] = ['pipe', 'null', 'encrypted', 'window'];
+/** Tables of cases over the link with a long round trip. */
+export const SLOW_LINK_TABLES: readonly LoopbackTable[] = ['window', 'streams', 'streams-loss'];
 export const FAN_OUT_TABLES: readonly LoopbackTable[] = LOOPBACK_TABLES.filter((name) => name.startsWith('fan-out-'));
 
 const RATE: Column = { title: 'MB/s', figure: 'mb_per_s', digits: 0 };
@@ -53,6 +58,8 @@ export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Reco
     ...smallTables(cases),
     ...startTables(cases),
     window: windowTable(cases),
+    ...streamsTables(cases, mib),
+    links: linksTable(cases, mib),
     ...forwardTables(cases, mib),
     ...rdsshTables(cases, mib),
     ...copyTables(cases, mib),
@@ -64,9 +71,10 @@ export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Reco
 export function groundFor(tables: readonly LoopbackTable[]): Omit<GroundOptions, 'parent' | 'cubic' | 'bin'> {
   const long = (['start', 'stages', 'fan-out-hosts'] as const).some((name) => tables.includes(name));
   const copies = tables.some((name) => COPY_TABLES.includes(name));
-  const [slowLink, switchedHosts] = [tables.includes('window'), tables.includes('fan-out-tools')];
+  const slowLink = SLOW_LINK_TABLES.some((name) => tables.includes(name));
+  const switchedHosts = tables.includes('fan-out-tools') || tables.includes('links');
   const hosts = long ? STAGES_MAX : tables.includes('fan-out-width') || tables.includes('fan-out-loss') ? WIDTH_MAX : 2;
-  return { hosts, slowLink, switchedHosts, copies };
+  return { hosts, slowLink, switchedHosts, rails: tables.includes('links'), copies };
 }
 
 function bulkTables(
@@ -163,6 +171,31 @@ function startTables({ start }: LoopbackCases): Readonly<Record<'start' | 'stage
         { title: 'CPU s', figure: 'cpu_s', digits: 2 },
       ],
     },
+  };
+}
+
+function streamsTables({ streams }: LoopbackCases, mib: number): Readonly<Record<'streams' | 'streams-loss', Table>> {
+  const columns = ([one, nc]: readonly [Case, ...Case[]]) => [RATE, ...(nc ? [one, nc] : [one]).map(timesRate), MEMORY];
+  const trip = `Over a round trip of ${ROUND_TRIP_MS} ms with cubic`;
+  return {
+    streams: { title: `${trip}, ${mib} MiB`, cases: streams.clean, columns: columns(streams.clean) },
+    'streams-loss': {
+      title: `${trip} and a loss of 0.1 %`,
+      cases: streams.lossy,
+      columns: columns(streams.lossy).map((column) => (column === RATE ? { ...RATE, digits: 1 } : column)),
+    },
+  };
+}
+
+function linksTable({ links: { hop, chain, rail, rails } }: LoopbackCases, mib: number): Table {
+  const bases = new Map([
+    [chain, hop],
+    [rails, rail],
+  ]);
+  return {
+    title: `Links slower than the processors, ${Math.ceil(mib / 4)} MiB`,
+    cases: [hop, chain, rail, rails],
+    columns: [{ ...RATE, digits: 1 }, { ...RATE, title: '× one link', digits: 2, base: bases }, PROCESSOR],
   };
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connects two network namespaces by a link with a one-way delay.
 // `delayed-link NAMESPACE NAMESPACE DELAY_US` creates an interface `slow0` in each, prints `ready`, and keeps them
-// while standard input is open.
+// while standard input is open. A line of standard input is how many of a million packets from the first namespace are
+// lost from now on, at random; `ready` answers it.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
@@ -32,7 +33,9 @@ struct header {
 
 static int interface_in(const char *namespace);
 static int carry(const int *ends, int64_t delay_ns);
-static bool take_in(int from, struct queue *queue, int64_t delay_ns);
+static bool read_loss(uint32_t *lost_ppm);
+static bool take_in(int from, struct queue *queue, int64_t delay_ns, uint32_t lost_ppm);
+static uint32_t random_number(void);
 static void hand_out(int to, struct queue *queue);
 static struct header *oldest(struct queue *queue);
 static struct timespec time_until_due(struct queue *queues);
@@ -68,20 +71,31 @@ static int interface_in(const char *namespace) {
 static int carry(const int *ends, int64_t delay_ns) {
   struct queue queues[2] = {{malloc(QUEUE_BYTES), 0, 0}, {malloc(QUEUE_BYTES), 0, 0}};
   if (queues[0].bytes == NULL || queues[1].bytes == NULL) return 1;
+  uint32_t lost_ppm[2] = {0, 0};
   struct pollfd waits[] = {{ends[0], POLLIN, 0}, {ends[1], POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
   for (;;) {
     struct timespec patience = time_until_due(queues);
     if (ppoll(waits, 3, &patience, NULL) < 0 && errno != EINTR) return 1;
-    if (waits[2].revents != 0) return 0;
+    if (waits[2].revents != 0 && !read_loss(&lost_ppm[0])) return 0;
     for (int side = 0; side < 2; side++) {
-      while (take_in(ends[side], &queues[side], delay_ns)) continue;
+      while (take_in(ends[side], &queues[side], delay_ns, lost_ppm[side])) continue;
       hand_out(ends[1 - side], &queues[side]);
     }
   }
 }
 
+// Returns false at the end of the input. A line arrives as a whole.
+static bool read_loss(uint32_t *lost_ppm) {
+  char line[32] = "";
+  if (read(STDIN_FILENO, line, sizeof line - 1) <= 0) return false;
+  *lost_ppm = (uint32_t)strtoul(line, NULL, 10);
+  puts("ready");
+  fflush(stdout);
+  return true;
+}
+
 // Returns false if there is no packet, or no space for one: the kernel keeps the packet then.
-static bool take_in(int from, struct queue *queue, int64_t delay_ns) {
+static bool take_in(int from, struct queue *queue, int64_t delay_ns, uint32_t lost_ppm) {
   size_t need = sizeof(struct header) + PACKET_MAX;
   bool wrapped = queue->tail < queue->head;
   if (!wrapped && QUEUE_BYTES - queue->tail < 2 * need) {
@@ -95,9 +109,19 @@ static bool take_in(int from, struct queue *queue, int64_t delay_ns) {
   struct header *header = (struct header *)(queue->bytes + queue->tail);
   ssize_t size = read(from, header + 1, PACKET_MAX);
   if (size <= 0) return false;
+  if (lost_ppm > 0 && random_number() % 1000000 < lost_ppm) return true;
   *header = (struct header){now_ns() + delay_ns, (size_t)size};
   queue->tail += sizeof *header + ((size_t)size + 15) / 16 * 16;
   return true;
+}
+
+// xorshift32 (Marsaglia, 2003).
+static uint32_t random_number(void) {
+  static uint32_t state = 2463534242;
+  state ^= state << 13;
+  state ^= state >> 17;
+  state ^= state << 5;
+  return state;
 }
 
 static void hand_out(int to, struct queue *queue) {
