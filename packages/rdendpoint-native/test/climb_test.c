@@ -18,6 +18,7 @@ static unsigned move(unsigned seconds, unsigned mib_per_s, int64_t idle_ms_per_s
   unsigned lanes = 0;
   for (unsigned i = 0; i < 10 * seconds; i++) {
     progress.moved_bytes += (uint64_t)mib_per_s * MIB / 10;
+    progress.begun_bytes = progress.moved_bytes;
     progress.idle_ms += idle_ms_per_s / 10;
     progress.now_ms += 100;
     lanes = rd_climb_lanes(&climb, 16, true, &progress);
@@ -27,16 +28,16 @@ static unsigned move(unsigned seconds, unsigned mib_per_s, int64_t idle_ms_per_s
 
 static void not_before_there_is_a_stream(void) {
   begin();
-  progress.moved_bytes = MIB - 1;
+  progress.begun_bytes = MIB - 1;
   CHECK(rd_climb_lanes(&climb, 16, true, &progress) == 1 && rd_climb_lanes(&climb, 16, false, &progress) == 1);
-  progress.moved_bytes = MIB;
+  progress.begun_bytes = MIB;
   CHECK(rd_climb_lanes(&climb, 16, true, &progress) == RD_CLIMB_FIRST);
   CHECK(rd_climb_lanes(&climb, 9, false, &progress) == 9);
 }
 
 static void few_lanes(void) {
   begin();
-  progress.moved_bytes = MIB;
+  progress.begun_bytes = MIB;
   CHECK(rd_climb_lanes(&climb, 1, true, &progress) == 1 && rd_climb_lanes(&climb, 2, true, &progress) == 2);
   for (unsigned i = 0; i < 100; i++) {
     progress.moved_bytes += MIB * i;

@@ -38,7 +38,7 @@ static void open_side(struct side *side, enum rd_role role, int64_t connect_time
       .identity = scripted_peer_identity(),
       .role = role,
       .encrypt = RD_ENCRYPT_NEVER,
-      .buffer_bytes = role == RD_ROLE_RECEIVER ? BUFFER_BYTES : 0,
+      .buffer_bytes = BUFFER_BYTES,
       .stall_timeout_ms = WAIT_MS,
       .handshake_ms = WAIT_MS,
       .dialer = {.timeout_ms = connect_timeout_ms},

@@ -6,6 +6,7 @@
 #include "test.h"
 #include "wire/wire.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -30,6 +31,8 @@ static void test_buffers(void) {
 }
 
 static void test_rings_of_chains(void) {
+  CHECK(rd_window_lanes_in(UINT64_C(2048) * MIB, 8 * MIB) == 16 && rd_window_lanes_in(600 * MIB, 8 * MIB) == 4);
+  CHECK(rd_window_lanes_in(64 * MIB, 8 * MIB) == 1 && rd_window_lanes_in(UINT64_MAX, BYTES_MIN) == UINT_MAX);
   CHECK(rd_window_ring_bytes(8 * MIB, 0) == 8 * MIB && rd_window_ring_bytes(8 * MIB, 12) == 8 * MIB);
   CHECK(rd_window_ring_bytes(8 * MIB, 13) == 8 * MIB + (512u << 10));
   CHECK(rd_window_ring_bytes(8 * MIB, 1000) == 502 * MIB && rd_window_ring_bytes(512 * MIB, 1000) == 512 * MIB);

@@ -118,7 +118,7 @@ static bool prepare(void *context, struct rd_error *error) {
 static bool register_ring(struct sender *sender, struct rd_error *error) {
   size_t bytes, most_bytes = rd_connection_register_most_bytes(sender->endpoint.connection);
   if (sender->input.ring == NULL) return true;
-  rd_ring_return_memory(sender->input.ring, sender->endpoint.lanes_most > 1);
+  rd_ring_return_memory(sender->input.ring, rd_connection_device(sender->endpoint.connection) == NULL);
   const unsigned char *memory = rd_ring_memory(sender->input.ring, &bytes);
   if (bytes > most_bytes && sender->chunk_bytes > most_bytes) sender->chunk_bytes = most_bytes;
   if (bytes > most_bytes) return true;

@@ -19,7 +19,7 @@ struct rd_establisher_config {
   struct rd_identity identity;
   enum rd_role role;
   enum rd_encrypt encrypt;
-  size_t buffer_bytes;      // receiver: how much to grant in its HELLO, if the transport has the memory; sender: 0
+  size_t buffer_bytes;      // of each lane; a receiver grants as much in its HELLO, if the transport has the memory
   unsigned lanes;           // the most lanes of a connection; 0: as the path needs
   int64_t stall_timeout_ms; // of the connection, like the next two
   int compress_level;

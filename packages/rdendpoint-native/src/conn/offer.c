@@ -5,6 +5,7 @@
 #include "conn/connection.h"
 
 #include <string.h>
+#include <sys/sysinfo.h>
 
 static unsigned lanes_for(const struct rd_hello_params *offer, const struct rd_transport *transport);
 static bool grant_window(const struct rd_hello_params *offer, const struct rd_transport *transport,
@@ -34,7 +35,10 @@ static unsigned lanes_for(const struct rd_hello_params *offer, const struct rd_t
   if (offer->lanes > 0) return offer->lanes < most ? offer->lanes : most;
   bool is_long =
       transport->ops->rtt_us(transport) >= RD_LONG_PATH_US && !is_local(transport->ops->peer_name(transport));
-  return is_long ? most : 1;
+  struct sysinfo machine;
+  if (!is_long || sysinfo(&machine) != 0) return 1;
+  unsigned fitting = rd_window_lanes_in((uint64_t)machine.totalram * machine.mem_unit, offer->buffer_bytes);
+  return fitting < most ? fitting : most;
 }
 
 // Later connections keep the window of the first one.

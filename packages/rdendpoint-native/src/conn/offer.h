@@ -20,7 +20,7 @@ struct rd_hello_params {
   enum rd_encrypt encrypt;
   int compress_level;      // 0: none
   bool chain;              // receiver: hosts further down the chain wait for its data
-  size_t buffer_bytes;     // receiver: how much to grant, if the transport has the memory, for each lane
+  size_t buffer_bytes;     // of each lane; a receiver grants as much, if the transport has the memory
   unsigned lanes;          // the most; 0: what the path needs
   struct rd_window window; // receiver: as granted for the first connection; no slots: there was none
 };

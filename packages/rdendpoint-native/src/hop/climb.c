@@ -19,7 +19,7 @@ unsigned rd_climb_lanes(struct rd_climb *climb, unsigned most, bool is_auto, con
   int64_t interval_ms = INTERVAL_ROUND_TRIPS * (int64_t)progress->rtt_us / 1000;
   if (interval_ms < INTERVAL_MS) interval_ms = INTERVAL_MS;
   bool is_over = progress->now_ms - climb->since.now_ms >= interval_ms;
-  if (most <= 1 || progress->moved_bytes < BEGINS_AT_BYTES) return 1;
+  if (most <= 1 || progress->begun_bytes < BEGINS_AT_BYTES) return 1;
   if (!is_auto) return most;
   switch (climb->phase) {
   case RD_CLIMB_NOT_BEGUN:

@@ -10,6 +10,7 @@
 
 // The progress of a stream at one end.
 struct rd_progress {
+  uint64_t begun_bytes; // sent, though perhaps not acknowledged, or received
   uint64_t moved_bytes;
   int64_t idle_ms; // in all: without bytes to send
   uint32_t rtt_us;

@@ -132,7 +132,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
       .identity = {.key = settings->key, .hop = settings->hop},
       .role = endpoint->role,
       .encrypt = settings->encrypt,
-      .buffer_bytes = endpoint->role == RD_ROLE_RECEIVER ? (size_t)settings->buffer : 0,
+      .buffer_bytes = (size_t)settings->buffer,
       .lanes = (unsigned)settings->streams,
       .stall_timeout_ms = settings->stall_timeout_ms,
       .compress_level = (int)settings->compress,
@@ -201,7 +201,8 @@ static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *erro
 
 static void dial_lanes(struct rd_endpoint *endpoint) {
   const int64_t *waited_ns = endpoint->meter.waited_ns;
-  struct rd_progress progress = {.moved_bytes = endpoint->moved_bytes,
+  struct rd_progress progress = {.begun_bytes = endpoint->meter.bytes,
+                                 .moved_bytes = endpoint->moved_bytes,
                                  .idle_ms = (waited_ns[RD_WAIT_INPUT] + waited_ns[RD_WAIT_LIMIT]) / RD_NS_A_MS,
                                  .rtt_us = rd_connection_rtt_us(endpoint->connection),
                                  .now_ms = rd_now_ms()};

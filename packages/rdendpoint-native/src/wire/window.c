@@ -5,11 +5,13 @@
 #include "base/size_text.h"
 #include "wire/wire.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
 #define SLOTS_MIN 4u // for a small buffer: one end fills while the other empties
 #define SLOTS_GOOD 8u
+#define MEMORY_PART 16u // of a machine, for all lanes of a connection
 #define FIT_SLOTS_MIN 2u
 #define FIT_BYTES_MIN 4096u
 // Two for frames other than DATA (conn/rx.c), and two for the transport itself.
@@ -37,6 +39,11 @@ struct rd_window rd_window_for_lanes(size_t buffer_bytes) {
   if (least_bytes > RD_WINDOW_LANE_SLOT_BYTES || window.slot_bytes > most_bytes) window.slot_bytes = most_bytes;
   window.slots = (uint32_t)(buffer_bytes / window.slot_bytes);
   return window;
+}
+
+unsigned rd_window_lanes_in(uint64_t memory_bytes, size_t buffer_bytes) {
+  uint64_t lanes = memory_bytes / MEMORY_PART / buffer_bytes;
+  return lanes == 0 ? 1 : lanes < UINT_MAX ? (unsigned)lanes : UINT_MAX;
 }
 
 size_t rd_window_buffer_bytes(size_t buffer_bytes, unsigned lanes) {

@@ -34,6 +34,9 @@ struct rd_window {
 struct rd_window rd_window_of(size_t buffer_bytes, bool small);
 // The same for a connection with several lanes; `buffer_bytes` is that of all of them.
 struct rd_window rd_window_for_lanes(size_t buffer_bytes);
+// Returns how many lanes with `buffer_bytes` each use at most a part of a machine's memory of `memory_bytes`: at least
+// one.
+unsigned rd_window_lanes_in(uint64_t memory_bytes, size_t buffer_bytes);
 // Returns the buffer of a connection whose lanes have `buffer_bytes` each.
 size_t rd_window_buffer_bytes(size_t buffer_bytes, unsigned lanes);
 // Converts a window for unprotected frames to one for frames that are opened or decompressed: smaller slots in no more

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 // A frame that goes first, such as a PONG or ABORT, waits for what the kernel has taken and not yet sent.
-#define UNSENT_MAX_BYTES (512 << 10)
+#define UNSENT_MAX_BYTES (128 << 10)
 #define US_A_MS 1000u
 #define BBR "bbr"
 
@@ -28,10 +28,14 @@ void rd_tcp_read_socket_limits(void) {
     send_buffer.grown_max = grown_max;
 }
 
+bool rd_tcp_limit_unsent(int socket_fd) {
+  const int unsent_bytes = UNSENT_MAX_BYTES;
+  return setsockopt(socket_fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes, sizeof unsent_bytes) == 0;
+}
+
 // The kernel no longer grows a buffer whose size was set: it is set only if that gains. Root may exceed the limit.
 void rd_tcp_tune_long_path(int socket_fd, size_t window_bytes, bool congestion) {
-  const int unsent_bytes = UNSENT_MAX_BYTES;
-  if (setsockopt(socket_fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes, sizeof unsent_bytes) < 0) return; // not TCP
+  if (!rd_tcp_limit_unsent(socket_fd)) return; // not TCP
   // Others reduce their rate at each lost segment, also without congestion, and need many round trips to recover.
   if (congestion) (void)setsockopt(socket_fd, IPPROTO_TCP, TCP_CONGESTION, BBR, sizeof BBR - 1);
   int bytes = window_bytes < INT_MAX / 2 ? (int)window_bytes : INT_MAX / 2;

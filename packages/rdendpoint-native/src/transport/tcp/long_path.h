@@ -9,6 +9,8 @@
 // them.
 void rd_tcp_read_socket_limits(void);
 
+// Limits what the kernel takes without having sent it. Returns false for other sockets.
+bool rd_tcp_limit_unsent(int socket_fd);
 // Lets the socket keep `window_bytes` in flight, as far as the kernel allows it, and with `congestion` use BBR if the
 // kernel has it and lets this user choose it. Does nothing to other sockets.
 void rd_tcp_tune_long_path(int socket_fd, size_t window_bytes, bool congestion);

@@ -178,6 +178,7 @@ static void tcp_expect_lanes(struct rd_transport *transport, unsigned most, unsi
   rd_reorder_init(tcp->reorder, first);
   tcp->unnumbered = tcp->accepted;
   tcp->lanes[0]->receive.is_numbered = true;
+  (void)rd_tcp_limit_unsent(tcp->lanes[0]->fd); // the other lanes wait for what this one has taken
 }
 
 static bool tcp_join(struct rd_transport *transport, struct rd_transport *joining, struct rd_error *error) {
@@ -191,6 +192,7 @@ static bool tcp_join(struct rd_transport *transport, struct rd_transport *joinin
   }
   lane->receive.is_numbered = true;
   tcp->lanes[tcp->lane_count++] = lane;
+  (void)rd_tcp_limit_unsent(lane->fd);
   tune_lane(tcp, lane);
   other->lane_count = 0; // the lane is this transport's now
   rd_transport_destroy(joining);
