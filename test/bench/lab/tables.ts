@@ -23,12 +23,12 @@ export function labTables(setup: Setup): Readonly<Record<LabTable, Table>> {
       columns: [rate, { ...rate, title: 'ratio', digits: 2, base: bulk[0] }, ...busy('busy_h1', 'busy_h2')],
     },
     'rdma-hops': {
-      title: `rdpipe, \`cat FILE\` to \`cat > /dev/null\`, ${mib} MiB`,
+      title: `rdpipe, \`head FILE\` to \`cat > /dev/null\`, ${mib} MiB`,
       cases: hops,
       columns: [rate, { ...rate, title: 'ratio', digits: 2, base: hops[0] }, ...busy('busy_h1', 'busy_h2', 'busy_h3')],
     },
     'rdma-links': {
-      title: `The same over links slower than the processors`,
+      title: 'A part of it over links slower than the processors',
       cases: links,
       columns: [rate, { ...rate, title: 'ratio', digits: 2, base: links[0] }, ...busy('busy_h1', 'busy_h2', 'busy_h3')],
     },
