@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cable of one of two networks is pulled while both carry a stream, and plugged in again.
 import { expect } from 'chai';
-import { RailsRun } from '../hop/rails-run.ts';
+import { useRails } from '../hop/rails-run.ts';
 import { eventually } from '../support/eventually.ts';
-import { needs } from '../support/needs.ts';
-import { type Rail, whatRailsLack } from '../support/rails.ts';
+import type { Rail } from '../support/rails.ts';
 
 /** A missing connection is dialed again every 10 s. */
 const AGAIN_MS = 60_000;
 
 describe('a stream over two networks', () => {
-  let run: RailsRun;
-
-  before(function () {
-    needs(this, whatRailsLack());
-    run = new RailsRun();
-  });
-  afterEach(() => run?.stop());
-  after(() => run?.close());
+  const current = useRails();
 
   for (const rail of [0, 1] as const satisfies readonly Rail[])
     it(`continues when the cable of network ${rail} is pulled, and uses it again afterwards`, async () => {
+      const run = current();
       await run.begin();
       run.rails.setCable(rail, 'down');
       run.goOn();

@@ -7,15 +7,28 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
+import { needs } from '../support/needs.ts';
 import { BIN, KEY } from '../support/programs.ts';
-import { type Rail, Rails, receiverAt } from '../support/rails.ts';
+import { type Rail, Rails, receiverAt, whatRailsLack } from '../support/rails.ts';
 import { type Started, startProgram } from '../support/start-program.ts';
 
 const PART_BYTES = 8 * 2 ** 20;
 export const PORT = '4711';
 const HOSTS = `${receiverAt(0)},${receiverAt(1)}`;
 
-export class RailsRun {
+/** Makes the networks for the suite, and ends what a test left running. */
+export function useRails(): () => RailsRun {
+  let run: RailsRun | undefined;
+  before(function () {
+    needs(this, whatRailsLack());
+    run = new RailsRun();
+  });
+  afterEach(() => run?.stop());
+  after(() => run?.close());
+  return () => run as RailsRun;
+}
+
+class RailsRun {
   readonly rails = Rails.open();
   readonly #directory = mkdtempSync(join(tmpdir(), 'rails-'));
   readonly #part = randomBytes(PART_BYTES);

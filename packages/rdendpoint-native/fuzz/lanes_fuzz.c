@@ -4,13 +4,14 @@
 #include "fuzz.h"
 #include "transport/tcp/connector.h"
 #include "transport/tcp/reorder.h"
+#include "transport/tcp/send.h"
 #include "transport/transport.h"
 #include "wire/wire.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LANES = 3, SLOTS = 6, PAYLOAD_BYTES = 4096, NUMBERS_NEAR = 16, LENGTH_BYTES = 4, NUMBER_SHIFT = 21 };
+enum { LANES = 3, SLOTS = 6, PAYLOAD_BYTES = 4096, NUMBERS_NEAR = 16 };
 
 struct lanes {
   struct rd_transport *transport;
@@ -94,14 +95,15 @@ static void send_message(struct lanes *lanes, int lane, struct fuzz_input *input
   uint8_t choice = fuzz_u8(input), fill = fuzz_u8(input) | 1u;
   unsigned ahead = choice < 250 ? choice % NUMBERS_NEAR : (unsigned)fuzz_number(input, 2);
   unsigned number = (lanes->next + ahead) % RD_MESSAGE_NUMBERS;
-  unsigned char bytes[LENGTH_BYTES + RD_HEADER_BYTES + 8];
+  unsigned char bytes[RD_TCP_LENGTH_BYTES + RD_HEADER_BYTES + 8];
   size_t length = RD_HEADER_BYTES + choice % 8;
   if (lanes->peers[lane] < 0) return;
   if (lanes->fill[number] != 0) lanes->is_broken = true;
   lanes->fill[number] = fill;
   memset(bytes, fill, sizeof bytes);
-  rd_put_u32(bytes, (uint32_t)length | number << NUMBER_SHIFT);
-  if (send(lanes->peers[lane], bytes, LENGTH_BYTES + length, MSG_NOSIGNAL) != (ssize_t)(LENGTH_BYTES + length))
+  rd_put_u32(bytes, (uint32_t)length | number << RD_TCP_NUMBER_SHIFT);
+  if (send(lanes->peers[lane], bytes, RD_TCP_LENGTH_BYTES + length, MSG_NOSIGNAL) !=
+      (ssize_t)(RD_TCP_LENGTH_BYTES + length))
     lanes->is_broken = true; // the socket is full
 }
 

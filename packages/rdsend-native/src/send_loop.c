@@ -178,13 +178,14 @@ static bool transmit(void *context, struct rd_error *error) {
   struct sender *sender = context;
   struct rd_connection *connection = sender->endpoint.connection;
   sender->wait = RD_WAIT_INPUT;
-  if (sender->input.ring != NULL && sender->endpoint.lanes_most > 1) limit_ring(sender);
+  if (sender->input.reader != NULL && sender->endpoint.lanes_most > 1) limit_ring(sender);
   bool may_send = sender->input.ring != NULL && sender->endpoint.phase != RD_PHASE_RESUME;
   if (may_send && !(send_data(sender, error) && send_end(sender, error))) return false;
   return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
 }
 
-// The ring has memory for all lanes that there may be. While there are fewer, less is in flight.
+// The ring of a source has memory for all lanes that there may be. While there are fewer, less is in flight. The ring
+// of a relay has its writer, the receiver on this host, and room for a window.
 static void limit_ring(struct sender *sender) {
   const struct rd_settings *settings = &sender->endpoint.settings;
   size_t buffer_bytes = rd_window_buffer_bytes((size_t)settings->buffer, sender->endpoint.lanes);

@@ -30,6 +30,7 @@ const struct rd_command_line rd_sender_command_line = {
     .role = RD_ROLE_SENDER,
     .usage = "Usage: rdsend [options] HOST PORT KEY [FILE | -- COMMAND...]\n"
              "Send standard input, FILE, or the output of COMMAND to rdrecv on HOST.\n"
+             "HOST may be several addresses, separated by commas: all of them are used.\n"
              "FILE may be a directory: DIR sends the directory, DIR/ only its contents.\n\n",
     .rows = rows,
     .others = others,

@@ -29,6 +29,7 @@ export class LabGround implements Ground {
   readonly #say: (line: string) => void;
   #hosts: BenchHosts;
   #mib = 0;
+  #mbit: number | undefined;
 
   private constructor(hosts: BenchHosts, say: (line: string) => void) {
     this.#hosts = hosts;
@@ -59,11 +60,12 @@ export class LabGround implements Ground {
   readonly renew = async (): Promise<void> => {
     this.close();
     this.#hosts = await startHosts(this.#say);
+    this.#mbit = undefined;
     await this.#makeSource();
   };
 
   async runOnce({ parts, read, watched, linkMbit }: Case): Promise<Figures> {
-    await this.#onEach(rateCommand(linkMbit));
+    await this.#setRate(linkMbit);
     const allAlong = watched === 'all along';
     await this.#onEach(`rm -f ${TARGET}; ${allAlong ? NOTE_BEFORE : FORGET_NOTES}`);
     const before = readingHere();
@@ -72,6 +74,16 @@ export class LabGround implements Ground {
     if (allAlong) await this.#onEach(NOTE_AFTER);
     const works = (await this.#onEach(TELL_NOTES)).map(workIn);
     return { ...read(said), ...figuresOf(works), busy_here: here.busy };
+  }
+
+  /** Limits what each host sends. */
+  async #setRate(mbit: number | undefined): Promise<void> {
+    if (mbit === this.#mbit) return;
+    this.#mbit = mbit;
+    const queue = 'dev eth0 root';
+    await this.#onEach(
+      mbit === undefined ? `tc qdisc delete ${queue}` : `tc qdisc replace ${queue} netem rate ${mbit}mbit limit 10000`,
+    );
   }
 
   #makeSource(): Promise<string> {
@@ -113,12 +125,6 @@ async function bringKeys(hosts: BenchHosts): Promise<void> {
   await Promise.all(HOSTS.map((host) => hosts.run(host, `umask 77; cat > ${HOP_KEY}`, `${hopKey}\n`)));
   const sshKey = readFileSync(join(hosts.place.directory, 'key'), 'utf8');
   await hosts.run('h1', `umask 77; cat > ${SSH_KEY}`, sshKey);
-}
-
-/** Limits what a host sends. */
-function rateCommand(mbit: number | undefined): string {
-  const queue = 'qdisc replace dev eth0 root';
-  return mbit === undefined ? `tc ${queue} pfifo_fast` : `tc ${queue} netem rate ${mbit}mbit limit 10000`;
 }
 
 /** Returns undefined if the host took no part in the run. */

@@ -26,19 +26,15 @@ struct rd_establisher {
   // About the last connection.
   uint32_t epoch; // 0: there was none
   enum rd_origin origin;
-  struct rd_address rails[RD_RAILS_MAX]; // the listener's addresses, of which each lane uses one
-  size_t rail_count, rail;               // `rail`: of the first lane
-  uint32_t tried_epoch;                  // of the last attempts
+  struct rd_rails rails; // if it was dialed
+  uint32_t tried_epoch;  // of the last attempts
   char join[RD_JOIN_BYTES];
   unsigned lanes_most; // that it may have
   unsigned lanes_dialed;
-  unsigned lanes_on[RD_RAILS_MAX]; // joined
   int64_t lanes_dialed_at_ms;
   bool dials_lanes;
 };
 
-static void dial_missing(struct rd_establisher *establisher, unsigned count);
-static void redial(struct rd_establisher *establisher);
 static void accept_connections(struct rd_establisher *establisher, struct rd_listener *listener);
 static int64_t handshake_until_ms(const struct rd_establisher *establisher);
 static void take_dialed(struct rd_establisher *establisher);
@@ -59,8 +55,6 @@ static struct rd_connection *make_connection(const struct rd_establisher *establ
 static void choose_connection(const struct rd_establisher *establisher, struct rd_connection *connection);
 static void keep_origin(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
                         const struct rd_connection *connection);
-static void keep_rail(struct rd_establisher *establisher, const struct rd_address *address);
-static size_t rail_of(const struct rd_establisher *establisher, const struct rd_address *address);
 static bool all_attempts_failed(const struct rd_establisher *establisher);
 
 struct rd_establisher *rd_establisher_create(const struct rd_establisher_config *config) {
@@ -92,9 +86,7 @@ bool rd_establisher_listen(struct rd_establisher *establisher, const struct rd_l
 }
 
 void rd_establisher_use_rails(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count) {
-  establisher->rail_count = 0;
-  for (size_t i = 0; i < count && establisher->rail_count < RD_RAILS_MAX; i++)
-    if (count == 1 || !addresses[i].rdma) establisher->rails[establisher->rail_count++] = addresses[i];
+  rd_rails_set(&establisher->rails, addresses, count);
 }
 
 bool rd_establisher_dial(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count,
@@ -141,21 +133,28 @@ enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct r
 }
 
 void rd_establisher_dial_lanes(struct rd_establisher *establisher, unsigned lanes) {
+  struct rd_address addresses[RD_LANES_MAX];
+  struct rd_error ignored;
   unsigned wanted = lanes < establisher->lanes_most ? lanes : establisher->lanes_most;
-  unsigned joined = 0;
-  for (size_t i = 0; i < establisher->rail_count; i++) joined += establisher->lanes_on[i];
+  unsigned joined = rd_rails_lanes(&establisher->rails);
   bool is_redialing = establisher->dialer.count > 0 && !establisher->dials_lanes;
   if (wanted <= joined || establisher->origin != RD_ORIGIN_DIALED || is_redialing) return;
   int64_t now_ms = rd_now_ms();
   if (wanted <= establisher->lanes_dialed && now_ms < establisher->lanes_dialed_at_ms + LANES_AGAIN_MS) return;
   establisher->lanes_dialed = wanted;
   establisher->lanes_dialed_at_ms = now_ms;
-  dial_missing(establisher, wanted - joined);
+  rd_rails_choose(&establisher->rails, addresses, wanted - joined);
+  rd_dialer_clear(&establisher->dialer);
+  establisher->dials_lanes = rd_dialer_add(&establisher->dialer, addresses, wanted - joined, &ignored);
 }
 
 bool rd_establisher_reconnect(struct rd_establisher *establisher) {
+  struct rd_address addresses[RD_RAILS_MAX];
   forget_lanes(establisher);
-  if (establisher->origin == RD_ORIGIN_DIALED && !establisher->dialer.redials) redial(establisher);
+  if (establisher->origin == RD_ORIGIN_DIALED && !establisher->dialer.redials) {
+    size_t count = rd_rails_in_turn(&establisher->rails, addresses);
+    rd_dialer_redial(&establisher->dialer, addresses, count);
+  }
   return establisher->origin != RD_ORIGIN_ADOPTED;
 }
 
@@ -229,31 +228,6 @@ static void take_dialed(struct rd_establisher *establisher) {
   }
 }
 
-// Each over the rail that has the fewest lanes.
-static void dial_missing(struct rd_establisher *establisher, unsigned count) {
-  struct rd_address addresses[RD_LANES_MAX];
-  struct rd_error ignored;
-  unsigned lanes_on[RD_RAILS_MAX];
-  memcpy(lanes_on, establisher->lanes_on, sizeof lanes_on);
-  for (unsigned i = 0; i < count; i++) {
-    size_t fewest = 0;
-    for (size_t rail = 1; rail < establisher->rail_count; rail++)
-      if (lanes_on[rail] < lanes_on[fewest]) fewest = rail;
-    addresses[i] = establisher->rails[fewest];
-    lanes_on[fewest]++;
-  }
-  rd_dialer_clear(&establisher->dialer);
-  establisher->dials_lanes = rd_dialer_add(&establisher->dialer, addresses, count, &ignored);
-}
-
-// First the rail of the last connection's first lane.
-static void redial(struct rd_establisher *establisher) {
-  struct rd_address addresses[RD_RAILS_MAX];
-  size_t count = establisher->rail_count;
-  for (size_t i = 0; i < count; i++) addresses[i] = establisher->rails[(establisher->rail + i) % count];
-  rd_dialer_redial(&establisher->dialer, addresses, count);
-}
-
 // Returns NULL on failure; the transport is then destroyed.
 static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, struct rd_transport *transport,
                                             bool is_dialer, int64_t until_ms, struct rd_error *error) {
@@ -310,13 +284,12 @@ static void hand_over_lane(struct rd_establisher *establisher, size_t index) {
   struct rd_transport *transport = NULL;
   struct rd_agreement agreement;
   struct rd_pending_entry *entry = &establisher->pending_list.each[index];
-  size_t rail = entry->origin == RD_ORIGIN_DIALED ? rail_of(establisher, &entry->address) : establisher->rail_count;
-  if (rail < establisher->rail_count) establisher->lanes_on[rail]++;
   rd_pending_take(entry->pending, &transport, &agreement);
   rd_seal_destroy(agreement.outgoing); // messages keep the seals of the connection
   rd_seal_destroy(agreement.incoming);
+  if (establisher->config.joined(establisher->config.context, transport))
+    rd_rails_joined(&establisher->rails, &entry->address);
   rd_pending_list_drop(&establisher->pending_list, index);
-  establisher->config.joined(establisher->config.context, transport);
 }
 
 // There will be no more lanes of the last connection.
@@ -412,7 +385,7 @@ static void keep_origin(struct rd_establisher *establisher, const struct rd_pend
   const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;
   establisher->epoch = establisher->tried_epoch = rd_connection_epoch(connection);
   establisher->origin = entry->origin;
-  keep_rail(establisher, &entry->address);
+  rd_rails_connected(&establisher->rails, &entry->address);
   establisher->lanes_most = rd_connection_agreement(connection)->lanes;
   establisher->lanes_dialed = 1;
   memcpy(establisher->join, rd_connection_agreement(connection)->join, sizeof establisher->join);
@@ -423,23 +396,6 @@ static void keep_origin(struct rd_establisher *establisher, const struct rd_pend
     if (entry->origin == RD_ORIGIN_LISTENER && (rdma == 1) == entry->rdma) continue;
     rd_listener_close(&establisher->listeners[rdma]);
   }
-}
-
-static void keep_rail(struct rd_establisher *establisher, const struct rd_address *address) {
-  establisher->rail = rail_of(establisher, address);
-  if (establisher->rail == establisher->rail_count) {
-    rd_establisher_use_rails(establisher, address, 1);
-    establisher->rail = 0;
-  }
-  memset(establisher->lanes_on, 0, sizeof establisher->lanes_on);
-  establisher->lanes_on[establisher->rail] = 1;
-}
-
-// Returns the number of rails if the address is none of them.
-static size_t rail_of(const struct rd_establisher *establisher, const struct rd_address *address) {
-  size_t rail = 0;
-  while (rail < establisher->rail_count && !rd_address_is(&establisher->rails[rail], address)) rail++;
-  return rail;
 }
 
 static bool all_attempts_failed(const struct rd_establisher *establisher) {

@@ -12,6 +12,7 @@
 #include "conn/listener.h"
 #include "conn/offer.h"
 #include "conn/pending_list.h"
+#include "conn/rails.h"
 
 #define RD_ESTABLISHER_POLLS_MAX (2u + RD_DIALER_MAX + RD_PENDING_MAX)
 
@@ -32,8 +33,8 @@ struct rd_establisher_config {
   void (*rejected)(void *context, const char *peer, const struct rd_error *why);
   // Called with the device of the chosen connection, before memory for its data is allocated; may be NULL.
   void (*bind_numa)(void *context, const char *device);
-  // Gets a further lane of the last connection that was taken, and owns it.
-  void (*joined)(void *context, struct rd_transport *lane);
+  // Gets a further lane of the last connection that was taken, and owns it. Returns false if it was dropped.
+  bool (*joined)(void *context, struct rd_transport *lane);
   void *context;
 };
 

@@ -23,7 +23,7 @@ static bool refused(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool still_reconnecting(struct rd_endpoint *endpoint, struct rd_error *error);
 static void drop_connection(struct rd_endpoint *endpoint);
 static void read_meters(struct rd_endpoint *endpoint);
-static void join_lane(void *context, struct rd_transport *lane);
+static bool join_lane(void *context, struct rd_transport *lane);
 static void emit_rejected(void *context, const char *peer, const struct rd_error *why);
 static void bind_numa(void *context, const char *device);
 static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command);
@@ -73,7 +73,7 @@ bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error) {
   bool was_stopped = rd_liveness_pass(&endpoint->liveness, rd_now_ms());
   if (was_stopped && endpoint->connection != NULL) rd_connection_resumed(endpoint->connection);
   if (endpoint->connection != NULL && !check_silence(endpoint, error)) return false;
-  if (endpoint->connection != NULL) dial_lanes(endpoint);
+  if (endpoint->connection != NULL && endpoint->lanes_most > 1) dial_lanes(endpoint);
   if (endpoint->connection != NULL && !endpoint->establisher_due) return true;
   return go_on_connecting(endpoint, error);
 }
@@ -293,12 +293,15 @@ static void read_meters(struct rd_endpoint *endpoint) {
                                               .sent_again = before->sent_again + now.sent_again};
 }
 
-static void join_lane(void *context, struct rd_transport *lane) {
+static bool join_lane(void *context, struct rd_transport *lane) {
   struct rd_endpoint *endpoint = context;
-  if (endpoint->connection == NULL)
+  if (endpoint->connection == NULL) {
     rd_transport_destroy(lane);
-  else if (rd_connection_join(endpoint->connection, lane))
-    endpoint->lanes++;
+    return false;
+  }
+  bool joined = rd_connection_join(endpoint->connection, lane);
+  if (joined) endpoint->lanes++;
+  return joined;
 }
 
 static void emit_rejected(void *context, const char *peer, const struct rd_error *why) {

@@ -46,7 +46,8 @@ size_t rd_ring_room(const struct rd_ring *ring);
 size_t rd_ring_peek(const struct rd_ring *ring, uint64_t from, size_t most, const unsigned char **bytes);
 // Reader: allows the writer to overwrite everything before `offset`.
 void rd_ring_release(struct rd_ring *ring, uint64_t offset);
-// Reader: the writer may be `bytes` ahead of it, at most the capacity. At first this is the capacity.
+// Reader: the writer may be `bytes` ahead of it, at most the capacity. At first this is the capacity. Not for a shared
+// ring, whose writer would not learn of it.
 void rd_ring_set_limit(struct rd_ring *ring, size_t bytes);
 // Reader: whether released memory of a large ring returns to the system, so that it has only the memory that it holds
 // bytes in. Never for memory that is registered with a device.

@@ -136,9 +136,6 @@ struct rd_address {
   char from[256]; // for an RDMA dial: this machine's numeric address; empty: the routing table decides
 };
 
-// The most addresses of one listener that a connection uses at the same time.
-#define RD_RAILS_MAX 8u
-
 static inline bool rd_address_is(const struct rd_address *one, const struct rd_address *other) {
   return one->rdma == other->rdma && one->port == other->port && strcmp(one->host, other->host) == 0;
 }

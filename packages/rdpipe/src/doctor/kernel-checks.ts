@@ -1,6 +1,7 @@
 /** Checks of kernel settings that pipes and networks depend on. Pure. */
 import { BlockList, isIPv4 } from 'node:net';
 import type { Finding, Measurement } from '../model/examination.ts';
+import { OPTIONS } from '../model/options.ts';
 import type { HostAddress } from '../model/protocol.ts';
 import { formatBytes, formatMbps } from '../model/units.ts';
 import { type HostFacts, type InterfaceSettings, known, type SystemFacts } from './facts.ts';
@@ -31,8 +32,8 @@ export function checkPipes({ hello, system }: HostFacts): readonly Finding[] {
   return [ok('pipes', most)];
 }
 
-/** The connections of a hop with `--streams auto`. */
-const STREAMS_MAX = 16;
+/** The most connections of a hop. */
+const STREAMS_MAX = Number(OPTIONS.streams.most);
 
 /**
  * Checks whether the sender's kernel lets a hop over TCP have as many bytes in flight as the measured path holds.

@@ -68,6 +68,12 @@ describe('summary', () => {
       expect(hop).to.contain(`rdma mlx5_0 ${words} not encrypted  `);
     });
 
+  it('shows how many connections a hop used, if there were several', () => {
+    const carrier = (streams: number) => summaryLines(report({ hops: [hopReport({ cipher: 'none', streams })] }))[1];
+    expect(carrier(4)).to.contain('tcp (4 streams) not encrypted  ');
+    expect(carrier(1)).to.contain('tcp not encrypted  ');
+  });
+
   for (const [reconnects, words] of [
     [1, 'reconnected once'],
     [50, 'reconnected 50 times'],
