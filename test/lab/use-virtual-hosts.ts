@@ -106,9 +106,9 @@ export class VirtualLab extends Workplace {
       .map((line) => line.replace(/^\d+ /, ''));
   }
 
-  /** Packets of the host's RDMA device since it was created. */
-  async packets(host: HostName): Promise<Packets> {
-    const counters = '/sys/class/infiniband/rxe0/ports/1/hw_counters';
+  /** Packets of an RDMA device of the host since it was created. */
+  async packets(host: HostName, device = 'rxe0'): Promise<Packets> {
+    const counters = `/sys/class/infiniband/${device}/ports/1/hw_counters`;
     const [sent, received] = (await this.on(host, `cat ${counters}/sent_pkts ${counters}/rcvd_pkts`)).split('\n');
     return { sent: Number(sent), received: Number(received) };
   }

@@ -2,8 +2,8 @@
 // A peer's bytes over the sockets of one connection, in pieces: whole messages of any number, and other bytes.
 // As long as all of them are whole messages, each arrives once, in the order of the numbers, with its bytes.
 #include "fuzz.h"
+#include "transport/lanes.h"
 #include "transport/tcp/connector.h"
-#include "transport/tcp/reorder.h"
 #include "transport/tcp/send.h"
 #include "transport/transport.h"
 #include "wire/wire.h"
@@ -101,7 +101,7 @@ static void send_message(struct lanes *lanes, int lane, struct fuzz_input *input
   if (lanes->fill[number] != 0) lanes->is_broken = true;
   lanes->fill[number] = fill;
   memset(bytes, fill, sizeof bytes);
-  rd_put_u32(bytes, (uint32_t)length | number << RD_TCP_NUMBER_SHIFT);
+  rd_put_u32(bytes, (uint32_t)length | number << RD_MESSAGE_NUMBER_SHIFT);
   if (send(lanes->peers[lane], bytes, RD_TCP_LENGTH_BYTES + length, MSG_NOSIGNAL) !=
       (ssize_t)(RD_TCP_LENGTH_BYTES + length))
     lanes->is_broken = true; // the socket is full

@@ -15,7 +15,7 @@ static void preamble_there_and_back(void) {
   rd_verbs_preamble_encode(&out, bytes);
   rd_verbs_preamble_decode(bytes, &in);
   CHECK(bytes[0] == 4 && bytes[3] == 1); // little-endian
-  CHECK(in.message_bytes == out.message_bytes && in.small_posted == out.small_posted);
+  CHECK(in.message == out.message && in.small_posted == out.small_posted);
   CHECK(in.large_posted == out.large_posted && in.large_bytes == out.large_bytes);
 }
 
@@ -68,7 +68,7 @@ static void due_when_half_are_unannounced(void) {
   CHECK(rd_verbs_flow_is_due(&flow, RD_VERBS_SMALL_BUFFERS));
   struct rd_verbs_preamble preamble;
   rd_verbs_flow_announce(&flow, 77, &preamble);
-  CHECK(preamble.message_bytes == 77 && preamble.small_posted == RD_VERBS_SMALL_BUFFERS + RD_VERBS_SMALL_BUFFERS / 2);
+  CHECK(preamble.message == 77 && preamble.small_posted == RD_VERBS_SMALL_BUFFERS + RD_VERBS_SMALL_BUFFERS / 2);
   CHECK(!rd_verbs_flow_is_due(&flow, RD_VERBS_SMALL_BUFFERS));
 }
 

@@ -15,8 +15,9 @@ static bool is(const struct rd_address *address, const struct rd_address *other)
 
 static void lanes_are_spread(void) {
   rd_rails_set(&rails, (const struct rd_address[]){A, A_OVER_RDMA, B, C}, 4);
-  CHECK(rails.count == 3 && rd_rails_lanes(&rails) == 0);
+  CHECK(rails.count == 4 && rd_rails_lanes(&rails) == 0);
   rd_rails_connected(&rails, &B);
+  CHECK(rails.count == 3 && rd_rails_lanes(&rails) == 1);
   rd_rails_choose(&rails, chosen, 4);
   CHECK(is(&chosen[0], &A) && is(&chosen[1], &C) && is(&chosen[2], &A) && is(&chosen[3], &B));
   rd_rails_joined(&rails, &A);
@@ -42,11 +43,14 @@ static void another_address(void) {
 }
 
 static void too_many(void) {
-  struct rd_address many[RD_RAILS_MAX + 1];
-  for (unsigned i = 0; i <= RD_RAILS_MAX; i++)
-    many[i] = (struct rd_address){.host = "10.0.0.1", .port = (uint16_t)(i + 1)};
-  rd_rails_set(&rails, many, RD_RAILS_MAX + 1);
-  CHECK(rails.count == RD_RAILS_MAX);
+  enum { EACH = RD_RAILS_MAX + 1 };
+  struct rd_address many[2 * EACH];
+  for (unsigned i = 0; i < 2 * EACH; i++)
+    many[i] = (struct rd_address){.host = "10.0.0.1", .port = (uint16_t)(i + 1), .rdma = i >= EACH};
+  rd_rails_set(&rails, many, 2 * EACH);
+  CHECK(rails.count == 2 * RD_RAILS_MAX);
+  rd_rails_connected(&rails, &many[EACH]);
+  CHECK(rails.count == RD_RAILS_MAX && rails.each[0].rdma);
 }
 
 int main(void) {

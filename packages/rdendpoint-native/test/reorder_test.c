@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages and releases in any order come out in order, also past the largest number.
-#include "transport/tcp/reorder.h"
+#include "transport/reorder.h"
 
 #include "test.h"
 

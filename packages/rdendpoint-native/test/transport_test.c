@@ -67,18 +67,22 @@ static void join_tcp(struct rd_transport *ends[2]) {
 
 enum { LANES = 4 };
 
-// One connection of several sockets.
-static void join_lanes(struct rd_transport *ends[2]) {
+// One connection of several lanes, each made by `join`.
+static void join_lanes(void (*join)(struct rd_transport *ends[2]), struct rd_transport *ends[2]) {
   struct rd_transport *lane[2];
-  join_tcp(ends);
+  join(ends);
   for (int i = 0; i < 2; i++) {
     CHECK(ends[i]->ops->lanes_most(ends[i]) == RD_LANES_MAX);
     ends[i]->ops->expect_lanes(ends[i], LANES, 0);
   }
   for (int number = 1; number < LANES; number++) {
-    join_tcp(lane);
+    join(lane);
     for (int i = 0; i < 2; i++) REQUIRE(ends[i]->ops->join(ends[i], lane[i], &error));
   }
+}
+
+static void join_sockets(struct rd_transport *ends[2]) {
+  join_lanes(join_tcp, ends);
 }
 
 static struct rd_address rdma_address = {.rdma = true};
@@ -99,6 +103,10 @@ static void join_rdma(struct rd_transport *ends[2]) {
   }
   rd_connector_destroy(connectors[0]);
   rd_connector_destroy(connectors[1]);
+}
+
+static void join_queue_pairs(struct rd_transport *ends[2]) {
+  join_lanes(join_rdma, ends);
 }
 
 static void arm(struct rd_transport *end, unsigned slots, size_t payload_bytes) {
@@ -459,14 +467,20 @@ static void conformance(const struct backend *backend) {
   refuses_length(backend, 1, 5000, 5000 + RD_HEADER_BYTES + RD_TAG_BYTES + 1);
 }
 
-// More sockets than agreed, and a second message of one number, are refused.
+// More lanes than agreed, or of another kind, and a second message of one number, are refused.
 static void bad_lanes(void) {
   struct rd_transport *ends[2], *lane[2];
   struct rd_message message;
   int bare[2];
   unsigned char bytes[4 + RD_HEADER_BYTES] = {0};
-  join_lanes(ends);
+  join_sockets(ends);
   join_tcp(lane);
+  CHECK(!ends[0]->ops->join(ends[0], lane[0], &error) && error.code == RD_CODE_DATA_DAMAGED);
+  rd_transport_destroy(lane[1]);
+  destroy(ends);
+  join_tcp(ends);
+  join_memory(lane);
+  ends[0]->ops->expect_lanes(ends[0], LANES, 0);
   CHECK(!ends[0]->ops->join(ends[0], lane[0], &error) && error.code == RD_CODE_DATA_DAMAGED);
   rd_transport_destroy(lane[1]);
   destroy(ends);
@@ -518,11 +532,12 @@ int main(int argc, char **argv) {
       {"tcp", join_tcp},
   };
   for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) conformance(&backends[i]);
-  of_any_number_of_lanes(&(struct backend){"tcp with several sockets", join_lanes});
+  of_any_number_of_lanes(&(struct backend){"tcp with several sockets", join_sockets});
   bad_lanes();
   if (argc > 1) {
     snprintf(rdma_address.host, sizeof rdma_address.host, "%s", argv[1]);
     conformance(&(struct backend){"rdma", join_rdma});
+    of_any_number_of_lanes(&(struct backend){"rdma with several queue pairs", join_queue_pairs});
   }
   faults_on_request();
   rd_transport_destroy(NULL);

@@ -10,8 +10,7 @@
 #define PRODUCER_MS 1000 // time for the producer to end after its reader has gone
 
 static bool dial(struct rd_standalone *standalone, struct rd_command *command);
-static void add_address(struct rd_command *command, const struct rd_options *options, const char *host, size_t length,
-                        bool rdma);
+static void add_addresses(struct rd_command *command, const struct rd_options *options, bool rdma);
 static bool after_exit(struct rd_standalone *standalone, struct rd_command *command);
 static void end_producer(struct rd_standalone *standalone, enum rd_code code);
 static bool producer_status(struct rd_standalone *standalone, enum rd_code code, int *status);
@@ -25,20 +24,19 @@ static bool dial(struct rd_standalone *standalone, struct rd_command *command) {
   if (standalone->connects++ > 0) return false;
   command->type = RD_COMMAND_DIAL;
   command->are_rails = strchr(options->host, ',') != NULL;
-  if (standalone->over_rdma) add_address(command, options, options->host, strcspn(options->host, ","), true);
-  for (const char *host = options->host; host != NULL && standalone->over_tcp;) {
-    size_t length = strcspn(host, ",");
-    add_address(command, options, host, length, false);
-    host = host[length] == ',' ? host + length + 1 : NULL;
-  }
+  if (standalone->over_rdma) add_addresses(command, options, true);
+  if (standalone->over_tcp) add_addresses(command, options, false);
   return true;
 }
 
-static void add_address(struct rd_command *command, const struct rd_options *options, const char *host, size_t length,
-                        bool rdma) {
-  struct rd_address *address = &command->addresses[command->address_count++];
-  *address = (struct rd_address){.port = options->port, .rdma = rdma};
-  snprintf(address->host, sizeof address->host, "%.*s", (int)length, host);
+static void add_addresses(struct rd_command *command, const struct rd_options *options, bool rdma) {
+  for (const char *host = options->host; host != NULL;) {
+    size_t length = strcspn(host, ",");
+    struct rd_address *address = &command->addresses[command->address_count++];
+    *address = (struct rd_address){.port = options->port, .rdma = rdma};
+    snprintf(address->host, sizeof address->host, "%.*s", (int)length, host);
+    host = host[length] == ',' ? host + length + 1 : NULL;
+  }
 }
 
 // A producer's exit commits or aborts the stream. A consumer's exit is visible on its pipe.

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_OPTIONS, labsThatAreUp, nameOfOwnLab, startLab, stopLab } from '../../lab/hosts.ts';
 import { complaintsOf } from '../../lab/machine.ts';
+import { joinSecondNetwork } from '../../lab/second-network.ts';
 import { configFileIn } from '../../lab/ssh-files.ts';
 import type { Build } from '../by-hand.ts';
 import { type Case, HOSTS, type Host, type Part, type Said } from '../case.ts';
@@ -76,14 +77,15 @@ export class LabGround implements Ground {
     return { ...read(said), ...figuresOf(works), busy_here: here.busy };
   }
 
-  /** Limits what each host sends. */
+  /** Limits what each host sends over each of two networks; undefined: over the first one, without a limit. */
   async #setRate(mbit: number | undefined): Promise<void> {
     if (mbit === this.#mbit) return;
+    if (this.#mbit === undefined)
+      await Promise.all(HOSTS.map((host) => this.#hosts.run(host, joinSecondNetwork(host))));
     this.#mbit = mbit;
-    const queue = 'dev eth0 root';
-    await this.#onEach(
-      mbit === undefined ? `tc qdisc delete ${queue}` : `tc qdisc replace ${queue} netem rate ${mbit}mbit limit 10000`,
-    );
+    const limit = (device: string) => `tc qdisc replace dev ${device} root netem rate ${mbit}mbit limit 10000`;
+    const leave = 'tc qdisc delete dev eth0 root; rdma link delete rxe1; ip address flush dev eth1';
+    await this.#onEach(mbit === undefined ? leave : `${limit('eth0')}; ${limit('eth1')}`);
   }
 
   #makeSource(): Promise<string> {

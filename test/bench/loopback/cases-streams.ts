@@ -12,10 +12,11 @@ import { RECEIVER_ADDRESS as RECEIVER, type SlowPath } from './slow-link.ts';
 /** One packet in a thousand is lost. */
 const LOSSY: SlowPath = { lostPpm: 1000, mtu: 1500 };
 const IPERF_S = 8;
+const MBUFFER = '-q -s 1M -m 64M';
 /** Root may exceed the limits of send buffers. */
 const AS_USER = 'setpriv --inh-caps=-net_admin --bounding-set=-net_admin';
 
-/** The case of one connection is the first, then nc. */
+/** The case of one connection is the first, then nc and mbuffer. */
 export interface StreamsCases {
   readonly clean: readonly [Case, ...Case[]];
   readonly lossy: readonly [Case, ...Case[]];
@@ -49,9 +50,16 @@ function casesFor(
   if (one === undefined) throw new Error('there is no build to measure');
   const times = (value: number): readonly Goal[] => [{ figure: 'mb_per_s', base: one, bound: 'at least', value }];
   const nc = pipe(`nc, ${where}`, `nc -l ${RECEIVER} $PORT`, `nc -N ${RECEIVER} $PORT`, mibOf(1) * MIB);
+  const mbuffer = pipe(
+    `mbuffer, ${where}`,
+    `mbuffer ${MBUFFER} -I $PORT`,
+    `mbuffer ${MBUFFER} -O ${RECEIVER}:$PORT`,
+    mibOf(1) * MIB,
+  );
   return [
     one,
     { ...nc, ...common },
+    { ...mbuffer, ...common },
     ...[1, 4, 16].map((streams) => ({ ...iperf(streams, where), ...common })),
     ...others,
     ...ours(4, times(3)),

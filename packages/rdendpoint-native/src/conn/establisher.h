@@ -48,8 +48,8 @@ void rd_establisher_destroy(struct rd_establisher *establisher); // closes every
 // everything else continues.
 bool rd_establisher_listen(struct rd_establisher *establisher, const struct rd_listen_config *listen, uint16_t *port,
                            struct rd_error *error);
-// These are addresses of one listener, of which at most RD_RAILS_MAX over TCP: if one of those is dialed and connects,
-// the further lanes are spread over all of them, and each of them may serve to reconnect.
+// These are addresses of one listener, at most RD_RAILS_MAX over each transport: if one of those is dialed and
+// connects, the further lanes are spread over all of them, and each of them may serve to reconnect.
 void rd_establisher_use_rails(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count);
 // See rd_dialer_add().
 bool rd_establisher_dial(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count,

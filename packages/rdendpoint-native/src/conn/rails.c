@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conn/rails.h"
 
+static void keep(struct rd_rails *rails, bool rdma);
 static size_t find(const struct rd_rails *rails, const struct rd_address *address);
 
 void rd_rails_set(struct rd_rails *rails, const struct rd_address *addresses, size_t count) {
+  size_t kinds[2] = {0, 0};
   *rails = (struct rd_rails){.count = 0};
-  for (size_t i = 0; i < count && rails->count < RD_RAILS_MAX; i++)
-    if (!addresses[i].rdma) rails->each[rails->count++] = addresses[i];
+  for (size_t i = 0; i < count; i++)
+    if (kinds[addresses[i].rdma]++ < RD_RAILS_MAX) rails->each[rails->count++] = addresses[i];
 }
 
 void rd_rails_connected(struct rd_rails *rails, const struct rd_address *address) {
+  keep(rails, address->rdma);
   size_t found = find(rails, address);
   if (found == rails->count) {
     *rails = (struct rd_rails){.each = {*address}, .count = 1};
@@ -46,6 +49,14 @@ void rd_rails_choose(const struct rd_rails *rails, struct rd_address *addresses,
 size_t rd_rails_in_turn(const struct rd_rails *rails, struct rd_address addresses[RD_RAILS_MAX]) {
   for (size_t i = 0; i < rails->count; i++) addresses[i] = rails->each[(rails->first + i) % rails->count];
   return rails->count;
+}
+
+// Forgets the rails over the other transport.
+static void keep(struct rd_rails *rails, bool rdma) {
+  size_t kept = 0;
+  for (size_t i = 0; i < rails->count; i++)
+    if (rails->each[i].rdma == rdma) rails->each[kept++] = rails->each[i];
+  rails->count = kept;
 }
 
 // Returns the number of rails if it is none of them.

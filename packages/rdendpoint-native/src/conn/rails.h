@@ -6,19 +6,20 @@
 
 #include "transport/transport.h"
 
-// The most addresses of one listener that a connection uses at the same time.
+// The most addresses of one listener, over one transport, that a connection uses at the same time.
 #define RD_RAILS_MAX 8u
 
 // All zeros: none are known.
 struct rd_rails {
-  struct rd_address each[RD_RAILS_MAX];
-  unsigned lanes[RD_RAILS_MAX];
+  struct rd_address each[2 * RD_RAILS_MAX]; // over TCP or RDMA; once connected, all over the same
+  unsigned lanes[2 * RD_RAILS_MAX];
   size_t count, first; // `first`: of the connection's first lane
 };
 
-// These addresses are those of one listener; only those over TCP count. None has a lane.
+// These addresses are those of one listener, or of two over TCP and RDMA. None has a lane.
 void rd_rails_set(struct rd_rails *rails, const struct rd_address *addresses, size_t count);
-// The first lane of a new connection uses this address. If it is none of the rails, it is the only one from now on.
+// The first lane of a new connection uses this address, and all others the same transport. If it is none of the rails,
+// it is the only one from now on.
 void rd_rails_connected(struct rd_rails *rails, const struct rd_address *address);
 // A further lane uses this address.
 void rd_rails_joined(struct rd_rails *rails, const struct rd_address *address);

@@ -139,7 +139,7 @@ export const OPTIONS = {
     copy: { help: 'limit each connection: 200M, 1Gbit/s' },
     ssh: { help: 'limit each direction: 200M, 1Gbit/s' },
   },
-  /** TCP connections of a hop at the same time; 0: over a long path as many as help, otherwise one. */
+  /** Connections of a hop at the same time; 0: over a long path as many as help, otherwise one. */
   streams: {
     long: '--streams',
     kind: 'numberOrAuto',
@@ -147,12 +147,12 @@ export const OPTIONS = {
     least: '1',
     most: '16',
     value: 'N|auto',
-    help: 'use N TCP connections at the same time between two hosts; auto: over long distances as many as help',
+    help: 'use N connections at the same time between two hosts; auto: over long distances as many as help',
     default: 'auto',
     hop: 'streams',
     config: 'defaults',
     bench: {},
-    copy: { help: 'use N TCP connections at the same time; auto: as many as help', brief: true },
+    copy: { help: 'use N connections at the same time; auto: as many as help', brief: true },
     ssh: { brief: true },
   },
   bufferBytes: {

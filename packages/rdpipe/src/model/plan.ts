@@ -22,7 +22,7 @@ export interface Candidate {
   readonly way: 'address' | 'forward' | 'relay';
   readonly host: string;
   /** Further addresses of the same end, which the hop uses at the same time. */
-  readonly others?: readonly string[];
+  readonly others?: readonly Pick<Candidate, 'host' | 'from'>[];
   /** Over RDMA, the dialer's own address; null: the routing table decides. */
   readonly from: string | null;
   /** Over RDMA, for people: `mlx5_0`, or `mlx5_0→mlx5_1` if the devices of the ends have different names. */

@@ -147,10 +147,11 @@ function describeCandidates(link: PlannedLink, labels: Labels): readonly string[
 function describeCandidate(candidate: Candidate, link: HopLink, labels: Labels): string {
   const dialer = nameOf(candidate.dialer === 'sender' ? link.from : link.to, labels);
   if (candidate.way !== 'address') return `${dialer} ${candidate.why}`;
-  const from = candidate.from === null ? '' : ` from ${candidate.from}`;
   const other = candidate.transport === link.transport ? '' : `${candidate.transport}, `;
-  const hosts = [candidate.host, ...(candidate.others ?? [])].join(' and ');
-  return `${dialer} dials ${hosts}${from} (${other}${candidateWords(candidate)})`;
+  const addresses = [candidate, ...(candidate.others ?? [])].map(({ host, from }) =>
+    from === null ? host : `${host} from ${from}`,
+  );
+  return `${dialer} dials ${addresses.join(' and ')} (${other}${candidateWords(candidate)})`;
 }
 
 function place(role: HopLink['source'] | HopLink['sink'], session: SessionId, labels: Labels): string {

@@ -14,8 +14,9 @@ const MEMLOCK_MIN_BYTES = 256 * 1024;
 
 /**
  * Returns pairs of ports, best first: on a common subnet before those that need a route, then by speed, then by whether
- * ssh uses the address. The sender dials: the direction makes no difference to a firewall, because both ends send to
- * the same UDP port.
+ * ssh uses the address. If the user gave several addresses of an end, the first candidate uses all pairs on common
+ * subnets that share no port. The sender dials: the direction makes no difference to a firewall, because both ends
+ * send to the same UDP port.
  */
 export function rdmaCandidates(from: HopEndAddresses, to: HopEndAddresses): readonly Candidate[] {
   if (onOneMachine(from.facts, to.facts) || lackOf(from) !== undefined || lackOf(to) !== undefined) return [];
@@ -25,7 +26,22 @@ export function rdmaCandidates(from: HopEndAddresses, to: HopEndAddresses): read
   const routed = rails.filter((pair) => !isNear(pair) && isRoutable(pair));
   const sorted = firstOfEach([...inOrder(rails.filter(isNear)), ...inOrder(routed)], interfacesOf);
   const best = [...sorted.filter(isNear), ...sorted.filter((pair) => !isNear(pair)).slice(0, ROUTED_MAX)];
-  return best.slice(0, CANDIDATES_MAX).map((pair) => toCandidate(pair, isNear(pair)));
+  const together = hasSeveral(from) || hasSeveral(to) ? withOwnPorts(sorted.filter(isNear)) : [];
+  const [first, ...others] = together;
+  const rest = best.filter((pair) => !together.includes(pair)).map((pair) => toCandidate(pair, isNear(pair)));
+  return [...(first === undefined ? [] : [atOnce(first, others)]), ...rest].slice(0, CANDIDATES_MAX);
+}
+
+function hasSeveral({ given }: HopEndAddresses): boolean {
+  return given !== undefined && given.others.length > 0;
+}
+
+function atOnce(first: PortPair, others: readonly PortPair[]): Candidate {
+  const candidate = toCandidate(first, true);
+  if (others.length === 0) return candidate;
+  const further = others.map((pair) => toCandidate(pair, true));
+  const device = [candidate, ...further].map((one) => one.device).join(' and ');
+  return { ...candidate, device, others: further.map(({ host, from }) => ({ host, from })) };
 }
 
 /** Returns why there is no route over RDMA, in words for one line: what is missing at each end, or between them. */
@@ -131,13 +147,18 @@ function isRoutable({ network, from, to }: PortPair): boolean {
  */
 function inOrder(rails: readonly PortPair[]): readonly PortPair[] {
   const sorted = [...rails].sort((a, b) => b.rateMbps - a.rateMbps || sshCount(b) - sshCount(a));
+  const fresh = withOwnPorts(sorted);
+  return [...fresh, ...sorted.filter((pair) => !fresh.includes(pair))];
+}
+
+/** Leaves out pairs that use a port of an earlier one. */
+function withOwnPorts(sorted: readonly PortPair[]): readonly PortPair[] {
   const seen = new Set<RdmaPort>();
-  const fresh = sorted.filter(({ from, to }) => {
+  return sorted.filter(({ from, to }) => {
     const isFresh = !seen.has(from.port) && !seen.has(to.port);
     if (isFresh) seen.add(from.port).add(to.port);
     return isFresh;
   });
-  return [...fresh, ...sorted.filter((pair) => !fresh.includes(pair))];
 }
 
 /** If one pair of addresses fails, other pairs of the same two interfaces also fail. */

@@ -135,5 +135,5 @@ function candidate(dialer: Candidate['dialer'], way: Candidate['way'], host: str
 }
 
 function withOthers(one: Candidate, { others = [] }: DialTarget): Candidate {
-  return others.length === 0 ? one : { ...one, others };
+  return others.length === 0 ? one : { ...one, others: others.map((host) => ({ host, from: null })) };
 }

@@ -215,7 +215,7 @@ async function dial(
     (event) => (event.event === 'dial_failed' && isOf(hop, end, event) ? event : undefined),
     signal,
   );
-  const others = (candidate.others ?? []).map((host) => ({ ...address, host }));
+  const others = (candidate.others ?? []).map((other) => ({ ...address, ...other }));
   const rails = others.length > 0 && ({ rails: true } as const);
   const request = { op: 'dial', link: linkOf(hop, end), end, addresses: [address, ...others], ...rails } as const;
   context.send(sessionOf(hop, end), request);

@@ -44,6 +44,37 @@ describe('route', () => {
     expect(route(h1, fast2, { transport: 'rdma' }).candidates).to.deep.equal([]);
   });
 
+  /** Adds a second RDMA port on a network of its own. */
+  function faster(session: SessionFacts, address: string): SessionFacts {
+    const addresses = [...session.hello.addresses, nic('ib1', address)];
+    return withHello(session, { addresses, rdma: [...session.hello.rdma, rdmaPort('mlx5_1', 'ib1')] });
+  }
+
+  const SEVERAL: readonly (readonly [string, Record<string, string>])[] = [
+    ['the receiver', { h2: '10.1.0.2,10.2.0.2' }],
+    ['the sender', { h1: '10.1.0.1,10.2.0.1' }],
+  ];
+
+  for (const [whose, data] of SEVERAL) {
+    it(`uses RDMA devices at the same time at given addresses of ${whose}`, () => {
+      const found = route(faster(fast1, '10.2.0.1/24'), faster(fast2, '10.2.0.2/24'), { data: dataFor(data) });
+      expect(found.candidates[0]).to.deep.include({
+        transport: 'rdma',
+        host: '10.1.0.2',
+        from: '10.1.0.1',
+        others: [{ host: '10.2.0.2', from: '10.2.0.1' }],
+        device: 'mlx5_0 and mlx5_1',
+      });
+      expect(found.bind.rdma).to.equal(null);
+    });
+  }
+
+  it('uses one RDMA device if only one of the given addresses has one', () => {
+    const found = route(fast1, fast2, { data: dataFor({ h2: '10.1.0.2,10.0.0.2' }) });
+    expect(found.candidates[0]).to.include({ transport: 'rdma', host: '10.1.0.2' }).and.not.have.property('others');
+    expect(found.bind.rdma).to.equal('10.1.0.2');
+  });
+
   const REASONS: readonly (readonly [string, SessionFacts, SessionFacts, string])[] = [
     ['no devices', h1, h2, 'tcp (no RDMA device on h1 or h2)'],
     ['one device', fast1, h2, 'tcp (no RDMA device on h2)'],

@@ -94,7 +94,7 @@ describe('tcp route', () => {
 
   it('uses all given addresses of a host at the same time, and listens on every address for that', () => {
     const found = route(h1, h2, { h2: '10.0.0.2,10.1.0.2' });
-    expect(found.candidates[0]).to.deep.include({ host: '10.0.0.2', others: ['10.1.0.2'] });
+    expect(found.candidates[0]).to.deep.include({ host: '10.0.0.2', others: [{ host: '10.1.0.2', from: null }] });
     expect(found.bind.receiver).to.equal(null);
   });
 

@@ -59,7 +59,7 @@ describe('connectHops', () => {
 
   it('has further addresses of a host dialled with the first one', async () => {
     const agents = fakeAgents(answers({ dial: 'accept' }));
-    await connect(agents, [{ ...DIRECT, others: ['10.1.0.2'] }]);
+    await connect(agents, [{ ...DIRECT, others: [{ host: '10.1.0.2', from: null }] }]);
     const [first, second] = ['10.0.0.2', '10.1.0.2'].map((host) => ({
       host,
       port: 42000,

@@ -14,6 +14,7 @@ struct rd_tcp_lane *rd_tcp_lane_create(int fd, struct rd_slots *slots) {
   struct rd_tcp_lane *lane = calloc(1, sizeof *lane);
   if (lane == NULL) return NULL;
   lane->fd = fd;
+  lane->polled_events = EPOLLIN; // as rd_lanes_add() does
   lane->receive.slots = slots;
   return lane;
 }

@@ -10,8 +10,7 @@ struct rd_tcp_lane {
   int fd;
   struct rd_tcp_send send;
   struct rd_tcp_receive receive;
-  uint32_t polled_events; // in the transport's epoll set
-  bool has_ended;         // the peer closed or reset it
+  uint32_t polled_events; // by rd_lanes, if there are several lanes
   // At the last check:
   uint64_t acked_bytes;
   int64_t acked_at_ms;     // when the peer's system last acknowledged more

@@ -2,6 +2,7 @@
 #include "transport/tcp/receive.h"
 
 #include "base/bytes.h"
+#include "transport/lanes.h"
 #include "transport/tcp/send.h"
 #include "wire/wire.h"
 
@@ -48,7 +49,7 @@ enum rd_outcome rd_tcp_receive_next(struct rd_tcp_receive *receive, int fd, cons
   while (begin(receive, &receive->current)) {
     if (!length_is_right(receive, peer, error)) return RD_OUTCOME_FAILED;
     if (missing_bytes(receive) == 0) {
-      *number = rd_get_u32(head_of(receive, &receive->current)) >> RD_TCP_NUMBER_SHIFT;
+      *number = rd_get_u32(head_of(receive, &receive->current)) >> RD_MESSAGE_NUMBER_SHIFT;
       hand_over(receive, message);
       return RD_OUTCOME_DONE;
     }
@@ -88,7 +89,7 @@ static unsigned char *head_of(const struct rd_tcp_receive *receive, const struct
 
 static uint32_t length_of(const struct rd_tcp_receive *receive) {
   uint32_t word = rd_get_u32(head_of(receive, &receive->current));
-  return receive->is_numbered ? word & RD_TCP_LENGTH_MASK : word;
+  return receive->is_numbered ? word & RD_MESSAGE_LENGTH_MASK : word;
 }
 
 static bool length_is_right(const struct rd_tcp_receive *receive, const char *peer, struct rd_error *error) {

@@ -2,6 +2,7 @@
 #include "transport/tcp/send.h"
 
 #include "base/bytes.h"
+#include "transport/lanes.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -19,11 +20,11 @@ enum rd_outcome rd_tcp_send_accept(struct rd_tcp_send *send, const struct iovec 
     next->parts[1 + i] = parts[i];
     bytes += parts[i].iov_len;
   }
-  if (count > RD_TCP_SEND_PARTS_MAX || bytes < RD_HEADER_BYTES || bytes > RD_TCP_LENGTH_MASK) {
+  if (count > RD_TCP_SEND_PARTS_MAX || bytes < RD_HEADER_BYTES || bytes > RD_MESSAGE_LENGTH_MASK) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, bytes);
     return RD_OUTCOME_FAILED;
   }
-  rd_put_u32(next->length, (uint32_t)bytes | number << RD_TCP_NUMBER_SHIFT);
+  rd_put_u32(next->length, (uint32_t)bytes | number << RD_MESSAGE_NUMBER_SHIFT);
   next->index = index;
   next->parts[0] = (struct iovec){next->length, RD_TCP_LENGTH_BYTES};
   next->count = 1 + count;

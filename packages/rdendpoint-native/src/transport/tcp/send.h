@@ -5,15 +5,12 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
-#include "transport/tcp/reorder.h"
+#include "transport/reorder.h"
 
 #include <stdint.h>
 #include <sys/uio.h>
 
 #define RD_TCP_LENGTH_BYTES 4u // before each message
-// A connection of several sockets numbers its messages, in the bits above their length.
-#define RD_TCP_NUMBER_SHIFT 21u
-#define RD_TCP_LENGTH_MASK ((1u << RD_TCP_NUMBER_SHIFT) - 1)
 #define RD_TCP_SEND_PARTS_MAX 4
 #define RD_TCP_SEND_QUEUE_MAX 16u
 

@@ -5,11 +5,10 @@
 #include "base/address.h"
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "base/memory.h"
+#include "transport/lanes.h"
 #include "transport/tcp/connector.h"
 #include "transport/tcp/lane.h"
 #include "transport/tcp/long_path.h"
-#include "wire/wire.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,32 +20,21 @@
 // Slots for what several lanes hold out of order besides DATA, and the messages that each has begun to receive.
 #define SLOTS_BESIDE 64u
 #define SLOTS_A_LANE 2u
-// Longer messages are spread over all lanes. Only one at a time waits for a lane: another lane may be free sooner.
-#define SHORT_BYTES 4096u
-#define LAST_MESSAGES_MS 500
 #define SILENT_MS 1500
 #define CHECK_MS 200
 #define SILENT_ROUND_TRIPS 4
 
 struct tcp {
   struct rd_transport base;
-  struct rd_tcp_lane *lanes[RD_LANES_MAX];
-  unsigned lane_count, lanes_most;
+  struct rd_lanes lanes;
+  struct rd_tcp_lane *each[RD_LANES_MAX];
   unsigned turn; // the lane that is tried first
-  int epoll_fd;  // of all lanes, if there are several; otherwise -1
   struct rd_slots slots;
-  struct rd_reorder *reorder; // NULL: messages have no numbers
-  uint64_t accepted;
-  struct rd_release_count released;
-  uint64_t unnumbered; // accepted before the first number
-  struct {             // see rd_tcp_tune_long_path()
+  struct { // see rd_tcp_tune_long_path()
     bool is_long, congestion;
     size_t window_bytes;
   } path;
   int64_t checked_at_ms;
-  unsigned ended_count;  // of lanes
-  struct rd_error ended; // why the first of them ended, and when
-  int64_t ended_at_ms;
   char local[RD_SOCKET_ADDRESS_TEXT_BYTES];
   char peer[RD_SOCKET_ADDRESS_TEXT_BYTES];
 };
@@ -81,13 +69,10 @@ static struct tcp *tcp_of(const struct rd_transport *transport);
 static struct rd_tcp_lane *first_of(const struct rd_transport *transport);
 static void set_names(struct tcp *tcp);
 static void tune_socket(int fd);
-static bool add_to_poll(struct tcp *tcp, struct rd_tcp_lane *lane, struct rd_error *error);
 static void tune_lane(const struct tcp *tcp, const struct rd_tcp_lane *lane);
 static struct rd_tcp_lane *lane_for(const struct tcp *tcp, const struct iovec *parts, int count);
 static bool lanes_are_alive(struct tcp *tcp, struct rd_error *error);
-static enum rd_outcome receive_in_order(struct tcp *tcp, struct rd_message *message, struct rd_error *error);
-static void lane_ended(struct tcp *tcp, struct rd_tcp_lane *lane, const struct rd_error *why);
-static enum rd_outcome after_last_lane(const struct tcp *tcp, struct rd_error *error);
+static rd_lane_receive receive_from;
 
 static const struct rd_transport_ops tcp_ops = {
     .name = "tcp",
@@ -130,16 +115,15 @@ struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error) {
   }
   (void)rd_take_fd(&owned); // the lane's
   tcp->base.ops = &tcp_ops;
-  tcp->lanes[0] = lane;
-  tcp->lane_count = tcp->lanes_most = 1;
-  tcp->epoll_fd = -1;
+  rd_lanes_init(&tcp->lanes);
+  tcp->each[0] = lane;
   set_names(tcp);
   tune_socket(lane->fd);
   return &tcp->base;
 }
 
 static void set_names(struct tcp *tcp) {
-  int fd = tcp->lanes[0]->fd;
+  int fd = tcp->each[0]->fd;
   struct rd_socket_address local = {.bytes = sizeof local.address}, peer = {.bytes = sizeof peer.address};
   if (getsockname(fd, (struct sockaddr *)&local.address, &local.bytes) < 0) local.bytes = 0;
   if (getpeername(fd, (struct sockaddr *)&peer.address, &peer.bytes) < 0) peer.bytes = 0;
@@ -173,49 +157,34 @@ static uint32_t tcp_rtt_us(const struct rd_transport *transport) {
 
 static void tcp_expect_lanes(struct rd_transport *transport, unsigned most, unsigned first) {
   struct tcp *tcp = tcp_of(transport);
-  tcp->lanes_most = most < RD_LANES_MAX ? most : RD_LANES_MAX;
-  tcp->reorder = rd_memory_new(1, sizeof *tcp->reorder);
-  rd_reorder_init(tcp->reorder, first);
-  tcp->unnumbered = tcp->accepted;
-  tcp->lanes[0]->receive.is_numbered = true;
-  (void)rd_tcp_limit_unsent(tcp->lanes[0]->fd); // the other lanes wait for what this one has taken
+  rd_lanes_expect(&tcp->lanes, most, first);
+  tcp->each[0]->receive.is_numbered = true;
+  (void)rd_tcp_limit_unsent(tcp->each[0]->fd); // the other lanes wait for what this one has taken
 }
 
 static bool tcp_join(struct rd_transport *transport, struct rd_transport *joining, struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport), *other = tcp_of(joining);
-  struct rd_tcp_lane *lane = other->lanes[0];
-  bool fits = tcp->reorder != NULL && joining->ops == &tcp_ops && tcp->lane_count < tcp->lanes_most;
-  if (!fits) rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s opened more sockets than were agreed on", tcp->peer);
-  if (!fits || !rd_tcp_receive_use(&lane->receive, &tcp->slots, error) || !add_to_poll(tcp, lane, error)) {
+  bool may_join = rd_lanes_may_join(&tcp->lanes, joining->ops == &tcp_ops, tcp->peer, error);
+  struct rd_tcp_lane *lane = may_join ? other->each[0] : NULL;
+  if (!may_join || !rd_tcp_receive_use(&lane->receive, &tcp->slots, error) ||
+      !rd_lanes_add(&tcp->lanes, tcp->each[0]->fd, lane->fd, error)) {
     rd_transport_destroy(joining);
     return false;
   }
   lane->receive.is_numbered = true;
-  tcp->lanes[tcp->lane_count++] = lane;
+  tcp->each[tcp->lanes.count - 1] = lane;
   (void)rd_tcp_limit_unsent(lane->fd);
   tune_lane(tcp, lane);
-  other->lane_count = 0; // the lane is this transport's now
+  other->lanes.count = 0; // the lane is this transport's now
   rd_transport_destroy(joining);
   return true;
-}
-
-static bool add_to_poll(struct tcp *tcp, struct rd_tcp_lane *lane, struct rd_error *error) {
-  struct epoll_event first = {.data.ptr = tcp->lanes[0]}, added = {.data.ptr = lane};
-  if (tcp->epoll_fd < 0) {
-    tcp->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (tcp->epoll_fd >= 0 && epoll_ctl(tcp->epoll_fd, EPOLL_CTL_ADD, tcp->lanes[0]->fd, &first) < 0)
-      rd_cleanup_fd(&tcp->epoll_fd);
-  }
-  if (tcp->epoll_fd >= 0 && epoll_ctl(tcp->epoll_fd, EPOLL_CTL_ADD, lane->fd, &added) == 0) return true;
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot wait for another socket");
-  return false;
 }
 
 static bool tcp_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
   struct rd_slots early = tcp->slots;
-  struct rd_tcp_receive *receive = &tcp->lanes[0]->receive;
-  unsigned beside = tcp->reorder != NULL ? SLOTS_BESIDE + SLOTS_A_LANE * tcp->lanes_most : 0;
+  struct rd_tcp_receive *receive = &tcp->each[0]->receive;
+  unsigned beside = tcp->lanes.most > 1 ? SLOTS_BESIDE + SLOTS_A_LANE * tcp->lanes.most : 0;
   receive->slots = &early;
   if (!rd_slots_create(&tcp->slots, slots + beside, payload_bytes, error)) {
     tcp->slots = early;
@@ -244,17 +213,17 @@ static bool tcp_register(struct rd_transport *transport, const void *memory, siz
 
 static int tcp_poll_fd(const struct rd_transport *transport) {
   const struct tcp *tcp = tcp_of(transport);
-  return tcp->lane_count > 1 ? tcp->epoll_fd : tcp->lanes[0]->fd;
+  return tcp->lanes.count > 1 ? tcp->lanes.epoll_fd : tcp->each[0]->fd;
 }
 
 static short tcp_poll_events(const struct rd_transport *transport) {
   const struct tcp *tcp = tcp_of(transport);
-  if (tcp->lane_count == 1) return (short)rd_tcp_lane_events(tcp->lanes[0]);
-  for (unsigned i = 0; i < tcp->lane_count; i++) {
-    struct rd_tcp_lane *lane = tcp->lanes[i];
+  if (tcp->lanes.count == 1) return (short)rd_tcp_lane_events(tcp->each[0]);
+  for (unsigned i = 0; i < tcp->lanes.count; i++) {
+    struct rd_tcp_lane *lane = tcp->each[i];
     struct epoll_event wanted = {.events = rd_tcp_lane_events(lane), .data.ptr = lane};
-    if (lane->has_ended || wanted.events == lane->polled_events) continue;
-    (void)epoll_ctl(tcp->epoll_fd, EPOLL_CTL_MOD, lane->fd, &wanted);
+    if (tcp->lanes.has_ended[i] || wanted.events == lane->polled_events) continue;
+    (void)epoll_ctl(tcp->lanes.epoll_fd, EPOLL_CTL_MOD, lane->fd, &wanted);
     lane->polled_events = wanted.events;
   }
   return POLLIN;
@@ -264,22 +233,21 @@ static enum rd_outcome tcp_send(struct rd_transport *transport, const struct iov
                                 struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
   struct rd_tcp_lane *lane = lane_for(tcp, parts, count);
-  unsigned number = tcp->reorder == NULL ? 0 : (unsigned)((tcp->accepted - tcp->unnumbered) % RD_MESSAGE_NUMBERS);
+  unsigned number = rd_lanes_next_number(&tcp->lanes);
   if (lane == NULL) return RD_OUTCOME_AGAIN;
-  enum rd_outcome sent = rd_tcp_send_accept(&lane->send, parts, count, tcp->accepted, number, error);
-  if (sent == RD_OUTCOME_DONE) tcp->accepted++;
-  if (sent == RD_OUTCOME_DONE && tcp->lane_count > 1) tcp->turn = (tcp->turn + 1) % tcp->lane_count;
+  enum rd_outcome sent = rd_tcp_send_accept(&lane->send, parts, count, tcp->lanes.accepted, number, error);
+  if (sent == RD_OUTCOME_DONE) tcp->lanes.accepted++;
+  if (sent == RD_OUTCOME_DONE && tcp->lanes.count > 1) tcp->turn = (tcp->turn + 1) % tcp->lanes.count;
   return sent;
 }
 
-// NULL: none can take the message now. Short ones, such as ACKs, all go through the first lane: the loss of one is
-// noticed as soon as the next ones arrive.
+// NULL: none can take the message now. Only one at a time waits for a lane: another lane may be free sooner.
 static struct rd_tcp_lane *lane_for(const struct tcp *tcp, const struct iovec *parts, int count) {
   size_t bytes = 0;
   for (int i = 0; i < count; i++) bytes += parts[i].iov_len;
-  if (tcp->lane_count == 1 || bytes <= SHORT_BYTES) return tcp->lanes[0];
-  for (unsigned i = 0; i < tcp->lane_count; i++) {
-    struct rd_tcp_lane *lane = tcp->lanes[(tcp->turn + i) % tcp->lane_count];
+  if (tcp->lanes.count == 1 || bytes <= RD_SHORT_MESSAGE_BYTES) return tcp->each[0];
+  for (unsigned i = 0; i < tcp->lanes.count; i++) {
+    struct rd_tcp_lane *lane = tcp->each[(tcp->turn + i) % tcp->lanes.count];
     if (lane->send.queue_count == 0) return lane;
   }
   return NULL;
@@ -287,12 +255,12 @@ static struct rd_tcp_lane *lane_for(const struct tcp *tcp, const struct iovec *p
 
 static bool tcp_flush(struct rd_transport *transport, struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
-  for (unsigned i = 0; i < tcp->lane_count; i++) {
-    if (rd_tcp_send_flush(&tcp->lanes[i]->send, tcp->lanes[i]->fd, &tcp->released)) continue;
+  for (unsigned i = 0; i < tcp->lanes.count; i++) {
+    if (rd_tcp_send_flush(&tcp->each[i]->send, tcp->each[i]->fd, &tcp->lanes.released)) continue;
     rd_tcp_explain_end(tcp->peer, error);
     return false;
   }
-  return tcp->lane_count == 1 || lanes_are_alive(tcp, error);
+  return tcp->lanes.count == 1 || lanes_are_alive(tcp, error);
 }
 
 // A lane whose path is lost would hold up all others. If the others are silent as well, the keepalive decides.
@@ -301,8 +269,8 @@ static bool lanes_are_alive(struct tcp *tcp, struct rd_error *error) {
   uint32_t rtt_us = 0;
   if (away_ms < CHECK_MS) return true;
   tcp->checked_at_ms = now_ms;
-  for (unsigned i = 0; i < tcp->lane_count; i++) {
-    struct rd_tcp_lane *lane = tcp->lanes[i];
+  for (unsigned i = 0; i < tcp->lanes.count; i++) {
+    struct rd_tcp_lane *lane = tcp->each[i];
     rd_tcp_lane_check(lane, away_ms >= SILENT_MS, now_ms);
     if (lane->acked_at_ms > acked_at_ms) acked_at_ms = lane->acked_at_ms;
     if (lane->silent_since_ms < silent_since_ms) silent_since_ms = lane->silent_since_ms;
@@ -310,13 +278,13 @@ static bool lanes_are_alive(struct tcp *tcp, struct rd_error *error) {
   }
   int64_t most_ms = SILENT_MS + SILENT_ROUND_TRIPS * (int64_t)rtt_us / 1000;
   if (now_ms - silent_since_ms < most_ms || now_ms - acked_at_ms >= most_ms / 2) return true;
-  rd_error_set(error, RD_CODE_PEER_LOST, "one of %u sockets to %s was silent for %lld ms", tcp->lane_count, tcp->peer,
+  rd_error_set(error, RD_CODE_PEER_LOST, "one of %u sockets to %s was silent for %lld ms", tcp->lanes.count, tcp->peer,
                (long long)(now_ms - silent_since_ms));
   return false;
 }
 
 static uint64_t tcp_released(const struct rd_transport *transport) {
-  return tcp_of(transport)->released.prefix;
+  return tcp_of(transport)->lanes.released.prefix;
 }
 
 // Unreleased messages wait for space in the socket buffer, for which the descriptor is polled anyway.
@@ -326,51 +294,19 @@ static void tcp_expect_releases(struct rd_transport *transport, bool expected) {
 
 static void tcp_quiet(struct rd_transport *transport) {
   const struct tcp *tcp = tcp_of(transport);
-  for (unsigned i = 0; i < tcp->lane_count; i++) tcp->lanes[i]->receive.quiet = true;
+  for (unsigned i = 0; i < tcp->lanes.count; i++) tcp->each[i]->receive.quiet = true;
 }
 
 static enum rd_outcome tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
-  struct rd_tcp_lane *first = tcp->lanes[0];
-  unsigned number;
-  if (tcp->reorder != NULL) return receive_in_order(tcp, message, error);
-  return rd_tcp_receive_next(&first->receive, first->fd, tcp->peer, message, &number, error);
+  return rd_lanes_receive(&tcp->lanes, receive_from, tcp, tcp->peer, message, error);
 }
 
-static enum rd_outcome receive_in_order(struct tcp *tcp, struct rd_message *message, struct rd_error *error) {
-  struct rd_message arrived;
-  unsigned number;
-  for (unsigned i = 0; !rd_reorder_take(tcp->reorder, message);) {
-    if (i == tcp->lane_count) return after_last_lane(tcp, error);
-    struct rd_tcp_lane *lane = tcp->lanes[i];
-    enum rd_outcome received = lane->has_ended
-                                   ? RD_OUTCOME_AGAIN
-                                   : rd_tcp_receive_next(&lane->receive, lane->fd, tcp->peer, &arrived, &number, error);
-    if (received == RD_OUTCOME_DONE && !rd_reorder_put(tcp->reorder, number, &arrived)) {
-      rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent two messages of number %u", tcp->peer, number);
-      return RD_OUTCOME_FAILED;
-    }
-    if (received == RD_OUTCOME_FAILED && !rd_code_is_loss(error->code)) return RD_OUTCOME_FAILED;
-    if (received == RD_OUTCOME_FAILED) lane_ended(tcp, lane, error);
-    if (received != RD_OUTCOME_DONE) i++;
-  }
-  return RD_OUTCOME_DONE;
-}
-
-static void lane_ended(struct tcp *tcp, struct rd_tcp_lane *lane, const struct rd_error *why) {
-  lane->has_ended = true;
-  if (tcp->epoll_fd >= 0) (void)epoll_ctl(tcp->epoll_fd, EPOLL_CTL_DEL, lane->fd, NULL);
-  if (tcp->ended_count++ > 0) return;
-  tcp->ended = *why;
-  tcp->ended_at_ms = rd_now_ms();
-}
-
-// A peer that ends closes all its lanes: its last messages may arrive after the end of another lane.
-static enum rd_outcome after_last_lane(const struct tcp *tcp, struct rd_error *error) {
-  bool awaits_others = tcp->ended_count < tcp->lane_count && rd_now_ms() - tcp->ended_at_ms < LAST_MESSAGES_MS;
-  if (tcp->ended_count == 0 || awaits_others) return RD_OUTCOME_AGAIN;
-  *error = tcp->ended;
-  return RD_OUTCOME_FAILED;
+static enum rd_outcome receive_from(void *transport, unsigned lane, struct rd_message *message, unsigned *number,
+                                    struct rd_error *error) {
+  struct tcp *tcp = transport;
+  struct rd_tcp_lane *from = tcp->each[lane];
+  return rd_tcp_receive_next(&from->receive, from->fd, tcp->peer, message, number, error);
 }
 
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message) {
@@ -380,10 +316,10 @@ static void tcp_give_back(struct rd_transport *transport, const struct rd_messag
 static int64_t tcp_silent_ms(const struct rd_transport *transport) {
   const struct tcp *tcp = tcp_of(transport);
   int64_t silent_ms = INT64_MAX;
-  for (unsigned i = 0; i < tcp->lane_count; i++) {
+  for (unsigned i = 0; i < tcp->lanes.count; i++) {
     struct tcp_info info;
     socklen_t bytes = sizeof info;
-    if (getsockopt(tcp->lanes[i]->fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) < 0) continue;
+    if (getsockopt(tcp->each[i]->fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) < 0) continue;
     if (info.tcpi_last_data_recv < silent_ms) silent_ms = info.tcpi_last_data_recv;
   }
   return silent_ms;
@@ -393,8 +329,8 @@ static void tcp_tune_long_path(struct rd_transport *transport, size_t window_byt
   struct tcp *tcp = tcp_of(transport);
   tcp->path.is_long = true;
   tcp->path.congestion = congestion;
-  tcp->path.window_bytes = window_bytes / tcp->lanes_most;
-  for (unsigned i = 0; i < tcp->lane_count; i++) tune_lane(tcp, tcp->lanes[i]);
+  tcp->path.window_bytes = window_bytes / tcp->lanes.most;
+  for (unsigned i = 0; i < tcp->lanes.count; i++) tune_lane(tcp, tcp->each[i]);
 }
 
 static void tune_lane(const struct tcp *tcp, const struct rd_tcp_lane *lane) {
@@ -405,9 +341,9 @@ static void tune_lane(const struct tcp *tcp, const struct rd_tcp_lane *lane) {
 static void tcp_limits(const struct rd_transport *transport, struct rd_limits *limits) {
   const struct tcp *tcp = tcp_of(transport);
   *limits = (struct rd_limits){0};
-  for (unsigned i = 0; i < tcp->lane_count; i++) {
+  for (unsigned i = 0; i < tcp->lanes.count; i++) {
     struct rd_limits each;
-    rd_tcp_read_limits(tcp->lanes[i]->fd, &each);
+    rd_tcp_read_limits(tcp->each[i]->fd, &each);
     if (each.send_buffer_ms > limits->send_buffer_ms) limits->send_buffer_ms = each.send_buffer_ms;
     if (each.receive_window_ms > limits->receive_window_ms) limits->receive_window_ms = each.receive_window_ms;
     limits->sent_again += each.sent_again;
@@ -416,7 +352,7 @@ static void tcp_limits(const struct rd_transport *transport, struct rd_limits *l
 
 static void tcp_disconnect(struct rd_transport *transport) {
   struct tcp *tcp = tcp_of(transport);
-  for (unsigned i = 0; i < tcp->lane_count; i++) rd_cleanup_fd(&tcp->lanes[i]->fd);
+  for (unsigned i = 0; i < tcp->lanes.count; i++) rd_cleanup_fd(&tcp->each[i]->fd);
 }
 
 static const char *tcp_local_name(const struct rd_transport *transport) {
@@ -434,15 +370,14 @@ static const char *tcp_device_name(const struct rd_transport *transport) {
 
 static void tcp_destroy(struct rd_transport *transport) {
   struct tcp *tcp = tcp_of(transport);
-  for (unsigned i = 0; i < tcp->lane_count; i++) rd_tcp_lane_destroy(tcp->lanes[i]);
-  rd_cleanup_fd(&tcp->epoll_fd);
+  for (unsigned i = 0; i < tcp->lanes.count; i++) rd_tcp_lane_destroy(tcp->each[i]);
+  rd_lanes_close(&tcp->lanes);
   rd_slots_free(&tcp->slots);
-  free(tcp->reorder);
   free(tcp);
 }
 
 static struct rd_tcp_lane *first_of(const struct rd_transport *transport) {
-  return tcp_of(transport)->lanes[0];
+  return tcp_of(transport)->each[0];
 }
 
 static struct tcp *tcp_of(const struct rd_transport *transport) {

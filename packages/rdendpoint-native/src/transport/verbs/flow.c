@@ -9,7 +9,7 @@ static uint32_t small_left(const struct rd_verbs_flow *flow);
 static uint32_t large_left(const struct rd_verbs_flow *flow);
 
 void rd_verbs_preamble_encode(const struct rd_verbs_preamble *preamble, unsigned char out[RD_VERBS_PREAMBLE_BYTES]) {
-  rd_put_u32(out, preamble->message_bytes);
+  rd_put_u32(out, preamble->message);
   rd_put_u32(out + 4, preamble->small_posted);
   rd_put_u32(out + 8, preamble->large_posted);
   rd_put_u32(out + 12, preamble->large_bytes);
@@ -17,7 +17,7 @@ void rd_verbs_preamble_encode(const struct rd_verbs_preamble *preamble, unsigned
 
 void rd_verbs_preamble_decode(const unsigned char bytes[RD_VERBS_PREAMBLE_BYTES], struct rd_verbs_preamble *preamble) {
   *preamble = (struct rd_verbs_preamble){
-      .message_bytes = rd_get_u32(bytes),
+      .message = rd_get_u32(bytes),
       .small_posted = rd_get_u32(bytes + 4),
       .large_posted = rd_get_u32(bytes + 8),
       .large_bytes = rd_get_u32(bytes + 12),
@@ -38,10 +38,10 @@ void rd_verbs_flow_post_large(struct rd_verbs_flow *flow, uint32_t bytes) {
   flow->ours.large_bytes = bytes;
 }
 
-void rd_verbs_flow_announce(struct rd_verbs_flow *flow, uint32_t message_bytes, struct rd_verbs_preamble *preamble) {
+void rd_verbs_flow_announce(struct rd_verbs_flow *flow, uint32_t message, struct rd_verbs_preamble *preamble) {
   flow->announced = flow->ours;
   *preamble = flow->ours;
-  preamble->message_bytes = message_bytes;
+  preamble->message = message;
 }
 
 bool rd_verbs_flow_is_due(const struct rd_verbs_flow *flow, uint32_t circulating) {

@@ -17,7 +17,7 @@
 
 // The first bytes of every SEND.
 struct rd_verbs_preamble {
-  uint32_t message_bytes; // length of the message that this SEND carries a piece of; 0: none
+  uint32_t message; // length of the message that this SEND carries a piece of, and its number above; 0: none
   uint32_t small_posted, large_posted;
   uint32_t large_bytes; // largest message for a large buffer; 0 while there is none
 };
@@ -26,7 +26,7 @@ void rd_verbs_preamble_encode(const struct rd_verbs_preamble *preamble, unsigned
 void rd_verbs_preamble_decode(const unsigned char bytes[RD_VERBS_PREAMBLE_BYTES], struct rd_verbs_preamble *preamble);
 
 struct rd_verbs_flow {
-  struct rd_verbs_preamble ours;      // posted by this end; message_bytes is unused
+  struct rd_verbs_preamble ours;      // posted by this end; `message` is unused
   struct rd_verbs_preamble announced; // the part of `ours` that the peer knows
   struct rd_verbs_preamble peers;     // announced by the peer
   uint32_t small_used, large_used;    // number of the peer's buffers that were used
@@ -40,7 +40,7 @@ void rd_verbs_flow_post_small(struct rd_verbs_flow *flow);
 void rd_verbs_flow_post_large(struct rd_verbs_flow *flow, uint32_t bytes);
 
 // Fills in the preamble of the next SEND, which announces the current counts.
-void rd_verbs_flow_announce(struct rd_verbs_flow *flow, uint32_t message_bytes, struct rd_verbs_preamble *preamble);
+void rd_verbs_flow_announce(struct rd_verbs_flow *flow, uint32_t message, struct rd_verbs_preamble *preamble);
 // Returns true if half of this end's `circulating` buffers are not announced: a SEND without a message is then due,
 // unless another SEND goes out.
 bool rd_verbs_flow_is_due(const struct rd_verbs_flow *flow, uint32_t circulating);

@@ -2,6 +2,7 @@
 #include "transport/verbs/receive.h"
 
 #include "base/pages.h"
+#include "transport/lanes.h"
 #include "transport/verbs/memory.h"
 #include "wire/wire.h"
 
@@ -25,6 +26,7 @@ static unsigned char *buffer_of(const struct rd_verbs_receive *receive, uint64_t
 static enum rd_outcome take_piece(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                                   struct rd_message *message, struct rd_error *error);
 static bool is_possible(const struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece);
+static uint32_t length_of(const struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece);
 static bool begin_joining(struct rd_verbs_receive *receive, size_t bytes, struct rd_error *error);
 static enum rd_outcome join(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                             struct rd_message *message, struct rd_error *error);
@@ -96,14 +98,14 @@ bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t wr_id, 
   }
   rd_verbs_preamble_decode(buffer_of(receive, wr_id), &preamble);
   if (!rd_verbs_flow_take(receive->flow, &preamble, error)) return false;
-  if (preamble.message_bytes == 0) return post_again(receive, wr_id, error);
+  if (preamble.message == 0) return post_again(receive, wr_id, error);
   unsigned last = (receive->pieces_first + receive->pieces_count++) % RD_VERBS_QUEUE_RECEIVES_MAX;
   receive->pieces[last] = (struct rd_verbs_receive_piece){
-      .wr_id = wr_id, .bytes = bytes - RD_VERBS_PREAMBLE_BYTES, .message_bytes = preamble.message_bytes};
+      .wr_id = wr_id, .bytes = bytes - RD_VERBS_PREAMBLE_BYTES, .message = preamble.message};
   return true;
 }
 
-enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct rd_message *message,
+enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct rd_message *message, unsigned *number,
                                       struct rd_error *error) {
   enum rd_outcome taken = RD_OUTCOME_AGAIN;
   while (taken == RD_OUTCOME_AGAIN && receive->pieces_count > 0 && receive->held < receive->held_most) {
@@ -111,6 +113,7 @@ enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct r
     struct rd_verbs_receive_piece piece = receive->pieces[receive->pieces_first];
     receive->pieces_first = (receive->pieces_first + 1) % RD_VERBS_QUEUE_RECEIVES_MAX;
     receive->pieces_count--;
+    *number = piece.message >> RD_MESSAGE_NUMBER_SHIFT;
     taken = take_piece(receive, &piece, message, error);
   }
   if (taken == RD_OUTCOME_DONE) receive->held++;
@@ -163,25 +166,29 @@ static enum rd_outcome take_piece(struct rd_verbs_receive *receive, const struct
                                   struct rd_message *message, struct rd_error *error) {
   if (!is_possible(receive, piece)) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent an unexpected message of %u bytes, or piece of %u bytes",
-                 piece->message_bytes, piece->bytes);
+                 length_of(receive, piece), piece->bytes);
     return RD_OUTCOME_FAILED;
   }
-  bool is_whole = piece->bytes == piece->message_bytes;
+  bool is_whole = piece->bytes == length_of(receive, piece);
   if (receive->joining == NULL && is_whole && (piece->wr_id & SMALL_WR) == 0) {
     unsigned slot = (unsigned)piece->wr_id;
     *message = (struct rd_message){rd_slots_message(&receive->slots, slot), piece->bytes, slot};
     return RD_OUTCOME_DONE;
   }
-  if (receive->joining == NULL && !begin_joining(receive, piece->message_bytes, error)) return RD_OUTCOME_FAILED;
+  if (receive->joining == NULL && !begin_joining(receive, length_of(receive, piece), error)) return RD_OUTCOME_FAILED;
   return join(receive, piece, message, error);
 }
 
 static bool is_possible(const struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece) {
   size_t most = receive->armed ? receive->slots.message_bytes : RD_HANDSHAKE_MESSAGE_MAX_BYTES;
-  if (piece->bytes == 0 || piece->message_bytes < RD_HEADER_BYTES) return false;
-  if (receive->joining == NULL) return piece->message_bytes <= most && piece->bytes <= piece->message_bytes;
-  return piece->message_bytes == receive->joining_bytes &&
-         piece->bytes <= receive->joining_bytes - receive->joined_bytes;
+  uint32_t length = length_of(receive, piece);
+  if (piece->bytes == 0 || length < RD_HEADER_BYTES) return false;
+  if (receive->joining == NULL) return length <= most && piece->bytes <= length;
+  return length == receive->joining_bytes && piece->bytes <= receive->joining_bytes - receive->joined_bytes;
+}
+
+static uint32_t length_of(const struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece) {
+  return receive->is_numbered ? piece->message & RD_MESSAGE_LENGTH_MASK : piece->message;
 }
 
 static bool begin_joining(struct rd_verbs_receive *receive, size_t bytes, struct rd_error *error) {

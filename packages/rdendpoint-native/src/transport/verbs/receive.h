@@ -16,7 +16,7 @@
 struct rd_verbs_receive_piece {
   uint64_t wr_id; // of the buffer
   uint32_t bytes;
-  uint32_t message_bytes;
+  uint32_t message; // of the preamble
 };
 
 struct rd_verbs_receive {
@@ -27,6 +27,7 @@ struct rd_verbs_receive {
   struct rd_slots slots; // large buffers, once armed
   struct ibv_mr *slots_region;
   bool armed;
+  bool is_numbered;                                                  // each length has a number in its upper bits
   unsigned held, held_most;                                          // messages returned and not given back
   struct rd_verbs_receive_piece pieces[RD_VERBS_QUEUE_RECEIVES_MAX]; // arrived and not taken yet
   unsigned pieces_first, pieces_count;
@@ -53,8 +54,8 @@ uint32_t rd_verbs_receive_circulating(const struct rd_verbs_receive *receive);
 // A buffer was filled. Returns false if the data is damaged (RD_CODE_DATA_DAMAGED) or the buffer could not be posted
 // again.
 bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t wr_id, uint32_t bytes, struct rd_error *error);
-// Implements the transport's receive(), from the arrived pieces.
-enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct rd_message *message,
+// Implements the transport's receive(), from the arrived pieces. *number: that of the message; 0 without numbers.
+enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct rd_message *message, unsigned *number,
                                       struct rd_error *error);
 // Takes the message's buffer back; rd_verbs_receive_next() may then return another message.
 bool rd_verbs_receive_give_back(struct rd_verbs_receive *receive, const struct rd_message *message,

@@ -2,6 +2,7 @@
 #include "transport/verbs/send.h"
 
 #include "base/pages.h"
+#include "transport/lanes.h"
 #include "transport/verbs/memory.h"
 #include "wire/wire.h"
 
@@ -28,7 +29,7 @@ static struct ibv_mr *registered_at(const struct rd_verbs_send *send, const stru
 static void deregister_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message);
 static bool has_room(const struct rd_verbs_send *send, bool with_message);
 static bool post_piece(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error);
-static void begin(struct rd_verbs_send *send, struct gathering *gathering, uint32_t message_bytes);
+static void begin(struct rd_verbs_send *send, struct gathering *gathering, uint32_t message);
 static void gather(struct rd_verbs_send *send, struct gathering *gathering, const struct rd_verbs_send_message *message,
                    size_t bytes);
 static void add_copy(struct rd_verbs_send *send, struct gathering *gathering, const unsigned char *bytes, size_t count);
@@ -65,16 +66,16 @@ bool rd_verbs_send_register(struct rd_verbs_send *send, const void *memory, size
   return true;
 }
 
-enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct iovec *parts, int count,
+enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct iovec *parts, int count, unsigned number,
                                      struct rd_error *error) {
   if (send->accepted - send->released == RD_VERBS_SEND_QUEUE_MAX) return RD_OUTCOME_AGAIN;
   struct rd_verbs_send_message *message = &send->messages[send->accepted % RD_VERBS_SEND_QUEUE_MAX];
-  *message = (struct rd_verbs_send_message){.count = count};
+  *message = (struct rd_verbs_send_message){.count = count, .number = number};
   for (int i = 0; i < count && i < RD_VERBS_SEND_PARTS_MAX; i++) {
     message->parts[i] = (struct rd_verbs_send_part){.bytes = parts[i].iov_base, .count = parts[i].iov_len};
     message->bytes += parts[i].iov_len;
   }
-  if (count > RD_VERBS_SEND_PARTS_MAX || message->bytes < RD_HEADER_BYTES || message->bytes > UINT32_MAX) {
+  if (count > RD_VERBS_SEND_PARTS_MAX || message->bytes < RD_HEADER_BYTES || message->bytes > RD_MESSAGE_LENGTH_MASK) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, message->bytes);
     return RD_OUTCOME_FAILED;
   }
@@ -201,7 +202,7 @@ static bool post_piece(struct rd_verbs_send *send, struct rd_verbs_send_message 
   size_t left = message->bytes - message->posted_bytes, room = rd_verbs_flow_room_bytes(send->flow);
   size_t bytes = left < room ? left : room;
   struct gathering gathering;
-  begin(send, &gathering, (uint32_t)message->bytes);
+  begin(send, &gathering, (uint32_t)message->bytes | message->number << RD_MESSAGE_NUMBER_SHIFT);
   gather(send, &gathering, message, bytes);
   if (!post(send, &gathering, send->posted, error)) return false;
   message->posted_bytes += bytes;
@@ -209,12 +210,12 @@ static bool post_piece(struct rd_verbs_send *send, struct rd_verbs_send_message 
   return true;
 }
 
-static void begin(struct rd_verbs_send *send, struct gathering *gathering, uint32_t message_bytes) {
+static void begin(struct rd_verbs_send *send, struct gathering *gathering, uint32_t message) {
   struct rd_verbs_preamble preamble;
   unsigned char bytes[RD_VERBS_PREAMBLE_BYTES];
   const struct rd_verbs_send_stages *stages = stages_of(send);
   *gathering = (struct gathering){.stage = stages->memory + send->sends % stages->count * RD_VERBS_SEND_STAGE_BYTES};
-  rd_verbs_flow_announce(send->flow, message_bytes, &preamble);
+  rd_verbs_flow_announce(send->flow, message, &preamble);
   rd_verbs_preamble_encode(&preamble, bytes);
   add_copy(send, gathering, bytes, sizeof bytes);
 }

@@ -26,6 +26,7 @@ struct rd_verbs_send_part {
 struct rd_verbs_send_message {
   struct rd_verbs_send_part parts[RD_VERBS_SEND_PARTS_MAX];
   int count;
+  unsigned number; // 0 without numbers
   size_t bytes, posted_bytes;
   unsigned sends; // in flight
 };
@@ -62,8 +63,8 @@ void rd_verbs_send_close(struct rd_verbs_send *send);
 
 // Implements the transport's register_memory(), at most RD_VERBS_SEND_REGISTERED_MAX times.
 bool rd_verbs_send_register(struct rd_verbs_send *send, const void *memory, size_t bytes, struct rd_error *error);
-// Implements the transport's send().
-enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct iovec *parts, int count,
+// Implements the transport's send(), for a message with this number (0 without numbers).
+enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct iovec *parts, int count, unsigned number,
                                      struct rd_error *error);
 // Posts as many SENDs as the peer has buffers for.
 bool rd_verbs_send_post(struct rd_verbs_send *send, struct rd_error *error);

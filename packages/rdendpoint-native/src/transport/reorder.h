@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the messages of several sockets back in order, by their numbers.
+// Puts the messages of several lanes back in order, by their numbers.
 // See docs/protocol/wire.md, section 1.
-#ifndef RD_TRANSPORT_TCP_REORDER_H
-#define RD_TRANSPORT_TCP_REORDER_H
+#ifndef RD_TRANSPORT_REORDER_H
+#define RD_TRANSPORT_REORDER_H
 
 #include "transport/transport.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport/tcp/reorder.h"
+#include "transport/reorder.h"
 
 void rd_reorder_init(struct rd_reorder *reorder, unsigned first) {
   *reorder = (struct rd_reorder){.next = first};
