@@ -10,9 +10,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define PARTS_AHEAD 8u
+#define PARTS (PARTS_AHEAD + 2u) // a pipe has the pages of the last ones
 #define PART_BYTES RD_RECORD_DATA_MAX_BYTES
 
 struct part {
@@ -22,12 +24,13 @@ struct part {
   size_t count, got; // got: less at the end of a file that was cut
   int number;        // errno
   unsigned char *bytes;
+  uint64_t lent_until; // see rd_stream_lend(); 0: never lent
 };
 
 struct rd_read_content {
   struct rd_stream_writer *writer;
   struct rd_threads *threads;
-  struct part parts[PARTS_AHEAD];
+  struct part parts[PARTS];
   size_t first, pending;   // of the parts that were submitted
   struct rd_extent extent; // the rest of it is not submitted so far
   uint64_t size;
@@ -36,6 +39,7 @@ struct rd_read_content {
 
 static bool send_once(struct rd_read_content *content, struct rd_wanted_file *file, uint64_t from, bool *is_same,
                       struct rd_digest *digest, uint64_t *bytes, struct rd_error *error);
+static void make_room(const struct rd_read_content *content, struct part *part);
 static void submit_parts(struct rd_read_content *content, int fd);
 static bool next_part(struct rd_read_content *content, int fd, struct part *part);
 static bool send_part(struct rd_read_content *content, struct part *part, struct rd_digest *digest,
@@ -56,7 +60,8 @@ struct rd_read_content *rd_read_content_create(struct rd_stream_writer *writer, 
 
 void rd_read_content_destroy(struct rd_read_content *content) {
   if (content == NULL) return;
-  for (size_t i = 0; i < PARTS_AHEAD; i++) free(content->parts[i].bytes);
+  for (size_t i = 0; i < PARTS; i++)
+    if (content->parts[i].bytes != NULL) munmap(content->parts[i].bytes, PART_BYTES);
   free(content);
 }
 
@@ -100,7 +105,7 @@ static bool send_once(struct rd_read_content *content, struct rd_wanted_file *fi
   for (submit_parts(content, file->fd); content->pending > 0; submit_parts(content, file->fd)) {
     struct part *part = &content->parts[content->first];
     rd_threads_wait(content->threads, &part->job);
-    content->first = (content->first + 1) % PARTS_AHEAD;
+    content->first = (content->first + 1) % PARTS;
     content->pending--;
     file->number = part->number;
     *is_same = part->got == part->count;
@@ -125,7 +130,7 @@ static bool send_once(struct rd_read_content *content, struct rd_wanted_file *fi
 
 static void submit_parts(struct rd_read_content *content, int fd) {
   while (content->pending < PARTS_AHEAD) {
-    struct part *part = &content->parts[(content->first + content->pending) % PARTS_AHEAD];
+    struct part *part = &content->parts[(content->first + content->pending) % PARTS];
     if (!next_part(content, fd, part)) return;
     content->pending++;
     rd_threads_submit(content->threads, &part->job);
@@ -137,28 +142,38 @@ static bool next_part(struct rd_read_content *content, int fd, struct part *part
   if (extent->begin >= extent->end && (!content->has_holes || !rd_next_extent(fd, extent->end, content->size, extent)))
     return false;
   uint64_t left = extent->end - extent->begin;
-  if (part->bytes == NULL) part->bytes = rd_memory_resize(NULL, PART_BYTES, 1);
+  make_room(content, part);
   *part = (struct part){.job.run = read_part,
                         .fd = fd,
                         .offset = extent->begin,
                         .count = left < PART_BYTES ? (size_t)left : PART_BYTES,
-                        .bytes = part->bytes};
+                        .bytes = part->bytes,
+                        .lent_until = part->lent_until};
   extent->begin += part->count;
   return true;
+}
+
+// Bytes that are still in the pipe stay there if their memory is unmapped.
+static void make_room(const struct rd_read_content *content, struct part *part) {
+  bool is_lent = part->lent_until > 0 && rd_stream_taken(content->writer) < part->lent_until;
+  if (part->bytes != NULL && !is_lent) return;
+  if (part->bytes != NULL) munmap(part->bytes, PART_BYTES);
+  part->bytes = mmap(NULL, PART_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (part->bytes == MAP_FAILED) abort(); // see base/memory.h
 }
 
 static bool send_part(struct rd_read_content *content, struct part *part, struct rd_digest *digest,
                       struct rd_error *error) {
   struct rd_record record = {.type = RD_RECORD_DATA, .data = {part->offset, {part->bytes, part->count}}};
   rd_digest_update(digest, part->bytes, part->count);
-  return rd_stream_put(content->writer, &record, error);
+  return rd_stream_lend(content->writer, &record, &part->lent_until, error);
 }
 
 // Their memory and the descriptor are in use until then. Those that no thread has begun are read in vain.
 static void wait_for_rest(struct rd_read_content *content) {
   for (; content->pending > 0; content->pending--) {
     rd_threads_wait(content->threads, &content->parts[content->first].job);
-    content->first = (content->first + 1) % PARTS_AHEAD;
+    content->first = (content->first + 1) % PARTS;
   }
 }
 

@@ -21,4 +21,11 @@ bool rd_stream_put_encoded(struct rd_stream_writer *writer, const unsigned char 
                            struct rd_error *error);
 bool rd_stream_flush(struct rd_stream_writer *writer, struct rd_error *error);
 
+// Puts a DATA record, whose pages a pipe takes instead of a copy: its bytes must not change until rd_stream_taken()
+// reaches *until. They may be unmapped.
+bool rd_stream_lend(struct rd_stream_writer *writer, const struct rd_record *record, uint64_t *until,
+                    struct rd_error *error);
+// Returns how many bytes of the stream its reader has.
+uint64_t rd_stream_taken(const struct rd_stream_writer *writer);
+
 #endif

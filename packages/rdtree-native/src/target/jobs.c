@@ -10,6 +10,12 @@
 #define QUEUE_MAX_BYTES (32u << 20)
 #define QUEUE_MAX_JOBS 8192u
 
+struct thread {
+  struct rd_worker worker;
+  struct rd_jobs *jobs;
+  const void *group; // of the job that it runs
+};
+
 struct rd_jobs {
   pthread_mutex_t lock;
   pthread_cond_t has_jobs, has_room;
@@ -17,11 +23,13 @@ struct rd_jobs {
   size_t bytes, count, running; // `bytes` and `count` include the running jobs
   bool is_ending, is_waited_for;
   unsigned thread_count;
-  struct rd_worker threads[];
+  struct thread threads[];
 };
 
 static void *run_jobs(void *context);
-static struct rd_job *take(struct rd_jobs *jobs);
+static struct rd_job *take(struct thread *thread);
+static struct rd_job **next_job(struct rd_jobs *jobs);
+static bool is_running(const struct rd_jobs *jobs, const void *group);
 static void put(struct rd_jobs *jobs, struct rd_job *job, bool is_first);
 
 struct rd_jobs *rd_jobs_create(unsigned threads, struct rd_error *error) {
@@ -34,8 +42,9 @@ struct rd_jobs *rd_jobs_create(unsigned threads, struct rd_error *error) {
   pthread_cond_init(&jobs->has_room, &clock);
   pthread_condattr_destroy(&clock);
   jobs->last = &jobs->first;
-  while (jobs->thread_count < threads && rd_worker_start(&jobs->threads[jobs->thread_count], run_jobs, jobs, error))
-    jobs->thread_count++;
+  for (unsigned i = 0; i < threads; i++) jobs->threads[i].jobs = jobs;
+  for (struct thread *next = jobs->threads; jobs->thread_count < threads; next++, jobs->thread_count++)
+    if (!rd_worker_start(&next->worker, run_jobs, next, error)) break;
   if (jobs->thread_count > 0) return jobs;
   rd_jobs_destroy(jobs);
   return NULL;
@@ -47,7 +56,7 @@ void rd_jobs_destroy(struct rd_jobs *jobs) {
   jobs->is_ending = true;
   pthread_cond_broadcast(&jobs->has_jobs);
   pthread_mutex_unlock(&jobs->lock);
-  for (unsigned i = 0; i < jobs->thread_count; i++) pthread_join(jobs->threads[i].thread, NULL);
+  for (unsigned i = 0; i < jobs->thread_count; i++) pthread_join(jobs->threads[i].worker.thread, NULL);
   pthread_cond_destroy(&jobs->has_jobs);
   pthread_cond_destroy(&jobs->has_room);
   pthread_mutex_destroy(&jobs->lock);
@@ -100,13 +109,16 @@ static void put(struct rd_jobs *jobs, struct rd_job *job, bool is_first) {
 }
 
 static void *run_jobs(void *context) {
-  struct rd_jobs *jobs = context;
+  struct thread *thread = context;
+  struct rd_jobs *jobs = thread->jobs;
   pthread_mutex_lock(&jobs->lock);
-  for (struct rd_job *job; (job = take(jobs)) != NULL;) {
+  for (struct rd_job *job; (job = take(thread)) != NULL;) {
     size_t bytes = job->bytes;
+    thread->group = job->group;
     pthread_mutex_unlock(&jobs->lock);
     job->run(job);
     pthread_mutex_lock(&jobs->lock);
+    thread->group = NULL;
     jobs->bytes -= bytes;
     jobs->count--;
     // Wakes a waiting producer only when there is space for many jobs: each wake-up costs two switches of threads.
@@ -120,12 +132,28 @@ static void *run_jobs(void *context) {
   return NULL;
 }
 
-// Waits for a job. Returns NULL when the queue has ended.
-static struct rd_job *take(struct rd_jobs *jobs) {
-  while (jobs->first == NULL && !jobs->is_ending) pthread_cond_wait(&jobs->has_jobs, &jobs->lock);
-  struct rd_job *job = jobs->first;
+// Waits for a job. Returns NULL when the queue has ended: the rest of a group is left to the thread that runs it.
+static struct rd_job *take(struct thread *thread) {
+  struct rd_jobs *jobs = thread->jobs;
+  struct rd_job **place;
+  while (*(place = next_job(jobs)) == NULL && !jobs->is_ending) pthread_cond_wait(&jobs->has_jobs, &jobs->lock);
+  struct rd_job *job = *place;
   if (job == NULL) return NULL;
-  jobs->first = job->next;
-  if (jobs->first == NULL) jobs->last = &jobs->first;
+  *place = job->next;
+  if (*place == NULL) jobs->last = place;
   return job;
+}
+
+// Returns where the first job is whose group does not run; NULL is there if there is none.
+static struct rd_job **next_job(struct rd_jobs *jobs) {
+  struct rd_job **place = &jobs->first;
+  while (*place != NULL && is_running(jobs, (*place)->group)) place = &(*place)->next;
+  return place;
+}
+
+static bool is_running(const struct rd_jobs *jobs, const void *group) {
+  if (group == NULL) return false;
+  for (unsigned i = 0; i < jobs->thread_count; i++)
+    if (jobs->threads[i].group == group) return true;
+  return false;
 }

@@ -13,6 +13,7 @@ struct rd_jobs; // opaque
 struct rd_job {
   void (*run)(struct rd_job *job); // may free the job
   size_t bytes;                    // memory that it holds until it has run
+  const void *group;               // of which one job runs at a time, in order; NULL: it has none
   struct rd_job *next;             // used by the queue
 };
 

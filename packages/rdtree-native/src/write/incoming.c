@@ -186,7 +186,8 @@ static void put_gathered(struct rd_target_file *file) {
 static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes, unsigned char *buffer) {
   size_t copied = buffer == NULL ? bytes.count : 0;
   struct chunk *chunk = rd_memory_resize(NULL, sizeof *chunk + copied, 1);
-  *chunk = (struct chunk){{.run = write_chunk, .bytes = sizeof *chunk + bytes.count},
+  // The system lets one thread at a time write to a file; another one would only spin.
+  *chunk = (struct chunk){{.run = write_chunk, .bytes = sizeof *chunk + bytes.count, .group = file},
                           file,
                           offset,
                           bytes.count,
