@@ -21,10 +21,12 @@ interface Pair {
 interface FileCopies extends Pair {
   readonly scp: Case;
   readonly dd: Case;
+  readonly pipe: Case;
 }
 
 interface TreeCopies extends Pair {
   readonly tar: Case;
+  readonly tarPipe: Case;
   readonly rclone: Case;
   readonly cp: Case;
   readonly fpsync: Case;
@@ -51,8 +53,9 @@ function fileCopies(mib: number): FileCopies {
   const rsync = by('rsync -a over ssh', `${RSYNC} "$SOURCE" h1:"$COPIES/copy"`);
   const scp = by('scp', 'scp -q -F "$SSH_CONFIG" "$SOURCE" h1:"$COPIES/copy"');
   const dd = by('dd, O_DIRECT', 'dd if="$SOURCE" of="$COPIES/copy" bs=1M oflag=direct conv=fsync status=none');
-  const goals = [faster(rsync, 3), faster(scp, 3), faster(dd, 0.9), small()];
-  return { rsync, scp, dd, rdcp: by('rdcp', `${RDCP} "$SOURCE" h1:"$COPIES/copy"`, { goals, read: ofReport }) };
+  const pipe = by('rdpipe < to >', 'rdpipe -F "$SSH_CONFIG" ":< $SOURCE" "h1:> $COPIES/copy"');
+  const goals = [faster(rsync, 3), faster(scp, 3), faster(dd, 0.9), faster(pipe, 0.9), small()];
+  return { rsync, scp, dd, pipe, rdcp: by('rdcp', `${RDCP} "$SOURCE" h1:"$COPIES/copy"`, { goals, read: ofReport }) };
 }
 
 function treeCopies(mib: number): TreeCopies {
@@ -68,6 +71,8 @@ function treeCopies(mib: number): TreeCopies {
       { on: 'here', command: 'tar -C "$TREE" -cf - . | nc -N 127.0.0.1 $PORT' },
     ] satisfies Case['parts'],
   };
+  const to = 'mkdir $COPIES/copy; tar -C $COPIES/copy -xf -';
+  const tarPipe = by('tar, rdpipe, tar', `rdpipe -F "$SSH_CONFIG" ":tar -C $TREE -cf - ." "h1:${to}"`);
   const rclone = by('rclone over sftp, 16 transfers', `${RCLONE} "$TREE" ${OVER_SFTP}`);
   const cp = by('cp -a on this machine', 'cp -a "$TREE" "$COPIES/copy"');
   const fpsync = by(
@@ -75,10 +80,11 @@ function treeCopies(mib: number): TreeCopies {
     'mkdir "$COPIES/copy"; fpsync -n 2 -f 2000 -t "$COPIES/.fpsync" "$TREE/" "$COPIES/copy/" > /dev/null',
   );
   const ours = { after: JUDGE, read: ofReport };
-  const goals = [faster(rsync, 3.5), faster(tar, 1.2), faster(rclone, 1), small()];
+  const goals = [faster(rsync, 3.5), faster(tar, 1.2), faster(tarPipe, 0.9), faster(rclone, 1), small()];
   return {
     rsync,
     tar,
+    tarPipe,
     rclone,
     cp,
     fpsync,

@@ -263,13 +263,13 @@ function copyTables(
   return {
     'copy-file': {
       title: `Copy of a file to a host, ${mib} MiB`,
-      cases: [file.rsync, file.scp, file.dd, file.rdcp],
-      columns: [RATE, ...[file.rsync, file.scp, file.dd].map(timesRate), ...columns],
+      cases: [file.rsync, file.scp, file.dd, file.pipe, file.rdcp],
+      columns: [RATE, ...[file.rsync, file.scp, file.dd, file.pipe].map(timesRate), ...columns],
     },
     'copy-tree': {
       title: `Copy of ${smallFilesOf(mib).count} small files, to a host and on this machine`,
-      cases: [tree.rsync, tree.tar, tree.rclone, tree.rdcp, tree.cp, tree.fpsync, tree.local],
-      columns: [...columns, ...[tree.rsync, tree.tar, tree.rclone, tree.cp].map(times)],
+      cases: [tree.rsync, tree.tar, tree.tarPipe, tree.rclone, tree.rdcp, tree.cp, tree.fpsync, tree.local],
+      columns: [...columns, ...[tree.rsync, tree.tar, tree.tarPipe, tree.rclone, tree.cp].map(times)],
     },
     'copy-again': {
       title: 'The same copy again, nothing changed',
