@@ -16,6 +16,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { release } from 'node:os';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
@@ -60,6 +61,17 @@ interface Event {
   readonly message?: string;
   readonly action?: string;
   readonly [name: string]: unknown;
+}
+
+/** True if the kernel tells how files of this directory can be written past the page cache. */
+function hasDirectIo(directory: string): boolean {
+  const [major = 0, minor = 0] = release().split('.').map(Number);
+  const fileSystem = execaSync('stat', ['-f', '-c', '%T', directory]).stdout;
+  return ['ext2/ext3', 'xfs'].includes(fileSystem) && (major > 6 || (major === 6 && minor >= 1));
+}
+
+function cachedBytes(path: string): number {
+  return Number(execaSync('fincore', ['--bytes', '--noheadings', '--output', 'RES', path]).stdout);
 }
 
 describe('the writer of a copy', () => {
@@ -201,6 +213,28 @@ describe('the writer of a copy', () => {
           .subarray(8 * MIB, 8 * MIB + 4096)
           .equals(data),
       ).to.equal(true);
+    }
+  });
+
+  it('writes a large file past the page cache, whatever its parts are', async () => {
+    const size = 64 * MIB;
+    const part = (offset: number, count: number) =>
+      ({ type: 'data', offset, data: Buffer.alloc(count, `part at ${offset}`) }) as const;
+    const aligned = [0, 1, 2, 3].map((i) => part(i * MIB, MIB));
+    const parts = [...aligned, part(8 * MIB + 1, MIB), part(12 * MIB, MIB), part(size - 700, 700)];
+    const head = { type: 'file', name: 'large', ...ENTRY, mode: 0o100644, size } as const;
+    const digest = await digestOf(Buffer.concat(parts.map(({ data }) => data)));
+    const end = { ...head, type: 'file_end', state: STATE.whole, digest } as const;
+    const records = [INTO, ...(await file('a', 'small')), head, ...parts, end, ...(await file('z', 'small')), END];
+    const whole = Buffer.alloc(size);
+    for (const { offset, data } of parts) data.copy(whole, offset);
+    const all: readonly Partial<TextSettings>[] = [{}, { verify: true }, { partial: true }, { in_place: true }];
+    for (const settings of all) {
+      rmSync(`${at}/to`, { recursive: true, force: true });
+      expect((await run(records, settings)).status).to.equal(0);
+      if (Object.keys(settings).length === 0 && hasDirectIo(at))
+        expect(cachedBytes(`${at}/to/large`)).to.be.lessThan(4 * MIB);
+      expect(readFileSync(`${at}/to/large`).equals(whole)).to.equal(true);
     }
   });
 

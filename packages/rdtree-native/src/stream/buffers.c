@@ -2,6 +2,7 @@
 #include "stream/buffers.h"
 
 #include "base/memory.h"
+#include "base/pages.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -33,7 +34,9 @@ unsigned char *rd_buffers_take(struct rd_buffers *buffers) {
   struct unused *first = buffers->first;
   if (first != NULL) buffers->first = first->next;
   pthread_mutex_unlock(&buffers->lock);
-  return first != NULL ? (unsigned char *)first : rd_memory_resize(NULL, RD_BUFFER_BYTES, 1);
+  unsigned char *buffer = first != NULL ? (unsigned char *)first : rd_pages_allocate(RD_BUFFER_BYTES);
+  if (buffer == NULL) abort(); // see base/memory.h
+  return buffer;
 }
 
 void rd_buffers_give(struct rd_buffers *buffers, unsigned char *buffer) {

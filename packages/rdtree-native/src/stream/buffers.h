@@ -13,7 +13,8 @@ struct rd_buffers; // opaque
 struct rd_buffers *rd_buffers_create(void); // never NULL
 // All buffers must have come back. NULL-safe.
 void rd_buffers_destroy(struct rd_buffers *buffers);
-// Returns RD_BUFFER_BYTES, those that came back last first; never NULL. Any thread may call this and the next function.
+// Returns RD_BUFFER_BYTES, page-aligned, those that came back last first; never NULL. Any thread may call this and the
+// next function.
 unsigned char *rd_buffers_take(struct rd_buffers *buffers);
 void rd_buffers_give(struct rd_buffers *buffers, unsigned char *buffer);
 

@@ -11,6 +11,8 @@
 
 #define FIRST_ROOM_BYTES (128u << 10) // until the first record that is longer
 #define LARGE_BYTES (256u << 10)
+// Where a large record begins in a buffer that is given away, so that the bytes of DATA are page-aligned.
+#define LARGE_BEGIN (4096u - RD_RECORD_HEAD_BYTES - sizeof(uint64_t))
 #define AHEAD_BYTES (4u << 10) // read after a large record, so that little is copied if its buffer is given away
 
 struct rd_stream_reader {
@@ -35,6 +37,8 @@ struct rd_stream_reader {
 static bool take(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
 static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error *error);
 static void grow(struct rd_stream_reader *reader);
+static size_t begin_of(const struct rd_stream_reader *reader);
+static void move(struct rd_stream_reader *reader, unsigned char *to, size_t begin);
 static void free_buffer(struct rd_stream_reader *reader);
 static ssize_t read_more(struct rd_stream_reader *reader, size_t most, struct rd_error *error);
 static bool check_head(struct rd_stream_reader *reader, const struct rd_record *record, struct rd_error *error);
@@ -69,10 +73,7 @@ void rd_stream_give_away(struct rd_stream_reader *reader, struct rd_buffers *buf
 unsigned char *rd_stream_keep(struct rd_stream_reader *reader) {
   unsigned char *kept = reader->buffer;
   if (reader->buffers == NULL || reader->room != RD_BUFFER_BYTES) return NULL;
-  reader->buffer = rd_buffers_take(reader->buffers);
-  reader->end -= reader->begin;
-  memcpy(reader->buffer, kept + reader->begin, reader->end);
-  reader->begin = 0;
+  move(reader, rd_buffers_take(reader->buffers), LARGE_BEGIN);
   return kept;
 }
 
@@ -128,13 +129,10 @@ static bool take(struct rd_stream_reader *reader, struct rd_record *record, stru
 
 // Reads until there are `bytes` of them.
 static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error *error) {
-  if (reader->begin == reader->end) reader->begin = reader->end = 0;
+  if (reader->begin == reader->end) reader->begin = reader->end = begin_of(reader);
   if (reader->room < bytes) grow(reader);
-  if (reader->room - reader->begin < bytes) {
-    memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
-    reader->end -= reader->begin;
-    reader->begin = 0;
-  }
+  bool is_beside = bytes >= LARGE_BYTES && reader->begin != begin_of(reader);
+  if (is_beside || reader->room - reader->begin < bytes) move(reader, reader->buffer, begin_of(reader));
   for (size_t count; (count = reader->end - reader->begin) < bytes;) {
     size_t room = reader->room - reader->end, most = bytes - count + AHEAD_BYTES;
     bool is_limited = reader->buffers != NULL && bytes >= LARGE_BYTES && most < room;
@@ -149,10 +147,23 @@ static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error 
 static void grow(struct rd_stream_reader *reader) {
   unsigned char *larger =
       reader->buffers == NULL ? rd_memory_resize(NULL, RD_BUFFER_BYTES, 1) : rd_buffers_take(reader->buffers);
-  memcpy(larger, reader->buffer, reader->end);
-  free_buffer(reader);
-  reader->buffer = larger;
+  unsigned char *smaller = reader->buffer;
+  move(reader, larger, reader->buffers == NULL ? 0 : LARGE_BEGIN);
+  free(smaller);
   reader->room = RD_BUFFER_BYTES;
+}
+
+static size_t begin_of(const struct rd_stream_reader *reader) {
+  return reader->buffers != NULL && reader->room == RD_BUFFER_BYTES ? LARGE_BEGIN : 0;
+}
+
+// Continues with the bytes that are not decoded in this buffer.
+static void move(struct rd_stream_reader *reader, unsigned char *to, size_t begin) {
+  size_t count = reader->end - reader->begin;
+  memmove(to + begin, reader->buffer + reader->begin, count);
+  reader->buffer = to;
+  reader->begin = begin;
+  reader->end = begin + count;
 }
 
 static void free_buffer(struct rd_stream_reader *reader) {

@@ -3,6 +3,7 @@
 #ifndef RD_TREE_WRITE_TARGET_FILE_H
 #define RD_TREE_WRITE_TARGET_FILE_H
 
+#include "base/direct_io.h"
 #include "target/directory.h"
 #include "target/jobs.h"
 #include "target/metadata_setter.h"
@@ -50,13 +51,15 @@ struct rd_target_file {
   size_t resumed_count;
   uint64_t resumed_block_bytes;
 
-  struct rd_digest *running; // of a file that is written as it arrives
-  uint64_t end;              // of its data
-  int other_fd;              // another run's partial file, from which the beginning is taken; -1: none
-  bool is_unusable_partial;  // must not remain as a partial file
-  bool stays_at_source;      // only size and time say that its content is the same
-  atomic_uint pending;       // jobs, plus 1 until the end of the content
-  atomic_bool is_failed;     // and the failure was reported
+  struct rd_digest *running;  // of a file that is written as it arrives
+  uint64_t end;               // of its data
+  int other_fd;               // another run's partial file, from which the beginning is taken; -1: none
+  struct rd_direct_io direct; // see write/direct_file.h
+  bool may_be_direct, is_direct;
+  bool is_unusable_partial; // must not remain as a partial file
+  bool stays_at_source;     // only size and time say that its content is the same
+  atomic_uint pending;      // jobs, plus 1 until the end of the content
+  atomic_bool is_failed;    // and the failure was reported
 
   struct rd_target_file *next; // in its batch
 };

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "entry/partial_name.h"
+#include "write/direct_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -83,6 +84,7 @@ void rd_incoming_add(struct rd_target_file *file, uint64_t offset, struct rd_byt
   if (file->running == NULL && begin_stream(file)) {
     if (file->kind == RD_KIND_PARTIAL && ftruncate(file->fd, 0) < 0)
       (void)rd_target_file_fail(file, errno, "cannot write");
+    rd_direct_file_begin(file);
     put_gathered(file);
   }
   if (atomic_load(&file->is_failed)) return;
@@ -239,7 +241,7 @@ static void write_chunk(struct rd_job *job) {
   // A partial file gets all that came, for the next run.
   bool is_wanted = !atomic_load(&file->write->is_stopped) || file->kind == RD_KIND_PARTIAL;
   if (!atomic_load(&file->is_failed) && is_wanted && !atomic_load(&file->write->is_disk_lost))
-    (void)rd_target_file_write(file, chunk->offset, chunk->bytes, chunk->count);
+    (void)rd_direct_file_write(file, chunk->offset, chunk->bytes, chunk->count);
   if (chunk->buffer != NULL) rd_buffers_give(file->write->buffers, chunk->buffer);
   free(chunk);
   release(file);
@@ -288,6 +290,7 @@ static bool read_block(struct block *block, unsigned char *piece, struct rd_dige
 static void release(struct rd_target_file *file) {
   if (atomic_fetch_sub(&file->pending, 1) != 1) return;
   bool is_whole = !atomic_load(&file->is_failed) && !atomic_load(&file->write->is_stopped);
+  rd_direct_file_end(file);
   if (is_whole) (void)fit_size(file);
   rd_target_file_complete(file);
 }
