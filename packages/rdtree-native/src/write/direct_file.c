@@ -14,7 +14,9 @@ static bool set_direct(struct rd_target_file *file, bool on);
 
 void rd_direct_file_begin(struct rd_target_file *file) {
   bool is_new = file->kind == RD_KIND_UNIQUE || file->kind == RD_KIND_PARTIAL;
-  file->may_be_direct = is_new && file->size >= FILE_MIN_BYTES && rd_direct_io_needs(file->fd, &file->direct);
+  bool awaits_disk = file->write->settings->sync; // otherwise memory is faster
+  file->may_be_direct =
+      is_new && awaits_disk && file->size >= FILE_MIN_BYTES && rd_direct_io_needs(file->fd, &file->direct);
 }
 
 bool rd_direct_file_write(struct rd_target_file *file, uint64_t offset, const unsigned char *bytes, size_t count) {
