@@ -25,3 +25,8 @@ size_t rd_direct_io_part(const struct rd_direct_io *needs, off_t offset, const v
   bool aligned = (uintptr_t)bytes % needs->memory_align == 0 && (uint64_t)offset % needs->offset_align == 0;
   return aligned ? count - count % needs->offset_align : 0;
 }
+
+bool rd_direct_io_set(int fd, bool on) {
+  int flags = fcntl(fd, F_GETFL);
+  return flags >= 0 && fcntl(fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
+}

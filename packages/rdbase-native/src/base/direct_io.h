@@ -17,5 +17,7 @@ struct rd_direct_io {
 bool rd_direct_io_needs(int fd, struct rd_direct_io *needs);
 // Returns how many of these bytes can be read or written directly; 0 if `bytes` or `offset` is not aligned.
 size_t rd_direct_io_part(const struct rd_direct_io *needs, off_t offset, const void *bytes, size_t count);
+// Sets whether the descriptor, which no other process may share, uses direct I/O. Returns false if it cannot be set.
+bool rd_direct_io_set(int fd, bool on);
 
 #endif

@@ -11,6 +11,7 @@
 // The number of a message is in the bits above its length.
 #define RD_MESSAGE_NUMBER_SHIFT 21u
 #define RD_MESSAGE_LENGTH_MASK ((1u << RD_MESSAGE_NUMBER_SHIFT) - 1)
+_Static_assert(RD_MESSAGE_NUMBERS == 1u << (32 - RD_MESSAGE_NUMBER_SHIFT), "a peer can send no other number");
 // Longer messages are spread over all lanes; short ones, such as ACKs, all use the first lane: the loss of one is
 // noticed as soon as the next ones arrive.
 #define RD_SHORT_MESSAGE_BYTES 4096u

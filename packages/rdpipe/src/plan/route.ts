@@ -36,8 +36,8 @@ export function missingForRdma(from: SessionFacts, to: SessionFacts, input: Plan
 
 /** Null for several addresses: the listening end then listens on all of its addresses. */
 function sharedHost([first, ...others]: readonly Candidate[]): string | null {
-  const isOne = first?.others === undefined && others.every(({ host }) => host === first?.host);
-  return isOne ? (first?.host ?? null) : null;
+  if (first === undefined || first.others !== undefined) return null;
+  return others.every(({ host }) => host === first.host) ? first.host : null;
 }
 
 /** Returns `rdma mlx5_0 (RoCE v2, 100 Gb/s)` or `tcp (no RDMA device on h3)`. */

@@ -6,7 +6,6 @@
 #include "base/pages.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -25,13 +24,12 @@ struct rd_direct_writer {
 
 static bool write_kept(struct rd_direct_writer *direct);
 static ssize_t write_some(struct rd_direct_writer *direct, const unsigned char *bytes, size_t count);
-static bool set_direct(int fd, bool on);
 
 struct rd_direct_writer *rd_direct_writer_create(int fd) {
   struct rd_direct_writer *direct = rd_memory_new(1, sizeof *direct);
   direct->fd = fd;
   direct->kept = rd_pages_allocate(KEPT_MAX_BYTES);
-  direct->is_direct = direct->kept != NULL && rd_direct_io_needs(fd, &direct->needs) && set_direct(fd, true);
+  direct->is_direct = direct->kept != NULL && rd_direct_io_needs(fd, &direct->needs) && rd_direct_io_set(fd, true);
   if (direct->is_direct) return direct;
   rd_direct_writer_destroy(direct);
   return NULL;
@@ -79,13 +77,8 @@ static ssize_t write_some(struct rd_direct_writer *direct, const unsigned char *
   size_t part = rd_direct_io_part(&direct->needs, direct->written, bytes, count);
   ssize_t written = -1;
   if (direct->is_direct && part > 0) written = write(direct->fd, bytes, part);
-  if (written < 0 && direct->is_direct && set_direct(direct->fd, false)) direct->is_direct = false;
+  if (written < 0 && direct->is_direct && rd_direct_io_set(direct->fd, false)) direct->is_direct = false;
   if (written < 0) written = write(direct->fd, bytes, count);
   if (written > 0) direct->written += written;
   return written;
-}
-
-static bool set_direct(int fd, bool on) {
-  int flags = fcntl(fd, F_GETFL);
-  return flags >= 0 && fcntl(fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
 }

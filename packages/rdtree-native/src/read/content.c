@@ -39,9 +39,9 @@ struct rd_read_content {
 
 static bool send_once(struct rd_read_content *content, struct rd_wanted_file *file, uint64_t from, bool *is_same,
                       struct rd_digest *digest, uint64_t *bytes, struct rd_error *error);
-static void make_room(const struct rd_read_content *content, struct part *part);
 static void submit_parts(struct rd_read_content *content, int fd);
 static bool next_part(struct rd_read_content *content, int fd, struct part *part);
+static void make_room(const struct rd_read_content *content, struct part *part);
 static bool send_part(struct rd_read_content *content, struct part *part, struct rd_digest *digest,
                       struct rd_error *error);
 static void wait_for_rest(struct rd_read_content *content);

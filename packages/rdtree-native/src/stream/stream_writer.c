@@ -81,13 +81,6 @@ bool rd_stream_flush(struct rd_stream_writer *writer, struct rd_error *error) {
   return write_out(writer, writer->buffer, filled, error);
 }
 
-static bool put_skip(struct rd_stream_writer *writer, struct rd_error *error) {
-  struct rd_record skip = {.type = RD_RECORD_SKIP, .skip = writer->skipped};
-  if (writer->skipped == 0) return true;
-  writer->skipped = 0; // before the flush that a full buffer needs
-  return rd_stream_put(writer, &skip, error);
-}
-
 bool rd_stream_lend(struct rd_stream_writer *writer, const struct rd_record *record, uint64_t *until,
                     struct rd_error *error) {
   *until = 0;
@@ -101,6 +94,13 @@ bool rd_stream_lend(struct rd_stream_writer *writer, const struct rd_record *rec
 uint64_t rd_stream_taken(const struct rd_stream_writer *writer) {
   int waiting;
   return ioctl(writer->fd, FIONREAD, &waiting) == 0 ? writer->written - (uint64_t)waiting : writer->written;
+}
+
+static bool put_skip(struct rd_stream_writer *writer, struct rd_error *error) {
+  struct rd_record skip = {.type = RD_RECORD_SKIP, .skip = writer->skipped};
+  if (writer->skipped == 0) return true;
+  writer->skipped = 0; // before the flush that a full buffer needs
+  return rd_stream_put(writer, &skip, error);
 }
 
 // Without a copy of its bytes in the buffer.

@@ -2,7 +2,6 @@
 #include "write/direct_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 // A smaller file stays in memory for its next reader, and many of them wait for the disk together.
@@ -47,8 +46,7 @@ static size_t write_directly(struct rd_target_file *file, uint64_t offset, const
 }
 
 static bool set_direct(struct rd_target_file *file, bool on) {
-  int flags = fcntl(file->fd, F_GETFL);
-  bool is_set = flags >= 0 && fcntl(file->fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
+  bool is_set = rd_direct_io_set(file->fd, on);
   if (is_set) file->is_direct = on;
   if (!is_set && on) file->may_be_direct = false;
   return is_set;
