@@ -47,6 +47,14 @@ describe('the start of a run', () => {
     }
   });
 
+  it('logs in to a host while ssh reads the configuration of another', async () => {
+    // The configuration of h2 is complete when the connection to h1 has begun.
+    const wait = 'case "$*" in *-G*h2) until grep -q "^-M.*h1$" calls; do sleep 0.01; done ;; esac';
+    const ssh = `#!/bin/sh\necho "$*" >>calls\n${wait}\nPATH=\${PATH#*:} exec ssh "$@"\n`;
+    await lab.write('ssh', Buffer.from(ssh));
+    succeeded(await lab.sh('chmod 755 ssh; echo hi | PATH=$PWD:$PATH timeout 60 rdpipe h1:cat h2:cat'), 'hi\n');
+  });
+
   /** Logs its arguments and runs the real ssh. */
   const STAND_IN = '#!/bin/sh\necho "$*" >>calls\nexec ssh "$@"\n';
   const expectCallsOfJump = async () => {

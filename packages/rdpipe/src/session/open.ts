@@ -67,8 +67,8 @@ export async function openSessions(
   const failed = new AbortController();
   const signal = anySignal(settings.signal, failed.signal);
   const remote = hosts.filter((host) => isBySsh(host, settings));
-  const resolving = resolveAll(remote, { ...settings, signal });
-  resolving.catch(() => {}); // a failure on this machine is reported first
+  const resolving = resolveEach(remote, { ...settings, signal });
+  await setImmediate(); // ssh starts before the programs that are needed later
   const opening = await beginOpening(hosts, { ...settings, signal }, terminal).catch((error: unknown) => {
     failed.abort(error);
     throw error;
@@ -84,7 +84,7 @@ export async function openSessions(
       ? setImmediate().then(() => openLocal(opening, use))
       : undefined;
     local?.catch((error: unknown) => failed.abort(error));
-    const connected = await connectAll(hosts, await resolving, opening, use, excuse);
+    const connected = await connectAll(hosts, await connectResolved(resolving, opening), opening, use, excuse);
     const all = new Map([...connected.all, ...(local === undefined ? [] : [[LOCAL, await local] as const])]);
     return { ...connected, all, close: opening.close };
   } catch (error) {
@@ -250,18 +250,31 @@ async function openLocal({ local, settings }: Opening, onOpen: OnOpen): Promise<
 }
 
 /**
- * Returns each host as ssh resolves it, by `keyOf`. Each takes a process, so the limit is that of simultaneous logins.
+ * Begins to resolve each host as ssh does, by `keyOf`. Each takes a process, so the limit is that of simultaneous
+ * logins.
  */
-async function resolveAll(hosts: readonly HostRef[], settings: SessionSettings): Promise<Map<string, Target>> {
+function resolveEach(hosts: readonly HostRef[], settings: SessionSettings): ReadonlyMap<string, Promise<Target>> {
   const written = new Map(hosts.map((host) => [keyOf(host), host]));
   const limit = createConcurrencyLimit(settings.connects);
-  const resolved = [...written].map(
-    async ([key, host]): Promise<[string, Target]> => [
-      key,
-      await limit(settings.signal, () => resolveHost(host, settings)),
-    ],
+  const resolving = new Map(
+    [...written].map(([key, host]) => [key, limit(settings.signal, () => resolveHost(host, settings))]),
   );
-  return new Map(await Promise.all(resolved));
+  for (const target of resolving.values()) target.catch(() => {}); // a failure on this machine is reported first
+  return resolving;
+}
+
+/** Begins to connect each host while ssh resolves the others. Returns all when the last one is resolved. */
+async function connectResolved(
+  resolving: ReadonlyMap<string, Promise<Target>>,
+  { pool, settings }: Opening,
+): Promise<ReadonlyMap<string, Target>> {
+  const begin = async ([key, resolved]: readonly [string, Promise<Target>]): Promise<readonly [string, Target]> => {
+    const target = await resolved;
+    settings.signal.throwIfAborted();
+    pool.connect(target).catch(() => {}); // reported when the host is used
+    return [key, target];
+  };
+  return new Map(await Promise.all([...resolving].map(begin)));
 }
 
 async function resolveHost(host: HostRef, settings: SessionSettings): Promise<Target> {
