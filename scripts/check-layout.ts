@@ -79,6 +79,7 @@ const DIRECTORIES: Readonly<Record<string, string>> = {
   'packages/rdtree-native/src/stream':
     'The tree format: the only encoder and decoder of records, their reader and writer',
   'packages/rdtree-native/src/setup': 'The settings of a stage',
+  'packages/rdtree-native/src/threads': 'Threads that wait for a disk or a file server',
   'packages/rdtree-native/src/pattern': 'Patterns that exclude parts of the source',
   'packages/rdtree-native/src/report': 'Events for rdpipe, or lines for people: progress, failures, paths',
   'packages/rdtree-native/src/entry':

@@ -4,8 +4,8 @@
 #define RD_TREE_WANTED_FILE_H
 
 #include "entry/source_dirs.h"
-#include "read/threads.h"
 #include "stream/record.h"
+#include "threads/threads.h"
 
 #include <sys/stat.h>
 

@@ -28,8 +28,12 @@ bool rd_send_status(struct rd_scan *scan, const char *name, struct statx *status
                     struct rd_error *error) {
   *is_sent = true;
   if (rd_status_of_name(rd_source_dirs_fd(scan->directories), name, status)) return true;
-  if (errno != ENOENT) *is_sent = rd_send_failed(scan, name, errno, "cannot read", error);
+  *is_sent = rd_send_no_status(scan, name, error);
   return false;
+}
+
+bool rd_send_no_status(struct rd_scan *scan, const char *name, struct rd_error *error) {
+  return errno == ENOENT || rd_send_failed(scan, name, errno, "cannot read", error);
 }
 
 bool rd_send_is_excluded(struct rd_scan *scan, const char *name, const struct statx *status) {

@@ -10,6 +10,7 @@
 #include "report/events.h"
 #include "scan/destination.h"
 #include "scan/hard_links.h"
+#include "scan/statuses.h"
 #include "setup/settings.h"
 #include "stream/stream_writer.h"
 
@@ -23,6 +24,7 @@ struct rd_scan {
   struct rd_xattrs *xattrs;
   struct rd_owner_names *owners; // NULL if owners are not copied
   struct rd_hard_links *links;   // NULL if hard links are not kept
+  struct rd_statuses *statuses;
   struct rd_destination destination;
   struct rd_tree_totals totals;
   uint32_t source;           // number of the current source
@@ -36,6 +38,8 @@ struct rd_scan {
 // or cannot be read, which is sent as a failure; *is_sent is then false if the copy cannot continue.
 bool rd_send_status(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent,
                     struct rd_error *error);
+// Sends the failure of an entry whose metadata cannot be read, with errno, unless it is gone.
+bool rd_send_no_status(struct rd_scan *scan, const char *name, struct rd_error *error);
 // Returns true if a pattern of the settings excludes the entry.
 bool rd_send_is_excluded(struct rd_scan *scan, const char *name, const struct statx *status);
 

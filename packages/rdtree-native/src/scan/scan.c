@@ -36,6 +36,7 @@ static bool create(struct rd_scan *scan, int out_fd, struct rd_error *error) {
   scan->xattrs = rd_xattrs_create(settings);
   scan->owners = settings->archive ? rd_owner_names_create() : NULL;
   scan->links = settings->archive ? rd_hard_links_create() : NULL;
+  scan->statuses = rd_statuses_create(rd_tree_threads(settings, true), rd_status_of_name);
   scan->path = rd_memory_new(RD_PATH_MAX_BYTES, 1);
   rd_destination_find(&scan->destination, settings);
   scan->patterns = rd_patterns_create(settings, error);
@@ -43,6 +44,7 @@ static bool create(struct rd_scan *scan, int out_fd, struct rd_error *error) {
 }
 
 static void destroy(struct rd_scan *scan) {
+  rd_statuses_destroy(scan->statuses);
   rd_stream_writer_destroy(scan->writer);
   rd_source_dirs_destroy(scan->directories);
   rd_xattrs_destroy(scan->xattrs);

@@ -29,6 +29,7 @@ static bool leave(struct rd_scan *scan, struct level **top, struct rd_error *err
 static bool read_names(struct rd_scan *scan, struct level *level, struct rd_error *error);
 static bool is_target(struct rd_scan *scan);
 static bool send_plain(struct rd_scan *scan, struct rd_names *names, struct rd_error *error);
+static bool send_unless_directory(struct rd_scan *scan, struct rd_names *names, size_t index, struct rd_error *error);
 static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error *error);
 
 bool rd_walk_may_enter(struct rd_scan *scan, const char *name, bool *is_sent, struct rd_error *error) {
@@ -130,20 +131,24 @@ static bool is_target(struct rd_scan *scan) {
 }
 
 static bool send_plain(struct rd_scan *scan, struct rd_names *names, struct rd_error *error) {
-  for (size_t i = 0; i < names->count; i++) {
-    struct statx status;
-    bool is_sent;
-    const char *name = rd_names_text(names, i);
-    if (names->at[i].type == DT_DIR) continue;
-    if (!rd_send_status(scan, name, &status, &is_sent, error)) {
-      if (!is_sent) return false;
-    } else if (S_ISDIR(status.stx_mode)) {
-      names->at[i].type = DT_DIR;
-    } else if (!rd_send_is_excluded(scan, name, &status) && !rd_send_plain(scan, name, &status, error)) {
-      return false;
-    }
+  bool is_right = true;
+  rd_statuses_begin(scan->statuses, rd_source_dirs_fd(scan->directories), names);
+  for (size_t i = 0; i < names->count && is_right; i++)
+    if (names->at[i].type != DT_DIR) is_right = send_unless_directory(scan, names, i, error);
+  rd_statuses_end(scan->statuses);
+  return is_right;
+}
+
+// Sets the type of a directory, if it was not known.
+static bool send_unless_directory(struct rd_scan *scan, struct rd_names *names, size_t index, struct rd_error *error) {
+  struct statx status;
+  const char *name = rd_names_text(names, index);
+  if (!rd_statuses_read(scan->statuses, index, &status)) return rd_send_no_status(scan, name, error);
+  if (S_ISDIR(status.stx_mode)) {
+    names->at[index].type = DT_DIR;
+    return true;
   }
-  return true;
+  return rd_send_is_excluded(scan, name, &status) || rd_send_plain(scan, name, &status, error);
 }
 
 static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error *error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "read/threads.h"
+#include "threads/threads.h"
 
 #include "base/memory.h"
 #include "base/worker.h"

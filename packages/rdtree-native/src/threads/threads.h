@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that read ahead: jobs may wait for a disk.
+// Threads that read ahead: jobs may wait for a disk or a file server.
 #ifndef RD_TREE_THREADS_H
 #define RD_TREE_THREADS_H
 
