@@ -10,6 +10,10 @@
 #define PAUSE_MAX_NS 5000000L
 #define STOP_MAX_NS 2000000000
 
+// The default is the limit of the process, often 8 MiB: too much for many threads if the address space is limited.
+#define STACK_BYTES (1u << 20)
+
+static int create_thread(struct rd_worker *worker, void *(*run)(void *), void *context);
 static bool catch_interrupts(void);
 static void interrupted(int signal);
 
@@ -19,7 +23,7 @@ bool rd_worker_start(struct rd_worker *worker, void *(*run)(void *), void *conte
   sigfillset(&all);
   sigdelset(&all, SIGURG);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  int failed = catch_interrupts() ? pthread_create(&worker->thread, NULL, run, context) : errno;
+  int failed = catch_interrupts() ? create_thread(worker, run, context) : errno;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   worker->running = failed == 0;
   errno = failed;
@@ -39,6 +43,17 @@ bool rd_worker_stop(struct rd_worker *worker) {
     pause_ns = 2 * pause_ns < PAUSE_MAX_NS ? 2 * pause_ns : PAUSE_MAX_NS;
   }
   return !worker->running;
+}
+
+// Returns 0 or an error number.
+static int create_thread(struct rd_worker *worker, void *(*run)(void *), void *context) {
+  pthread_attr_t attributes;
+  int failed = pthread_attr_init(&attributes);
+  if (failed != 0) return failed;
+  failed = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  if (failed == 0) failed = pthread_create(&worker->thread, &attributes, run, context);
+  pthread_attr_destroy(&attributes);
+  return failed;
 }
 
 // SIGURG is not used for anything else here, and is ignored by default.
