@@ -77,6 +77,7 @@ function createHandlers(
     if (!settings.quiet) display.text(messageLine(`warning: ${message}`, colors.speaker, settings.program));
   };
   const waiting = createConnectingStatus(display);
+  let isStopping = false;
   let stderr: StageStderr | undefined;
   let loginText: LoginText | undefined;
   let places = NO_PLACES;
@@ -122,16 +123,21 @@ function createHandlers(
     stderr: ({ stage, data }) => stderr?.data(stage, data),
     tree: (event) => copy?.tree(event),
     stage_started: ({ stage, host, pid }) => log(`${host}: stage ${numberOf(stage)} started as process ${pid}`),
-    stage_exited: ({ stage, host, code, signal }) =>
-      log(
-        `${host}: stage ${numberOf(stage)} ${signal === null ? `exited with status ${code}` : `was killed by signal ${signal}`}`,
-      ),
+    stage_exited(event) {
+      const { stage, host, code, signal } = event;
+      if (!isStopping) progress.exited(event);
+      const how = signal === null ? `exited with status ${code}` : `was killed by signal ${signal}`;
+      log(`${host}: stage ${numberOf(stage)} ${how}`);
+    },
     host_lost({ host, message }) {
       progress.lost(host);
       warn(message);
     },
     host_slow: ({ message }) => warn(message),
-    stopping: ({ reason }) => log(`stopping: ${reason}`),
+    stopping({ reason }) {
+      isStopping = true; // it ends the commands
+      log(`stopping: ${reason}`);
+    },
     suspended: () => display.pause(),
     resumed: () => display.resume(),
     login_text(event) {

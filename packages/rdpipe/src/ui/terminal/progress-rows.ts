@@ -15,7 +15,7 @@ import type { HopProgress, Progress } from './progress.ts';
 export function progressRows(hops: readonly HopProgress[], columns: number): readonly string[] {
   const groups = [...new Set(hops.map(({ group }) => group))].map((group) => hops.filter((hop) => hop.group === group));
   const rows = groups.flatMap((group) => (group.length > FEW ? manyCells(group) : group.map(cells)));
-  const below = groups.flatMap((group) => (group.length > FEW ? lostLines(group) : []));
+  const below = groups.flatMap((group) => (group.length > FEW ? stateLines(group) : []));
   const names = rows.map(([name = '']) => name);
   const nameWidth = Math.min(NAME_WISH, Math.max(0, ...names.map(widthOf)));
   const figures = RANKS.map((rank, column) => ({ rank, cells: rows.map((row) => row[column + 1] ?? '') }));
@@ -36,7 +36,7 @@ const FEW = 6;
 const SLOWEST_SHOWN = 3;
 
 function manyCells(hops: readonly HopProgress[]): readonly (readonly string[])[] {
-  const here = hops.filter(({ isLost }) => !isLost);
+  const here = hops.filter(({ state }) => state !== 'lost');
   const slowest = [...here].sort(bySlowness).slice(0, SLOWEST_SHOWN);
   return [sumCells(hops, here), ...slowest.map(cells).map(([name = '', ...rest]) => [`  ${name}`, ...rest])];
 }
@@ -66,10 +66,12 @@ function sumCells(hops: readonly HopProgress[], here: readonly HopProgress[]): r
   return [name, hopBytes(bytes), rate, share === '' ? '' : `${share} each`, last === undefined ? '' : etaOf(last), ''];
 }
 
-/** `  lost n[3,7-9]`, below the row that they do not count in. */
-function lostLines(hops: readonly HopProgress[]): readonly string[] {
-  const lost = hops.filter(({ isLost }) => isLost).map(({ to }) => to);
-  return lost.length === 0 ? [] : [`  lost ${foldHosts(lost)}`];
+/** `  failed n4` and `  lost n[3,7-9]`, below the row, in which those that are lost do not count. */
+function stateLines(hops: readonly HopProgress[]): readonly string[] {
+  return (['failed', 'lost'] as const).flatMap((state) => {
+    const hosts = hops.filter((hop) => hop.state === state).map(({ host }) => host);
+    return hosts.length === 0 ? [] : [`  ${state} ${foldHosts(hosts)}`];
+  });
 }
 
 /** `storage-0…→backup-02…`: a part of both names remains. */
@@ -108,7 +110,8 @@ function cells(hop: HopProgress): readonly string[] {
   return [hop.name, hopBytes(hop), formatRate(hop.bytesPerSecond), shareOf(hop), etaOf(hop), doing(hop)];
 }
 
-function doing({ reconnecting, waitsFor }: HopProgress): string {
+function doing({ state, reconnecting, waitsFor }: HopProgress): string {
+  if (state !== 'running') return state;
   if (reconnecting) return 'reconnecting';
   return waitsFor === undefined ? '' : WAITING[waitsFor];
 }

@@ -1,4 +1,5 @@
 /** The progress of each hop, from the events of a run: bytes, rate, bottleneck, time left. */
+import { constants } from 'node:os';
 import {
   chainWaits,
   hopWaits,
@@ -9,9 +10,13 @@ import {
   waitsSince,
 } from '../../model/counters.ts';
 import type { RunEvent } from '../../model/events.ts';
+import { okStatuses } from '../../model/pipeline.ts';
 import { linkGroups } from '../../model/places.ts';
 import type { Plan, PlannedLink } from '../../model/plan.ts';
 import type { HopEnd } from '../../model/protocol.ts';
+
+/** `failed`: a command failed there, and the others continue. */
+export type HostState = 'running' | 'failed' | 'lost';
 
 export interface HopProgress {
   readonly link: number;
@@ -21,7 +26,9 @@ export interface HopProgress {
   readonly name: string;
   readonly from: string;
   readonly to: string;
-  readonly isLost: boolean;
+  /** That of its two hosts which the other hops of the group do not have. */
+  readonly host: string;
+  readonly state: HostState;
   readonly bytes: number;
   /** The level of compression; 0: not compressed. */
   readonly compress: number;
@@ -43,6 +50,7 @@ export interface Progress {
   resumed(event: Extract<RunEvent, { kind: 'hop_resumed' }>): void;
   /** The run continues without this host. */
   lost(host: string): void;
+  exited(event: Extract<RunEvent, { kind: 'stage_exited' }>): void;
   /** The hops of the running segment, in the order of the data. */
   hops(): readonly HopProgress[];
 }
@@ -53,7 +61,7 @@ export function createProgress(expectedBytes: number | undefined, now: () => num
   let counted: ReadonlyMap<number, CountedHop> = new Map();
   // Files are opened while a segment is prepared, so their sizes arrive before it starts.
   const sizes = new Map<number, number>();
-  const lost = new Set<string>();
+  const states = new Map<string, HostState>();
   return {
     planned(made) {
       plan = made;
@@ -71,13 +79,17 @@ export function createProgress(expectedBytes: number | undefined, now: () => num
     },
     broke: ({ link, end }) => void counted.get(link)?.broken.add(end),
     resumed: ({ link, end }) => void counted.get(link)?.broken.delete(end),
-    lost: (host) => void lost.add(host),
+    lost: (host) => void states.set(host, 'lost'),
+    exited(event) {
+      if (hasFailed(event, plan) && !states.has(event.host)) states.set(event.host, 'failed');
+    },
     hops() {
       const hops = [...counted.values()];
       const waits = waitsOf(hops);
       return hops.map((hop) => {
         const size = sizes.get(hop.link) ?? sizes.get(hop.head) ?? hop.expected;
-        return { ...progressOf(hop, waits.get(hop) ?? NO_WAITS, size, now()), isLost: lost.has(hop.to) };
+        const state = states.get(hop.host) ?? 'running';
+        return { ...progressOf(hop, waits.get(hop) ?? NO_WAITS, size, now()), state };
       });
     },
   };
@@ -103,6 +115,7 @@ interface CountedHop {
   readonly name: string;
   readonly from: string;
   readonly to: string;
+  readonly host: string;
   readonly expected: number | undefined;
   readonly compress: number;
   bytes: number;
@@ -119,13 +132,17 @@ function startCounting(plan: Plan, segment: number, expectedBytes: number | unde
   const names = new Map(plan.sessions.map(({ id, label }) => [id, label]));
   const planned = plan.segments.find(({ number }) => number === segment);
   const groups = planned === undefined ? [] : linkGroups(planned);
-  const hops = groups.flatMap((links, group) => links.flatMap((link) => (isCarried(link) ? [{ link, group }] : [])));
-  return hops.map(({ link, group }, index) => ({
+  const hops = groups.flatMap((links, group) => {
+    const carried = links.filter(isCarried).map((link) => ({ link, group, ...endsOf(link, names) }));
+    const isGathered = carried.length > 1 && carried.every(({ to }) => to === carried[0]?.to);
+    return carried.map((hop) => ({ ...hop, host: isGathered ? hop.from : hop.to }));
+  });
+  return hops.map(({ link, group, from, to, host }, index) => ({
     link: link.number,
     group,
     head: link.chain?.head ?? link.number,
     name: nameOf(link, names),
-    ...endsOf(link, names),
+    ...{ from, to, host },
     expected: (index === 0 || link.chain?.head === hops[0]?.link.number) && segment === 1 ? expectedBytes : undefined,
     compress: link.kind === 'hop' ? link.open.compress : 0,
     bytes: 0,
@@ -135,6 +152,14 @@ function startCounting(plan: Plan, segment: number, expectedBytes: number | unde
     waits: NO_WAITS_OF_ENDS,
     recent: NO_WAITS_OF_ENDS,
   }));
+}
+
+/** True if the command failed. Its reader may have closed its input, which ends it by SIGPIPE. */
+function hasFailed({ stage, code, signal }: Extract<RunEvent, { kind: 'stage_exited' }>, plan?: Plan): boolean {
+  const stages = plan?.segments.flatMap((segment) => segment.stages) ?? [];
+  const planned = stages.find(({ stage: { number } }) => number === stage);
+  const ok = planned && okStatuses(planned.stage);
+  return code === null ? signal !== constants.signals.SIGPIPE : !(ok ?? [0]).includes(code);
 }
 
 function isCarried(link: PlannedLink): boolean {
@@ -188,13 +213,13 @@ function take(hop: CountedHop, event: Extract<RunEvent, { kind: 'counters' }>, a
 /** Shorter waits are normal. */
 const NOTICEABLE_MS = 50;
 
-function progressOf(hop: CountedHop, waits: Waits, size: number | undefined, now: number): Omit<HopProgress, 'isLost'> {
-  const { link, group, name, from, to, bytes, compress, wireBytes, broken } = hop;
+function progressOf(hop: CountedHop, waits: Waits, size: number | undefined, now: number): Omit<HopProgress, 'state'> {
+  const { link, group, name, from, to, host, bytes, compress, wireBytes, broken } = hop;
   const bytesPerSecond = rateOf(hop, now);
   const left = size === undefined || size < bytes || bytesPerSecond === 0 ? undefined : (size - bytes) / bytesPerSecond;
   const waitsFor = longestWait(waits, NOTICEABLE_MS);
   const reconnecting = broken.size > 0;
-  const names = { link, group, name, from, to };
+  const names = { link, group, name, from, to, host };
   return { ...names, bytes, compress, wireBytes, bytesPerSecond, waitsFor, reconnecting, size, secondsLeft: left };
 }
 

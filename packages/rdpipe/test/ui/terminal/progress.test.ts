@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { withGathers } from '../../../src/plan/gather-stages.ts';
 import { makePlan } from '../../../src/plan/plan.ts';
 import { createProgress, type Progress } from '../../../src/ui/terminal/progress.ts';
 import { progressRows } from '../../../src/ui/terminal/progress-rows.ts';
+import { DEFAULTS } from '../../default-settings.ts';
 import { wideInputFor } from '../../plan/helpers.ts';
 import { type Counters, counters, planFor } from '../helpers.ts';
 
@@ -151,6 +153,25 @@ describe('progress', () => {
       expect(progressRows(progress.hops(), 100).at(-1)).to.equal('  lost n[07-09]');
     });
 
+    it('names those whose commands failed, also if their output is gathered', () => {
+      progress = createProgress(undefined, () => now);
+      const input = wideInputFor(['n[01-32]:cat', 'h1:cat']);
+      const pipeline = withGathers(input.pipeline, { stdout: 'drop' }, DEFAULTS);
+      const stageSessions = pipeline.stages.map(({ host }) => host.name);
+      progress.planned(makePlan({ ...input, pipeline, stageSessions }));
+      progress.segmentStarted(1);
+      const exited = (host: string, code: number | null, signal: number | null) =>
+        progress.exited({ kind: 'stage_exited', stage: Number(host.slice(1)), host, code, signal });
+      exited('n01', 0, null);
+      exited('n02', null, 13);
+      for (const host of ['n03', 'n05']) exited(host, 1, null);
+      exited('n04', null, 9);
+      progress.lost('n09');
+      const rows = progressRows(progress.hops(), 100);
+      expect(rows[0]).to.match(/^32 hosts→h1 /);
+      expect(rows.slice(-2)).to.deep.equal(['  failed n[03-05]', '  lost n09']);
+    });
+
     it('has one row per host for a few hosts', () => {
       now = 1000;
       progress = createProgress(undefined, () => now);
@@ -179,7 +200,8 @@ describe('rows', () => {
     name: 'h1→h2',
     from: 'h1',
     to: 'h2',
-    isLost: false,
+    host: 'h2',
+    state: 'running',
     bytes: 1024,
     compress: 0,
     wireBytes: 1100,
@@ -206,6 +228,11 @@ describe('rows', () => {
     expect(progressRows([{ ...hop, ...unknown, compress: 1, wireBytes: 300, waitsFor: 'worker' }], 80)).to.deep.equal([
       'h1→h2  1.0 KiB, 300 B on the wire  1.907 MiB/s  compressing or encrypting',
     ]);
+  });
+
+  it('shows that the host of a hop failed', () => {
+    const rows = progressRows([{ ...hop, ...unknown, state: 'failed', reconnecting: true }], 80);
+    expect(rows).to.deep.equal(['h1→h2  1.0 KiB  1.907 MiB/s  failed']);
   });
 
   it('shows that a hop is reconnecting, whatever it waited for', () => {
