@@ -2,9 +2,9 @@
 #include "source/source.h"
 
 #include "base/cleanup.h"
+#include "base/direct_reader.h"
 #include "base/io.h"
 #include "base/memory.h"
-#include "source/direct_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +27,7 @@ struct rd_source {
 };
 
 static ssize_t read_once(struct rd_source *source, void *bytes, size_t most);
+static ssize_t read_directly(const struct rd_source *source, void *bytes, size_t most);
 static size_t skip_hole(struct rd_source *source, size_t most);
 static bool open_path(struct rd_source *source, struct rd_error *error);
 static bool open_fifo(struct rd_source *source, const atomic_bool *stop, struct rd_error *error);
@@ -99,8 +100,15 @@ static ssize_t read_once(struct rd_source *source, void *bytes, size_t most) {
     memset(bytes, 0, zeros);
     return (ssize_t)zeros;
   }
-  ssize_t got = source->direct != NULL ? rd_direct_reader_read(source->direct, bytes, most) : 0;
+  ssize_t got = read_directly(source, bytes, most);
   return got > 0 ? got : read(source->fd, bytes, most);
+}
+
+// Returns 0 if read() must be used.
+static ssize_t read_directly(const struct rd_source *source, void *bytes, size_t most) {
+  off_t at = source->direct != NULL ? lseek(source->fd, 0, SEEK_CUR) : -1;
+  ssize_t got = at >= 0 ? rd_direct_reader_read(source->direct, bytes, most, at) : 0;
+  return got > 0 && lseek(source->fd, at + got, SEEK_SET) >= 0 ? got : 0;
 }
 
 // Skips up to `most` bytes of a hole and returns how many; 0: there is no hole, or the file system does not report it.

@@ -2,6 +2,7 @@
 #include "read/content.h"
 
 #include "base/digest.h"
+#include "base/direct_reader.h"
 #include "base/memory.h"
 #include "entry/metadata.h"
 #include "read/holes.h"
@@ -20,6 +21,7 @@
 struct part {
   struct rd_read_job job;
   int fd;
+  const struct rd_direct_reader *direct; // NULL: all reads go through the cache
   uint64_t offset;
   size_t count, got; // got: less at the end of a file that was cut
   int number;        // errno
@@ -30,6 +32,7 @@ struct part {
 struct rd_read_content {
   struct rd_stream_writer *writer;
   struct rd_threads *threads;
+  struct rd_direct_reader *direct; // of the file that is being sent
   struct part parts[PARTS];
   size_t first, pending;   // of the parts that were submitted
   struct rd_extent extent; // the rest of it is not submitted so far
@@ -46,6 +49,7 @@ static bool send_part(struct rd_read_content *content, struct part *part, struct
                       struct rd_error *error);
 static void wait_for_rest(struct rd_read_content *content);
 static void read_part(struct rd_read_job *job);
+static ssize_t read_once(const struct part *part);
 static bool end_whole(struct rd_read_content *content, const struct rd_wanted_file *file, const unsigned char *digest,
                       struct rd_error *error);
 static bool end_other(struct rd_read_content *content, const struct rd_wanted_file *file, enum rd_file_state state,
@@ -73,7 +77,9 @@ bool rd_read_content_send(struct rd_read_content *content, struct rd_wanted_file
     bool is_same;
     struct rd_digest *digest = rd_digest_create(error);
     if (digest == NULL) return false;
+    content->direct = rd_direct_reader_open(file->fd);
     bool is_sent = send_once(content, file, from, &is_same, digest, bytes, error);
+    rd_direct_reader_close(content->direct);
     rd_digest_value(digest, value);
     rd_digest_destroy(digest);
     if (!is_sent) return false;
@@ -145,6 +151,7 @@ static bool next_part(struct rd_read_content *content, int fd, struct part *part
   make_room(content, part);
   *part = (struct part){.job.run = read_part,
                         .fd = fd,
+                        .direct = content->direct,
                         .offset = extent->begin,
                         .count = left < PART_BYTES ? (size_t)left : PART_BYTES,
                         .bytes = part->bytes,
@@ -180,13 +187,20 @@ static void wait_for_rest(struct rd_read_content *content) {
 static void read_part(struct rd_read_job *job) {
   struct part *part = (struct part *)(void *)job; // its first field
   while (part->got < part->count) {
-    off_t offset = (off_t)(part->offset + part->got);
-    ssize_t count = pread(part->fd, part->bytes + part->got, part->count - part->got, offset);
+    ssize_t count = read_once(part);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) part->number = errno;
     if (count <= 0) return;
     part->got += (size_t)count;
   }
+}
+
+static ssize_t read_once(const struct part *part) {
+  unsigned char *bytes = part->bytes + part->got;
+  size_t left = part->count - part->got;
+  off_t offset = (off_t)(part->offset + part->got);
+  ssize_t count = part->direct != NULL ? rd_direct_reader_read(part->direct, bytes, left, offset) : 0;
+  return count > 0 ? count : pread(part->fd, bytes, left, offset);
 }
 
 static bool end_whole(struct rd_read_content *content, const struct rd_wanted_file *file, const unsigned char *digest,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "source/direct_reader.h"
+#include "base/direct_reader.h"
 
 #include "base/cleanup.h"
 #include "base/direct_io.h"
@@ -11,12 +11,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define WORTHWHILE_BYTES (4 << 20) // minimum size of a file
 #define READ_MIN_BYTES (64u << 10) // minimum for one read
 
 struct rd_direct_reader {
-  int fd;        // the descriptor whose offset is used
+  int fd;        // the caller's
   int direct_fd; // a second descriptor of the same file
   struct rd_direct_io needs;
 };
@@ -40,12 +41,11 @@ void rd_direct_reader_close(struct rd_direct_reader *direct) {
   free(direct);
 }
 
-ssize_t rd_direct_reader_read(struct rd_direct_reader *direct, void *bytes, size_t most) {
-  off_t at = lseek(direct->fd, 0, SEEK_CUR);
-  size_t count = at < 0 ? 0 : whole_blocks(direct, at, bytes, most);
+ssize_t rd_direct_reader_read(const struct rd_direct_reader *direct, void *bytes, size_t most, off_t at) {
+  size_t count = whole_blocks(direct, at, bytes, most);
   if (count < READ_MIN_BYTES || rd_page_cache_has(direct->fd, at, count)) return 0;
   ssize_t got = pread(direct->direct_fd, bytes, count, at);
-  return got > 0 && lseek(direct->fd, at + got, SEEK_SET) >= 0 ? got : 0;
+  return got > 0 ? got : 0;
 }
 
 // O_DIRECT on the descriptor itself would also affect the processes that share it.
