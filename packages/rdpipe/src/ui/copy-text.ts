@@ -6,7 +6,8 @@ import { formatCount, formatDuration } from './format.ts';
 /** `Copied 12,345 files, 3.4 GiB in 3.2 s (1.062 GiB/s, 3,858 files/s); 40,000 unchanged; removed 3; 2 failed`. */
 export function copySummary(copy: CopyReport, { seconds }: Pick<Report, 'seconds'>): string {
   const perSecond = Math.round(copy.files / seconds);
-  const rates = [formatRate(copy.bytes / seconds), ...(perSecond > 0 ? [`${counted(perSecond, 'file')}/s`] : [])];
+  const filesRate = copy.files > 1 && perSecond > 0 ? [`${counted(perSecond, 'file')}/s`] : [];
+  const rates = [formatRate(copy.bytes / seconds), ...filesRate];
   const to = copy.hosts === undefined ? '' : ` to ${copy.hosts.length} hosts`;
   const copied = `Copied ${counted(copy.files, 'file')}, ${formatBytes(copy.bytes)}${to} in ${formatDuration(seconds)}`;
   return [

@@ -15,7 +15,7 @@ describe('the sums of a copy', () => {
     expect(copySummary(copyReport(nothing), { seconds: 0.1 })).to.equal('Copied 0 files, 0 B in 0.1 s');
     const one = { ...nothing, files: 1, bytes: 5, same: 1, resumedBytes: 1024 };
     expect(copySummary(copyReport(one), { seconds: 1 })).to.equal(
-      'Copied 1 file, 5 B in 1.0 s (5 B/s, 1 file/s); 1.0 KiB resumed from an interrupted copy; 1 unchanged',
+      'Copied 1 file, 5 B in 1.0 s (5 B/s); 1.0 KiB resumed from an interrupted copy; 1 unchanged',
     );
   });
 });
