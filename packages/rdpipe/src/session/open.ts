@@ -4,7 +4,7 @@ import { SessionError } from '../model/errors.ts';
 import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import { anySignal } from './abort.ts';
-import { createConcurrencyLimit } from './concurrency-limit.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import { destinationOf } from './destination.ts';
 import type { HostSession } from './host-session.ts';
 import { createLauncherSessions, type LauncherSessions, launcherOf } from './launcher/sessions.ts';
@@ -67,9 +67,10 @@ export async function openSessions(
   const failed = new AbortController();
   const signal = anySignal(settings.signal, failed.signal);
   const remote = hosts.filter((host) => isBySsh(host, settings));
-  const resolving = resolveEach(remote, { ...settings, signal });
+  const limit = createConcurrencyLimit(settings.connects);
+  const resolving = resolveEach(remote, { ...settings, signal }, limit);
   await setImmediate(); // ssh starts before the programs that are needed later
-  const opening = await beginOpening(hosts, { ...settings, signal }, terminal).catch((error: unknown) => {
+  const opening = await beginOpening(hosts, { ...settings, signal }, terminal, limit).catch((error: unknown) => {
     failed.abort(error);
     throw error;
   });
@@ -115,7 +116,7 @@ export async function trySessions(
   settings: SessionSettings,
   terminal: Terminal | undefined,
 ): Promise<TriedSessions> {
-  const opening = await beginOpening(hosts, settings, terminal);
+  const opening = await beginOpening(hosts, settings, terminal, createConcurrencyLimit(settings.connects));
   try {
     const tries = await Promise.all(hosts.map((host) => tryHost(host, opening)));
     settings.signal.throwIfAborted();
@@ -140,6 +141,7 @@ async function beginOpening(
   hosts: readonly HostRef[],
   settings: SessionSettings,
   terminal: Terminal | undefined,
+  limit: ConcurrencyLimit,
 ): Promise<Opening> {
   const ssh = chooseSsh(settings);
   const dir = makePrivateDir();
@@ -147,7 +149,6 @@ async function beginOpening(
     await dir.remove();
     throw error;
   });
-  const limit = createConcurrencyLimit(settings.connects);
   const pool = createPool({ settings, dir, prompter, limit }, ssh);
   const local = createLocalSession(settings.localAgent);
   const served = createServedSessions(settings);
@@ -250,12 +251,15 @@ async function openLocal({ local, settings }: Opening, onOpen: OnOpen): Promise<
 }
 
 /**
- * Begins to resolve each host as ssh does, by `keyOf`. Each takes a process, so the limit is that of simultaneous
- * logins.
+ * Begins to resolve each host as ssh does, by `keyOf`. Each takes a process, so `limit` is that of the logins, which
+ * wait for the hosts that are not resolved: otherwise 1,000 hosts would take twice as many processes, and more memory.
  */
-function resolveEach(hosts: readonly HostRef[], settings: SessionSettings): ReadonlyMap<string, Promise<Target>> {
+function resolveEach(
+  hosts: readonly HostRef[],
+  settings: SessionSettings,
+  limit: ConcurrencyLimit,
+): ReadonlyMap<string, Promise<Target>> {
   const written = new Map(hosts.map((host) => [keyOf(host), host]));
-  const limit = createConcurrencyLimit(settings.connects);
   const resolving = new Map(
     [...written].map(([key, host]) => [key, limit(settings.signal, () => resolveHost(host, settings))]),
   );

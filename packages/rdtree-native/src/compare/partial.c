@@ -3,11 +3,11 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/worker.h"
 #include "entry/file_digest.h"
 #include "entry/partial_name.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -90,13 +90,14 @@ static uint64_t block_bytes_of(uint64_t bytes) {
 }
 
 static void digest_blocks(struct work *work, unsigned threads) {
-  pthread_t started[THREADS_MAX];
+  struct rd_worker started[THREADS_MAX];
+  struct rd_error ignored; // fewer threads do the same
   if (threads > THREADS_MAX) threads = THREADS_MAX;
   if (threads > work->count) threads = (unsigned)work->count;
   unsigned count = 0;
-  while (count + 1 < threads && pthread_create(&started[count], NULL, run, work) == 0) count++;
+  while (count + 1 < threads && rd_worker_start(&started[count], run, work, &ignored)) count++;
   run(work);
-  for (unsigned i = 0; i < count; i++) pthread_join(started[i], NULL);
+  for (unsigned i = 0; i < count; i++) pthread_join(started[i].thread, NULL);
 }
 
 // A thread: digests one block after another, until all are taken or one cannot be read.

@@ -17,8 +17,8 @@
 struct portion {
   struct rd_read_job job; // must be first
   const struct rd_statuses *statuses;
-  size_t from, count;     // names
-  bool has_time, is_slow; // false: it has only directories
+  size_t from, count; // names
+  bool is_slow;       // what was before, if all of them are directories
   struct {
     int number; // errno; 0: `status` is valid
     struct statx status;
@@ -88,7 +88,7 @@ static void take_portion(struct rd_statuses *statuses) {
     rd_threads_wait(statuses->threads, &portion->job);
   }
   statuses->taken++;
-  if (portion->has_time) statuses->is_slow = portion->is_slow;
+  statuses->is_slow = portion->is_slow;
   read_ahead(statuses);
 }
 
@@ -104,6 +104,7 @@ static bool begin_portion(struct rd_statuses *statuses) {
   if (from >= statuses->names->count) return false;
   portion->from = from;
   portion->count = left < NAMES_IN_PORTION ? left : NAMES_IN_PORTION;
+  portion->is_slow = statuses->is_slow;
   statuses->begun++;
   return true;
 }
@@ -123,6 +124,5 @@ static void read_portion(struct rd_read_job *job) {
     portion->of[i].number = is_read ? 0 : errno;
     read++;
   }
-  portion->has_time = read > 0;
-  portion->is_slow = rd_now_ns() - began_ns > read * SLOW_NS_PER_NAME;
+  if (read > 0) portion->is_slow = rd_now_ns() - began_ns > read * SLOW_NS_PER_NAME;
 }
