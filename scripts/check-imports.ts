@@ -27,7 +27,7 @@ const DIRECTORIES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     ui: 'model',
     cli: '*',
   },
-  'rdbase-native': { base: '', sandbox: 'base' },
+  'rdbase-native': { base: '', sandbox: 'base', ring: 'base' },
   'rdendpoint-native': {
     wire: '',
     crypto: 'wire',
@@ -36,7 +36,6 @@ const DIRECTORIES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'transport/verbs': 'wire transport',
     codec: 'wire crypto transport',
     conn: 'wire crypto transport transport/tcp transport/verbs codec',
-    ring: 'wire crypto',
     hop: 'wire crypto transport codec conn',
     agent: 'crypto transport/tcp hop',
     cli: '*',

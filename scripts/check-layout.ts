@@ -38,6 +38,7 @@ const DIRECTORIES: Readonly<Record<string, string>> = {
   'packages/rdbase-native/src': 'The base of all C programs',
   'packages/rdbase-native/src/base':
     'Errors, bytes, text, input and output, digests, lines of JSON, facts about the machine',
+  'packages/rdbase-native/src/ring': 'Rings of bytes between two threads, or between two programs of a host',
   'packages/rdbase-native/src/sandbox': 'Rights that a program gives up before it reads data from peers',
   'packages/rdendpoint-native/src': 'Parts of both ends of a hop, rdsend and rdrecv, which carry one stream of bytes',
   'packages/rdendpoint-native/src/wire': 'The wire protocol: the only decoder of bytes from a peer, windows and slots',
@@ -50,8 +51,6 @@ const DIRECTORIES: Readonly<Record<string, string>> = {
     'DATA frames: a pool of threads compresses and seals, opens and decompresses them',
   'packages/rdendpoint-native/src/conn':
     'A connection between two ends: dialing, listening, authentication, credit, keepalive',
-  'packages/rdendpoint-native/src/ring':
-    'Rings of bytes between two threads, or between the receiver and the sender of a host in a chain',
   'packages/rdendpoint-native/src/hop': 'The loop of an end: its connection, counters and time limits',
   'packages/rdendpoint-native/src/agent': 'The channel between the agent and the programs of a hop',
   'packages/rdendpoint-native/src/cli': 'The command line of rdsend and rdrecv, and running them without an agent',

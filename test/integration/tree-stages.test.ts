@@ -16,6 +16,7 @@ import { hostRef, startTestHosts, type TestHosts } from '../../packages/rdpipe/t
 import { AGENT } from '../support/agent-driver.ts';
 import { needsFile } from '../support/needs.ts';
 import { EVENT_MS } from '../support/patience.ts';
+import { RING_FUNCTIONS } from '../support/shell-ring.ts';
 
 const PROGRAMS = ['scan', 'compare', 'read', 'write'] as const;
 
@@ -41,7 +42,9 @@ describe('a pipeline of tree stages', () => {
     mkdirSync(programs);
     for (const name of ['rdstage', 'rdhop']) copyFileSync(join(AGENT, '..', name), join(programs, name));
     const role = `role=$(sed 's/.*"role":"\\([a-z]*\\)".*/\\1/' <&3)`;
-    writeFileSync(join(programs, 'rdtree'), `#!/bin/sh\ncd ${directory}\n${role}\n${script}\n`, { mode: 0o755 });
+    writeFileSync(join(programs, 'rdtree'), `#!/bin/sh\ncd ${directory}\n${RING_FUNCTIONS}\n${role}\n${script}\n`, {
+      mode: 0o755,
+    });
     return join(programs, 'rdstage');
   }
 
@@ -79,7 +82,8 @@ describe('a pipeline of tree stages', () => {
     const agent = programsWith(`
       case $role in
         scan) echo tree; echo '{"event":"failed","path":"${hex('/d/no')}","code":"EACCES","message":"permission denied"}' >&2 ;;
-        write) cat >written; echo 'not an event' >&2 ;;
+        read) sed "s/$/ $role/" >read; into_ring read ;;
+        write) from_ring >written; echo 'not an event' >&2 ;;
         *) sed "s/$/ $role/" ;;
       esac`);
     const { report, events } = await copy(['--agent', agent]);

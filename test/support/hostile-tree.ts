@@ -3,6 +3,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BIN } from './programs.ts';
+import { RING_FUNCTIONS } from './shell-ring.ts';
 import { END, encodeTree, PHASE, type TreeRecord } from './tree-stream.ts';
 
 const PHASES = { scan: PHASE.entries, read: PHASE.contents, compare: PHASE.decisions };
@@ -13,10 +14,12 @@ export function makeHostile(directory: string, role: keyof typeof PHASES, record
   for (const name of ['rdstage', 'rdhop', 'rdrecv']) copyFileSync(join(BIN, name), join(directory, name));
   copyFileSync(join(BIN, 'rdtree'), join(directory, 'honest'));
   writeFileSync(join(directory, 'stream'), encodeTree(PHASES[role], [...records, END]));
+  const send = role === 'read' ? 'into_ring' : 'cat';
   const script = `#!/bin/sh
+    ${RING_FUNCTIONS}
     settings=$(mktemp) && cat <&3 > "$settings" && exec 3< "$settings" || exit 99
     case $(cat "$settings"; rm "$settings") in
-      *'"role":"${role}"'*) cat ${directory}/stream; exec cat > /dev/null ;;
+      *'"role":"${role}"'*) ${send} ${directory}/stream; exec cat > /dev/null ;;
       *) exec ${directory}/honest "$@" ;;
     esac`;
   writeFileSync(join(directory, 'rdtree'), script, { mode: 0o755 });

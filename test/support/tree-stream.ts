@@ -112,7 +112,7 @@ const TYPES = Object.keys(FIELDS) as readonly TreeRecordType[];
 
 /** Encodes records as a stream that begins with a HEAD. */
 export function encodeTree(phase: number, records: readonly TreeRecord[]): Buffer {
-  return Buffer.concat([{ type: 'head', version: 1, phase } as const, ...records].map(encodeRecord));
+  return Buffer.concat([{ type: 'head', version: 2, phase } as const, ...records].map(encodeRecord));
 }
 
 export function encodeRecord(record: TreeRecord): Buffer {

@@ -77,7 +77,8 @@ static void check(const struct rd_command *command) {
                  sizeof command->addresses[i].host);
   FUZZ_REQUIRE((command->transport != NULL) == (command->type == RD_COMMAND_ADOPT));
   if (command->type == RD_COMMAND_READER) FUZZ_REQUIRE(command->pid > 1); // the process group that would be killed
-  if (command->type == RD_COMMAND_RELAY) FUZZ_REQUIRE(command->memory_fd >= 3 && command->bell_fd >= 3);
+  if (command->type == RD_COMMAND_RELAY || command->type == RD_COMMAND_RING)
+    FUZZ_REQUIRE(command->ring_fds.memory >= 3 && command->ring_fds.bell >= 3);
   if (command->type != RD_COMMAND_OPEN && command->type != RD_COMMAND_REJOIN) return;
 #define IS_BOUNDED(name, row) FUZZ_REQUIRE(settings->name >= RD_##row##_MIN && settings->name <= RD_##row##_MAX);
 #define IS_BOOLEAN(name, row)

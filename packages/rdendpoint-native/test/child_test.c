@@ -24,7 +24,7 @@ static pid_t run_and_leave_one(struct rd_child *child) {
   static char shell[] = "sh", option[] = "-c", script[] = "sleep 1000 & printf '%16d' $!; exit 3";
   static char *command[] = {shell, option, script, NULL};
   *child = RD_NO_CHILD;
-  REQUIRE(rd_child_fork(child, command, true, -1, &error) && rd_child_run(child, &error));
+  REQUIRE(rd_child_fork(child, command, true, NULL, 0, &error) && rd_child_run(child, &error));
   char text[17] = "";
   size_t got = 0;
   while (got < 16) {
@@ -54,7 +54,7 @@ static void test_tells_the_signal(void) {
   static char shell[] = "sh", option[] = "-c", script[] = "kill -TERM $$";
   static char *command[] = {shell, option, script, NULL};
   struct rd_child child = RD_NO_CHILD;
-  REQUIRE(rd_child_fork(&child, command, true, -1, &error) && rd_child_run(&child, &error));
+  REQUIRE(rd_child_fork(&child, command, true, NULL, 0, &error) && rd_child_run(&child, &error));
   CHECK(rd_child_wait(&child, 10000) && rd_child_status(&child) == 128 + SIGTERM);
   CHECK(waitpid(child.pid, NULL, 0) == child.pid);
   close(child.pipe_fd);
@@ -70,7 +70,7 @@ static void test_gets_settings(void) {
   REQUIRE(settings >= 0 && write(settings, "{}", 2) == 2 && lseek(settings, 0, SEEK_SET) == 0);
   int moved = fcntl(settings, F_DUPFD_CLOEXEC, 64); // the lowest numbers are used for the pipes
   close(settings);
-  REQUIRE(rd_child_fork(&child, command, true, moved, &error) && rd_child_run(&child, &error));
+  REQUIRE(rd_child_fork(&child, command, true, &moved, 1, &error) && rd_child_run(&child, &error));
   CHECK(read(child.pipe_fd, text, sizeof text - 1) == 2 && strcmp(text, "{}") == 0);
   CHECK(rd_child_wait(&child, 10000) && rd_child_status(&child) == 0);
   CHECK(waitpid(child.pid, NULL, 0) == child.pid);

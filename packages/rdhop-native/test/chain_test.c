@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of a chain of hosts over memory: the stream is passed on, and a lost host is bypassed.
-#include "base/relay_memory.h"
 #include "memory_transport.h"
 #include "recv_loop.h"
 #include "script_control.h"
@@ -60,14 +59,10 @@ static void adopt(struct script *script, struct rd_transport *transport) {
 }
 
 static void join_relay(struct host *host) {
-  int bells[2], memory = rd_relay_memory_create(&(struct rd_error){0});
-  REQUIRE(memory >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, bells) == 0);
-  struct rd_command *passes = script_add(&host->recv, RD_COMMAND_RELAY);
-  passes->memory_fd = memory;
-  passes->bell_fd = bells[0];
-  struct rd_command *takes = script_add(&host->send, RD_COMMAND_RELAY);
-  takes->memory_fd = dup(memory);
-  takes->bell_fd = bells[1];
+  struct rd_ring_fds sides[2];
+  REQUIRE(rd_ring_fds_create(sides, &(struct rd_error){0}));
+  script_add(&host->recv, RD_COMMAND_RELAY)->ring_fds = sides[0];
+  script_add(&host->send, RD_COMMAND_RELAY)->ring_fds = sides[1];
 }
 
 static void open_output(struct host *host, bool is_closed) {

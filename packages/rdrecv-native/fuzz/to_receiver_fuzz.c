@@ -152,6 +152,12 @@ struct rd_sink *rd_sink_from_fd(int fd) {
   return open_sink();
 }
 
+struct rd_sink *rd_sink_from_ring(int fd, struct rd_shared_ring *shared, struct rd_error *error) {
+  (void)error;
+  rd_shared_ring_destroy(shared);
+  return rd_sink_from_fd(fd);
+}
+
 struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *error) {
   (void)path, (void)append, (void)error;
   return open_sink();

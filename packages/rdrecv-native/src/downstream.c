@@ -12,14 +12,15 @@ void rd_downstream_clear(struct rd_downstream *downstream) {
 
 bool rd_downstream_join(struct rd_downstream *downstream, const struct rd_command *command, struct rd_error *error) {
   rd_relay_destroy(downstream->relay);
-  downstream->relay = rd_relay_open(RD_ROLE_RECEIVER, command->memory_fd, command->bell_fd, error);
+  downstream->relay = rd_relay_open(RD_ROLE_RECEIVER, command->ring_fds, error);
   return downstream->relay != NULL;
 }
 
 bool rd_downstream_attach(struct rd_downstream *downstream, const struct rd_settings *settings, unsigned lanes,
                           struct rd_error *error) {
   downstream->enough_bytes = settings->chain ? (size_t)settings->buffer / 8 : 0;
-  return downstream->relay == NULL || rd_relay_make(downstream->relay, relay_bytes(settings, lanes), error);
+  return downstream->relay == NULL ||
+         rd_shared_ring_make(rd_relay_shared(downstream->relay), relay_bytes(settings, lanes), error);
 }
 
 bool rd_downstream_pass_on(struct rd_downstream *downstream, const struct rd_rx_frame *rx_frame,
@@ -33,7 +34,7 @@ bool rd_downstream_pass_on(struct rd_downstream *downstream, const struct rd_rx_
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender exceeded its credit");
     return false;
   }
-  rd_relay_tell(downstream->relay);
+  rd_shared_ring_tell(rd_relay_shared(downstream->relay));
   return true;
 }
 
@@ -76,8 +77,9 @@ bool rd_downstream_has_news(struct rd_downstream *downstream, struct pollfd *pol
   struct rd_error ignored;
   struct rd_ring *ring = downstream->relay != NULL ? rd_relay_ring(downstream->relay, &ignored) : NULL;
   if (ring == NULL) return false;
-  *poll = (struct pollfd){.fd = rd_relay_poll_fd(downstream->relay), .events = POLLIN};
-  rd_relay_expect_news(downstream->relay);
+  struct rd_shared_ring *shared = rd_relay_shared(downstream->relay);
+  *poll = (struct pollfd){.fd = rd_shared_ring_poll_fd(shared), .events = POLLIN};
+  rd_shared_ring_expect_news(shared);
   uint64_t released = rd_ring_released(ring);
   enum rd_behind behind = rd_relay_behind(downstream->relay);
   bool news = released != downstream->released_seen || behind != downstream->behind_seen;
@@ -87,7 +89,7 @@ bool rd_downstream_has_news(struct rd_downstream *downstream, struct pollfd *pol
 }
 
 void rd_downstream_woken(struct rd_downstream *downstream) {
-  rd_relay_woken(downstream->relay);
+  rd_shared_ring_woken(rd_relay_shared(downstream->relay));
 }
 
 // Besides the ring that the downstream hosts read from, there must be space for a window.

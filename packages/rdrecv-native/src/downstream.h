@@ -8,7 +8,7 @@
 #include "codec/decoder.h"
 #include "conn/credit.h"
 #include "hop/control.h"
-#include "ring/relay.h"
+#include "hop/relay.h"
 
 #include <poll.h>
 

@@ -10,7 +10,9 @@
 #define KILL_MS 10000
 #define HELD_MS 1000
 
+static bool take_ring(struct rd_output *output, const struct rd_command *command, struct rd_error *error);
 static bool open_sink(struct rd_output *output, const struct rd_command *command, struct rd_error *error);
+static struct rd_sink *new_sink(struct rd_output *output, const struct rd_command *command, struct rd_error *error);
 static void hold(struct rd_output *output, bool asks);
 static void show(struct rd_output *output);
 static void set_reader(struct rd_output *output, pid_t pid);
@@ -26,12 +28,15 @@ bool rd_output_clear(struct rd_output *output) {
   if (output->writer != NULL && !rd_writer_stop(output->writer)) return false;
   rd_writer_destroy(output->writer);
   rd_sink_destroy(output->sink);
+  rd_shared_ring_destroy(output->shared);
   return true;
 }
 
 bool rd_output_handle_command(struct rd_output *output, const struct rd_command *command, bool is_delivered,
                               struct rd_error *error) {
   switch (command->type) {
+  case RD_COMMAND_RING:
+    return take_ring(output, command, error);
   case RD_COMMAND_READY:
     hold(output, command->asks);
     return open_sink(output, command, error);
@@ -115,10 +120,16 @@ void rd_output_wait_for_release(struct rd_output *output) {
   }
 }
 
+static bool take_ring(struct rd_output *output, const struct rd_command *command, struct rd_error *error) {
+  rd_shared_ring_destroy(output->shared);
+  output->shared = rd_shared_ring_open(RD_RING_WRITER, command->ring_fds, error);
+  return output->shared != NULL;
+}
+
 // Ignores a sink that arrives after the writer has begun.
 static bool open_sink(struct rd_output *output, const struct rd_command *command, struct rd_error *error) {
   bool is_file = command->type == RD_COMMAND_FILE, is_late = output->state == RD_OUTPUT_WRITING;
-  struct rd_sink *sink = is_file ? rd_sink_open(command->path, command->append, error) : rd_sink_from_fd(command->fd);
+  struct rd_sink *sink = new_sink(output, command, error);
   if (sink == NULL) return false;
   rd_sink_destroy(is_late ? sink : output->sink);
   if (is_late) return true;
@@ -128,6 +139,13 @@ static bool open_sink(struct rd_output *output, const struct rd_command *command
   rd_sandbox_close(is_file ? command->path : NULL, rd_sink_directory_fd(sink));
   emit(output, RD_EVENT_READY);
   return true;
+}
+
+static struct rd_sink *new_sink(struct rd_output *output, const struct rd_command *command, struct rd_error *error) {
+  if (command->type == RD_COMMAND_FILE) return rd_sink_open(command->path, command->append, error);
+  struct rd_shared_ring *shared = output->shared;
+  output->shared = NULL;
+  return shared != NULL ? rd_sink_from_ring(command->fd, shared, error) : rd_sink_from_fd(command->fd);
 }
 
 static void hold(struct rd_output *output, bool asks) {

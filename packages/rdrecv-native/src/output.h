@@ -20,10 +20,11 @@ struct rd_output {
   struct rd_control *control;
   bool control_lost;
   struct rd_process_group reader;
-  struct rd_writer *writer; // NULL: no connection so far
-  struct rd_sink *sink;     // NULL: none so far
-  int fd;                   // -1: the sink is a file
-  int watch_fd;             // -1: the sink does not show whether its reader is gone
+  struct rd_writer *writer;      // NULL: no connection so far
+  struct rd_sink *sink;          // NULL: none so far
+  struct rd_shared_ring *shared; // of the program that will read the output, until the sink has it; NULL: none
+  int fd;                        // -1: the sink is a file
+  int watch_fd;                  // -1: the sink does not show whether its reader is gone
   enum rd_output_state state;
   int64_t asked_at_ms; // 0: never
 };
@@ -31,8 +32,8 @@ struct rd_output {
 void rd_output_init(struct rd_output *output, struct rd_control *control);
 // Destroys writer and sink. Returns false if the writer's thread hangs in a system call; then nothing was freed.
 bool rd_output_clear(struct rd_output *output);
-// Handles `file`, `ready`, `reader` and `show`. If the control connection is lost, kills the reader unless the stream
-// was delivered. Returns false if the sink could not be opened.
+// Handles `file`, `ring`, `ready`, `reader` and `show`. If the control connection is lost, kills the reader unless the
+// stream was delivered. Returns false if the sink could not be opened.
 bool rd_output_handle_command(struct rd_output *output, const struct rd_command *command, bool is_delivered,
                               struct rd_error *error);
 // Creates the writer at the hop's first connection (see rd_writer_create()); later connections use the same writer.

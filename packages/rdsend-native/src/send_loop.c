@@ -32,6 +32,7 @@ static bool become_last(struct sender *sender);
 static bool attach(void *context, struct rd_error *error);
 static void detach(void *context, struct rd_connection *connection);
 static bool prepare(void *context, struct rd_error *error);
+static size_t ring_bytes(const struct sender *sender);
 static bool register_ring(struct sender *sender, struct rd_error *error);
 static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
@@ -107,10 +108,17 @@ static bool prepare(void *context, struct rd_error *error) {
   const struct rd_settings *settings = &sender->endpoint.settings;
   if (sender->endpoint.connection == NULL || sender->input.ring != NULL) return true;
   bool is_checked = settings->chain || sender->endpoint.protection == RD_PROTECTION_NONE;
-  if (!rd_input_begin(&sender->input, sender->endpoint.ring_bytes, is_checked ? &settings->signing : NULL, error))
-    return false;
+  if (!rd_input_begin(&sender->input, ring_bytes(sender), is_checked ? &settings->signing : NULL, error)) return false;
   rd_limit_init(&sender->limit, settings->limit, rd_now_ns());
   return register_ring(sender, error);
+}
+
+// A shared ring has more memory than it holds: all of it must fit what a device may register.
+static size_t ring_bytes(const struct sender *sender) {
+  size_t bytes = sender->endpoint.ring_bytes;
+  bool has_device = rd_connection_device(sender->endpoint.connection) != NULL;
+  bool is_shared = sender->input.shared != NULL && bytes > RD_RING_SPARE_BYTES;
+  return has_device && is_shared ? bytes - RD_RING_SPARE_BYTES : bytes;
 }
 
 // The receiver on this host has chosen the size of a relay's ring. If the device may not have memory for all of it,
@@ -178,7 +186,7 @@ static bool transmit(void *context, struct rd_error *error) {
   struct sender *sender = context;
   struct rd_connection *connection = sender->endpoint.connection;
   sender->wait = RD_WAIT_INPUT;
-  if (sender->input.reader != NULL && sender->endpoint.lanes_most > 1) limit_ring(sender);
+  if (sender->input.ring != NULL && sender->input.relay == NULL && sender->endpoint.lanes_most > 1) limit_ring(sender);
   bool may_send = sender->input.ring != NULL && sender->endpoint.phase != RD_PHASE_RESUME;
   if (may_send && !(send_data(sender, error) && send_end(sender, error))) return false;
   return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
@@ -189,7 +197,9 @@ static bool transmit(void *context, struct rd_error *error) {
 static void limit_ring(struct sender *sender) {
   const struct rd_settings *settings = &sender->endpoint.settings;
   size_t buffer_bytes = rd_window_buffer_bytes((size_t)settings->buffer, sender->endpoint.lanes);
-  rd_ring_set_limit(sender->input.ring, rd_window_ring_bytes(buffer_bytes, settings->behind));
+  size_t limit_bytes = rd_window_ring_bytes(buffer_bytes, settings->behind);
+  size_t least_bytes = sender->input.shared != NULL ? RD_INPUT_SHARED_MIN_BYTES : 0;
+  rd_ring_set_limit(sender->input.ring, limit_bytes > least_bytes ? limit_bytes : least_bytes);
 }
 
 static bool send_data(struct sender *sender, struct rd_error *error) {
@@ -200,6 +210,7 @@ static bool send_data(struct sender *sender, struct rd_error *error) {
     size_t count = next_chunk(sender, &bytes);
     if (count == 0) return true;
     sender->wait = RD_WAIT_WIRE;
+    rd_input_sending(&sender->input, sender->sent, bytes, count);
     enum rd_outcome sent = rd_connection_send(connection, RD_FRAME_DATA, sender->sent, bytes, count, error);
     if (sent != RD_OUTCOME_DONE) return sent == RD_OUTCOME_AGAIN;
     rd_credit_spend(&sender->credit, count);

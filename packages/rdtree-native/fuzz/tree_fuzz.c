@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of tree streams, in each phase.
-// The first byte of the input chooses the phase, one or two targets, and the form of the rest: a stream as it is, or
-// records, each with its type, length and payload. Each accepted name and path must be valid, each accepted record must
-// be encoded to the same bytes, and a stream must have left all directories at its end.
+// The first byte of the input chooses the phase, one or two targets, a descriptor or a ring, and the form of the rest:
+// a stream as it is, or records, each with its type, length and payload. Each accepted name and path must be valid,
+// each accepted record must be encoded to the same bytes, and a stream must have left all directories at its end.
 // A request for the sources `a` and `b/` without `k` must accept no other name, nor one for the list `a`, `b/c`.
 #include "base/bytes.h"
 #include "fuzz.h"
@@ -26,6 +26,8 @@ struct stream {
 static void make_stream(struct stream *stream, enum rd_stream_phase phase, struct fuzz_input *input);
 static void make_record(struct stream *stream, struct fuzz_input *input);
 static int open_stream(const struct stream *stream);
+static struct rd_shared_ring *fill_ring(const struct stream *stream);
+static void skip_pads(struct stream *stream);
 static void check_record(struct stream *stream, const struct rd_stream_reader *reader, const struct rd_record *record);
 static void check_names(const struct rd_record *record);
 static struct rd_request *make_request(uint8_t how);
@@ -51,6 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     make_stream(&stream, phase, &input);
   }
   struct rd_stream_reader *reader = rd_stream_reader_create(open_stream(&stream), phase, NULL);
+  struct rd_shared_ring *shared = how & 128 ? fill_ring(&stream) : NULL;
+  struct rd_ring_reader *ring = shared != NULL ? rd_ring_reader_create(shared, open_stream(&stream)) : NULL;
+  if (ring != NULL) rd_stream_read_from(reader, ring);
   struct rd_own_view view = {.rank = 1};
   struct rd_request *request = make_request(how);
   bool is_good, is_own;
@@ -71,6 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FUZZ_REQUIRE(is_refused || error.code == RD_CODE_DATA_DAMAGED || error.code == RD_CODE_PEER_LOST);
   rd_request_destroy(request);
   rd_stream_reader_destroy(reader);
+  rd_ring_reader_destroy(ring);
+  rd_shared_ring_destroy(shared);
   return 0;
 }
 
@@ -101,9 +108,30 @@ static int open_stream(const struct stream *stream) {
   return fd;
 }
 
+// Returns the reader's side of a ring with the whole stream. The descriptor of the stream ends it: it is readable.
+static struct rd_shared_ring *fill_ring(const struct stream *stream) {
+  struct rd_ring_fds sides[2];
+  struct rd_error error;
+  FUZZ_REQUIRE(rd_ring_fds_create(sides, &error));
+  struct rd_shared_ring *writer = rd_shared_ring_open(RD_RING_WRITER, sides[0], &error);
+  struct rd_shared_ring *reader = rd_shared_ring_open(RD_RING_READER, sides[1], &error);
+  FUZZ_REQUIRE(writer != NULL && reader != NULL && rd_shared_ring_make(writer, STREAM_MAX_BYTES, &error));
+  FUZZ_REQUIRE(rd_ring_put(rd_shared_ring_get(writer, &error), stream->bytes, stream->count));
+  rd_shared_ring_destroy(writer);
+  return reader;
+}
+
+// The reader does not return them.
+static void skip_pads(struct stream *stream) {
+  while (stream->count - stream->checked >= RD_RECORD_HEAD_BYTES &&
+         rd_get_u32(stream->bytes + stream->checked + 4) == RD_RECORD_PAD)
+    stream->checked += RD_RECORD_HEAD_BYTES + rd_get_u32(stream->bytes + stream->checked);
+}
+
 static void check_record(struct stream *stream, const struct rd_stream_reader *reader, const struct rd_record *record) {
   static unsigned char encoded[STREAM_MAX_BYTES + 256];
   if (stream->checked == 0) stream->checked = 2 * RD_RECORD_HEAD_BYTES; // the HEAD
+  skip_pads(stream);
   FUZZ_REQUIRE(rd_record_bound(record) <= sizeof encoded);
   size_t count = rd_record_encode(record, encoded);
   FUZZ_REQUIRE(count <= rd_record_bound(record) && count <= stream->count - stream->checked);

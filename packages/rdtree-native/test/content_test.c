@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the content of files in a pipe. Memory that the pipe refers to is not used again, even if its reader is late.
+// Tests the content of files in a ring and in a pipe. Bytes that a late reader has not taken are not overwritten.
 // A file that is not in memory is read without the page cache.
 #include "read/content.h"
 #include "stream/stream_reader.h"
@@ -12,22 +12,22 @@
 #include "test.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-// More parts than are read ahead, each long enough to be lent, together more than a pipe holds.
-enum { PARTS = 48, PART_BYTES = 64 << 10, STRIDE_BYTES = 2 * PART_BYTES, PIPE_BYTES = 1 << 20 };
+// More parts than are read ahead, together more than the ring holds.
+enum { PARTS = 48, PART_BYTES = 64 << 10, STRIDE_BYTES = 2 * PART_BYTES, RING_BYTES = 1 << 20 };
 enum { COLD_BYTES = (9 << 20) + 12345 };
 
 static struct rd_error error;
 
 struct sending {
   int file_fd, pipe_fd;
-  uint64_t bytes; // of DATA
+  struct rd_shared_ring *shared; // NULL: the bytes go to the pipe
+  uint64_t bytes;                // of DATA
   bool is_sent;
 };
 
@@ -50,6 +50,8 @@ static void *send_file(void *context) {
   struct sending *sending = context;
   struct rd_error why;
   struct rd_stream_writer *writer = rd_stream_writer_create(sending->pipe_fd, RD_STREAM_CONTENTS);
+  struct rd_ring_writer *ring = sending->shared != NULL ? rd_ring_writer_create(sending->shared) : NULL;
+  if (ring != NULL) rd_stream_write_to(writer, ring);
   struct rd_threads *threads = rd_threads_create(2);
   struct rd_read_content *content = rd_read_content_create(writer, threads);
   struct rd_wanted_file *file = rd_memory_new(1, sizeof *file);
@@ -61,17 +63,18 @@ static void *send_file(void *context) {
   sending->is_sent = rd_stream_put(writer, &entry, &why) &&
                      rd_read_content_send(content, file, 0, &sending->bytes, &why) &&
                      rd_stream_put(writer, &end, &why) && rd_stream_flush(writer, &why);
+  rd_shared_ring_destroy(sending->shared);
   close(sending->pipe_fd);
   rd_read_content_destroy(content);
   rd_threads_destroy(threads);
   rd_stream_writer_destroy(writer);
+  rd_ring_writer_destroy(ring);
   free(file);
   return NULL;
 }
 
-static void wait_until_full(int pipe_fd) {
-  struct pollfd writable = {.fd = pipe_fd, .events = POLLOUT};
-  while (poll(&writable, 1, 0) == 1) sched_yield();
+static void wait_until_full(struct rd_shared_ring *shared) {
+  while (rd_ring_room(rd_shared_ring_get(shared, &error)) > 2 * PART_BYTES) sched_yield();
 }
 
 static void check_data(const struct rd_record *record, uint64_t offset) {
@@ -84,11 +87,17 @@ static void test_late_reader(void) {
   int ends[2];
   pthread_t thread;
   struct rd_record record;
-  REQUIRE(pipe2(ends, O_CLOEXEC) == 0 && fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES) > 0);
-  struct sending sending = {.file_fd = make_file(), .pipe_fd = ends[1]};
-  REQUIRE(pthread_create(&thread, NULL, send_file, &sending) == 0);
-  wait_until_full(ends[1]);
-  struct rd_stream_reader *reader = rd_stream_reader_create(ends[0], RD_STREAM_CONTENTS, NULL);
+  struct rd_ring_fds fds[2];
+  REQUIRE(pipe2(ends, O_CLOEXEC) == 0 && rd_ring_fds_create(fds, &error));
+  struct rd_shared_ring *shared = rd_shared_ring_open(RD_RING_READER, fds[0], &error);
+  REQUIRE(shared != NULL && rd_shared_ring_make(shared, RING_BYTES, &error));
+  struct sending sending = {
+      .file_fd = make_file(), .pipe_fd = ends[1], .shared = rd_shared_ring_open(RD_RING_WRITER, fds[1], &error)};
+  REQUIRE(sending.shared != NULL && pthread_create(&thread, NULL, send_file, &sending) == 0);
+  wait_until_full(shared);
+  struct rd_stream_reader *reader = rd_stream_reader_create(-1, RD_STREAM_CONTENTS, NULL);
+  struct rd_ring_reader *ring = rd_ring_reader_create(shared, ends[0]);
+  rd_stream_read_from(reader, ring);
   REQUIRE(rd_stream_next(reader, &record, &error) && record.type == RD_RECORD_FILE);
   for (uint64_t part = 0; part < PARTS; part++) {
     REQUIRE(rd_stream_next(reader, &record, &error) && record.type == RD_RECORD_DATA);
@@ -99,6 +108,8 @@ static void test_late_reader(void) {
   pthread_join(thread, NULL);
   CHECK(sending.is_sent && sending.bytes == (uint64_t)PARTS * PART_BYTES);
   rd_stream_reader_destroy(reader);
+  rd_ring_reader_destroy(ring);
+  rd_shared_ring_destroy(shared);
   close(ends[0]);
   close(sending.file_fd);
 }

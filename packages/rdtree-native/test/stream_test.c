@@ -469,46 +469,6 @@ static void test_flush_before_waits(void) {
   close(in[0]), close(in[1]), close(out[1]);
 }
 
-// The buffer of a large record is the caller's until it comes back; then it is used again.
-static void test_kept_buffers(void) {
-  enum { BYTES = RD_RECORD_DATA_MAX_BYTES };
-  RD_AUTO_CLOSE int fd = open_stream();
-  RD_AUTO_FREE unsigned char *bytes = rd_memory_resize(NULL, BYTES, 1);
-  struct rd_stream_writer *writer = rd_stream_writer_create(fd, RD_STREAM_CONTENTS);
-  struct rd_record record = make('f');
-  REQUIRE(rd_stream_put(writer, &record, &error));
-  for (uint64_t i = 0; i < 4; i++) {
-    memset(bytes, (int)i + 'a', BYTES);
-    record = (struct rd_record){.type = RD_RECORD_DATA, .data = {i * BYTES, {bytes, BYTES}}};
-    REQUIRE(rd_stream_put(writer, &record, &error));
-  }
-  REQUIRE(rd_stream_flush(writer, &error));
-  rd_stream_writer_destroy(writer);
-  lseek(fd, 0, SEEK_SET);
-
-  struct rd_buffers *buffers = rd_buffers_create();
-  struct rd_stream_reader *reader = rd_stream_reader_create(fd, RD_STREAM_CONTENTS, NULL);
-  REQUIRE(rd_stream_next(reader, &record, &error) && record.type == RD_RECORD_FILE);
-  CHECK(rd_stream_keep(reader) == NULL);
-  rd_stream_give_away(reader, buffers);
-  CHECK(rd_stream_keep(reader) == NULL); // it is small
-  unsigned char *kept[4];
-  for (int i = 0; i < 4; i++) {
-    REQUIRE(rd_stream_next(reader, &record, &error) && record.type == RD_RECORD_DATA);
-    REQUIRE((kept[i] = rd_stream_keep(reader)) != NULL);
-    memset(bytes, i + 'a', BYTES);
-    CHECK(record.data.bytes.count == BYTES && memcmp(record.data.bytes.at, bytes, BYTES) == 0);
-    if (i == 0) continue;
-    CHECK(kept[i] != kept[i - 1]);
-    rd_buffers_give(buffers, kept[i - 1]);
-  }
-  CHECK(kept[3] == kept[0]);
-  rd_buffers_give(buffers, kept[3]);
-  rd_stream_reader_destroy(reader);
-  rd_buffers_destroy(buffers);
-  rd_buffers_destroy(NULL);
-}
-
 static void test_descriptors_that_fail(void) {
   struct rd_record record = make('f');
   struct rd_stream_reader *reader = rd_stream_reader_create(-1, RD_STREAM_ENTRIES, NULL);
@@ -534,7 +494,6 @@ int main(void) {
   test_many_owners();
   test_pieces();
   test_flush_before_waits();
-  test_kept_buffers();
   test_descriptors_that_fail();
   return test_end("rdtree stream");
 }

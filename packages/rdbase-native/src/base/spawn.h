@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define RD_SPAWN_MAX_FDS 7u
+#define RD_SPAWN_MAX_FDS 9u
 
 enum rd_spawn_group {
   RD_SPAWN_GROUP_OURS,

@@ -10,6 +10,14 @@ static const char *const rights_names[] = {"none", "read", "write", "both", NULL
 #define ROW(name, NAME, sources, has_target, rights) {#name, sources, has_target, rights},
 const struct rd_tree_role_row rd_tree_roles[] = {RD_TREE_ROLES(ROW)};
 
+bool rd_tree_role_sends_contents(enum rd_tree_role role) {
+  return role == RD_TREE_READ || role == RD_TREE_SEND;
+}
+
+bool rd_tree_role_takes_contents(enum rd_tree_role role) {
+  return role == RD_TREE_WRITE;
+}
+
 bool rd_tree_role_named(const char *name, enum rd_tree_role *role) {
   for (size_t i = 0; name != NULL && i < sizeof rd_tree_roles / sizeof *rd_tree_roles; i++) {
     if (strcmp(name, rd_tree_roles[i].name) != 0) continue;

@@ -23,6 +23,10 @@ struct rd_tree_role_row {
 // By enum rd_tree_role.
 extern const struct rd_tree_role_row rd_tree_roles[];
 
+// Returns true if the role writes, or reads, a stream with the contents of files.
+bool rd_tree_role_sends_contents(enum rd_tree_role role);
+bool rd_tree_role_takes_contents(enum rd_tree_role role);
+
 // Returns false if no role has that name, which may be NULL.
 bool rd_tree_role_named(const char *name, enum rd_tree_role *role);
 

@@ -25,7 +25,7 @@ static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt);
 static const char *decode_chain(const json_t *message, struct rd_settings *settings);
 static const char *decode_file(json_t *message, struct rd_command *command);
 static const char *decode_ready(json_t *message, struct rd_command *command);
-static const char *decode_relay(json_t *message, struct rd_command *command);
+static const char *decode_ring(json_t *message, struct rd_command *command);
 static const char *decode_listen(json_t *message, struct rd_command *command);
 static const char *decode_dial(json_t *message, struct rd_command *command);
 static bool decode_address(const json_t *value, struct rd_address *address);
@@ -46,8 +46,9 @@ static const struct op ops[] = {
     {"dial", RD_COMMAND_DIAL, decode_dial},         {"adopt", RD_COMMAND_ADOPT, decode_adopt},
     {"consumer", RD_COMMAND_READER, decode_reader}, {"show", RD_COMMAND_SHOW, NULL},
     {"commit", RD_COMMAND_COMMIT, decode_commit},   {"abort", RD_COMMAND_ABORT, decode_abort},
-    {"release", RD_COMMAND_RELEASE, NULL},          {"relay", RD_COMMAND_RELAY, decode_relay},
+    {"release", RD_COMMAND_RELEASE, NULL},          {"relay", RD_COMMAND_RELAY, decode_ring},
     {"rejoin", RD_COMMAND_REJOIN, decode_open},     {"last", RD_COMMAND_LAST, NULL},
+    {"ring", RD_COMMAND_RING, decode_ring},
 };
 
 bool rd_agent_command_decode(json_t *message, struct rd_command *command, struct rd_error *error) {
@@ -150,12 +151,11 @@ static const char *decode_ready(json_t *message, struct rd_command *command) {
   return NULL;
 }
 
-static const char *decode_relay(json_t *message, struct rd_command *command) {
+static const char *decode_ring(json_t *message, struct rd_command *command) {
   json_int_t memory, bell;
   if (!get_number(json_object_get(message, "memory"), 3, INT_MAX, &memory)) return "memory";
   if (!get_number(json_object_get(message, "bell"), 3, INT_MAX, &bell)) return "bell";
-  command->memory_fd = (int)memory;
-  command->bell_fd = (int)bell;
+  command->ring_fds = (struct rd_ring_fds){(int)memory, (int)bell};
   return NULL;
 }
 

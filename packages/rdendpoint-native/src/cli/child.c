@@ -10,22 +10,24 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define SETTINGS_FD 3
+#define FIRST_FD 3 // of those that follow its standard streams
 
 enum { READ, WRITE };
 
 // Descriptors of the process that will become the command.
 struct descriptors {
-  int stdio_fd, pipe_fd, settings_fd, report_fd;
+  int stdio_fd, pipe_fd, report_fd;
+  const int *fds;
+  size_t fd_count;
 };
 
 static bool make_pipes(int data[2], int go[2], int report[2], struct rd_error *error);
 static void close_pipe(int fds[2]);
 static _Noreturn void exec_command(char *const *command, const struct descriptors *descriptors, const int go[2]);
-static bool place_settings(int settings_fd, int *report_fd);
+static bool place(const struct descriptors *descriptors, int *report_fd);
 static bool await_exec(struct rd_child *child, struct rd_error *error);
 
-bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, int settings_fd,
+bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, const int *fds, size_t fd_count,
                    struct rd_error *error) {
   int data[2] = {-1, -1}, go[2] = {-1, -1}, report[2] = {-1, -1};
   pid_t pid = -1;
@@ -33,7 +35,8 @@ bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, 
   if (make_pipes(data, go, report, error)) {
     rd_pipe_grow(data[ours]);
     pid = fork();
-    struct descriptors descriptors = {produces ? STDOUT_FILENO : STDIN_FILENO, data[!ours], settings_fd, report[WRITE]};
+    struct descriptors descriptors = {produces ? STDOUT_FILENO : STDIN_FILENO, data[!ours], report[WRITE], fds,
+                                      fd_count};
     if (pid == 0) exec_command(command, &descriptors, go);
     if (pid < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", command[0]);
   }
@@ -114,7 +117,7 @@ static _Noreturn void exec_command(char *const *command, const struct descriptor
   close(go[WRITE]);
   // End of file without a byte: there will be no connection, or the parent process is gone.
   if (rd_read_some(go[READ], &byte, 1) != 1) _exit(127);
-  if (dup2(descriptors->pipe_fd, descriptors->stdio_fd) >= 0 && place_settings(descriptors->settings_fd, &report_fd))
+  if (dup2(descriptors->pipe_fd, descriptors->stdio_fd) >= 0 && place(descriptors, &report_fd))
     execvp(command[0], command);
   int number = errno;
   rd_write_all(report_fd, &number, sizeof number);
@@ -122,12 +125,13 @@ static _Noreturn void exec_command(char *const *command, const struct descriptor
 }
 
 // Duplicates them to higher numbers first: another descriptor may have the number that they are to get.
-static bool place_settings(int settings_fd, int *report_fd) {
-  if (settings_fd < 0) return true;
-  int report = fcntl(*report_fd, F_DUPFD_CLOEXEC, SETTINGS_FD + 1);
-  int settings = fcntl(settings_fd, F_DUPFD_CLOEXEC, SETTINGS_FD + 1);
-  if (report >= 0) *report_fd = report;
-  return report >= 0 && settings >= 0 && dup2(settings, SETTINGS_FD) >= 0;
+static bool place(const struct descriptors *descriptors, int *report_fd) {
+  int moved[RD_CHILD_FDS_MAX], above = FIRST_FD + (int)descriptors->fd_count;
+  *report_fd = fcntl(*report_fd, F_DUPFD_CLOEXEC, above);
+  for (size_t i = 0; i < descriptors->fd_count; i++) moved[i] = fcntl(descriptors->fds[i], F_DUPFD_CLOEXEC, above);
+  for (size_t i = 0; i < descriptors->fd_count; i++)
+    if (moved[i] < 0 || dup2(moved[i], FIRST_FD + (int)i) < 0) return false;
+  return *report_fd >= 0;
 }
 
 // The pipe closes on a successful exec; otherwise it carries the errno.

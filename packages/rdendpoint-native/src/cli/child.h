@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
 #include <sys/types.h>
 
 struct rd_child {
@@ -17,12 +18,14 @@ struct rd_child {
   int status;           // once exited, as in a shell's $?
 };
 
+#define RD_CHILD_FDS_MAX 3u
 #define RD_NO_CHILD ((struct rd_child){.pipe_fd = -1, .go_fd = -1, .report_fd = -1})
 
 // Forks a process that waits for rd_child_run() before it executes the command. The pipe becomes its standard output if
-// `produces`, otherwise its standard input. `settings_fd` becomes its descriptor 3 and remains the caller's; -1: none.
-// Call this first: a process must not fork once it has opened an RDMA device.
-bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, int settings_fd,
+// `produces`, otherwise its standard input. The `fd_count` descriptors `fds` become its descriptors from 3 on, and
+// remain the caller's; there may be RD_CHILD_FDS_MAX. Call this first: a process must not fork once it has opened an
+// RDMA device.
+bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, const int *fds, size_t fd_count,
                    struct rd_error *error);
 // Executes the command. Returns false (RD_CODE_USAGE) if it cannot be executed.
 bool rd_child_run(struct rd_child *child, struct rd_error *error);

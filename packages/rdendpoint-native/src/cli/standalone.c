@@ -24,6 +24,7 @@ static void read_signals(struct rd_standalone *standalone);
 static bool command_abort(struct rd_standalone *standalone, struct rd_command *command);
 static bool command_of_step(struct rd_standalone *standalone, struct rd_command *command);
 static void command_open(const struct rd_standalone *standalone, struct rd_command *command);
+static void command_ring(struct rd_standalone *standalone, struct rd_command *command);
 static void command_file(const struct rd_standalone *standalone, struct rd_command *command);
 static bool command_ready(struct rd_standalone *standalone, struct rd_command *command);
 static void handle_event(struct rd_control *control, const struct rd_event *event);
@@ -43,7 +44,7 @@ struct rd_control *rd_standalone_create(const struct rd_standalone_ops *ops, con
   standalone->child = RD_NO_CHILD;
   standalone->watchdog = RD_NO_WATCHDOG;
   standalone->signal_fd = -1;
-  standalone->tree.settings_fd = -1;
+  standalone->tree = RD_NO_TREE_PROGRAM;
   rd_display_init(&standalone->display, options);
   if (options->key_is_short && !options->quiet) rd_display_line(&standalone->display, SHORT_KEY_WARNING);
   const char *bind_host = options->settings.bind_host;
@@ -116,9 +117,12 @@ static bool fork_command(struct rd_standalone *standalone, struct rd_error *erro
   standalone->command = rd_standalone_is_tree(standalone) ? standalone->tree.command : options->command;
   if (standalone->command == NULL) return true;
   bool is_sender = options->role == RD_ROLE_SENDER;
-  return rd_child_fork(&standalone->child, standalone->command, is_sender, standalone->tree.settings_fd, error) &&
-         rd_watchdog_start(&standalone->watchdog, standalone->child.pid, is_sender ? -1 : standalone->child.pipe_fd,
-                           error);
+  int fds[] = {standalone->tree.settings_fd, standalone->tree.ring.memory, standalone->tree.ring.bell};
+  size_t fd_count = rd_standalone_is_tree(standalone) ? sizeof fds / sizeof *fds : 0;
+  bool is_forked = rd_child_fork(&standalone->child, standalone->command, is_sender, fds, fd_count, error);
+  rd_tree_program_forked(&standalone->tree);
+  return is_forked && rd_watchdog_start(&standalone->watchdog, standalone->child.pid,
+                                        is_sender ? -1 : standalone->child.pipe_fd, error);
 }
 
 static struct pollfd poll_signals(const struct rd_control *control) {
@@ -164,8 +168,12 @@ static bool command_of_step(struct rd_standalone *standalone, struct rd_command 
   switch (standalone->step) {
   case RD_STEP_OPEN:
     // a command starts only after there is a connection
-    standalone->step = has_command ? RD_STEP_CONNECT : RD_STEP_FILE;
+    standalone->step = rd_standalone_is_tree(standalone) ? RD_STEP_RING : has_command ? RD_STEP_CONNECT : RD_STEP_FILE;
     command_open(standalone, command);
+    return true;
+  case RD_STEP_RING:
+    standalone->step = RD_STEP_CONNECT;
+    command_ring(standalone, command);
     return true;
   case RD_STEP_FILE:
     standalone->step = RD_STEP_CONNECT;
@@ -195,6 +203,13 @@ static void command_open(const struct rd_standalone *standalone, struct rd_comma
   command->settings.port_low = command->settings.port_high = standalone->options->port;
   command->settings.rdma_first = standalone->over_rdma;
   memcpy(command->settings.key, standalone->key, RD_KEY_BYTES);
+}
+
+// Hands over this side of the ring.
+static void command_ring(struct rd_standalone *standalone, struct rd_command *command) {
+  command->type = RD_COMMAND_RING;
+  command->ring_fds = standalone->tree.ours;
+  standalone->tree.ours = RD_NO_RING_FDS;
 }
 
 static void command_file(const struct rd_standalone *standalone, struct rd_command *command) {

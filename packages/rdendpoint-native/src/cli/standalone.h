@@ -25,7 +25,15 @@ struct rd_standalone_ops {
 };
 
 // Which command the loop gets next, in this order.
-enum rd_step { RD_STEP_OPEN, RD_STEP_FILE, RD_STEP_CONNECT, RD_STEP_COMMAND, RD_STEP_COMMIT, RD_STEP_DONE };
+enum rd_step {
+  RD_STEP_OPEN,
+  RD_STEP_RING,
+  RD_STEP_FILE,
+  RD_STEP_CONNECT,
+  RD_STEP_COMMAND,
+  RD_STEP_COMMIT,
+  RD_STEP_DONE
+};
 
 // Only for use by the two ends.
 struct rd_standalone {

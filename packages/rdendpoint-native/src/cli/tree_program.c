@@ -20,20 +20,30 @@ static json_t *settings_of(const struct rd_options *options, const char *run);
 static json_t *path_of(const char *file);
 
 bool rd_tree_program_open(struct rd_tree_program *program, const struct rd_options *options, struct rd_error *error) {
-  static char option[] = "--settings-fd", number[] = "3";
+  static char option[] = "--settings-fd", number[] = "3", ring[] = "--ring", memory[] = "4";
   bool is_right = true;
-  *program = (struct rd_tree_program){.settings_fd = -1};
+  *program = RD_NO_TREE_PROGRAM;
   if (!is_tree(options, &is_right, error)) return is_right;
   bool is_target = options->role == RD_ROLE_RECEIVER;
   if (is_target && !is_possible_target(options->file, error)) return false;
   if (!rd_program_paths_find("rdtree", program->path, sizeof program->path, error)) return false;
-  char *command[] = {program->path, option, number, NULL};
+  char *command[] = {program->path, option, number, ring, memory, NULL};
   memcpy(program->command, command, sizeof command);
+  struct rd_ring_fds sides[2];
+  if (!rd_ring_fds_create(sides, error)) return false;
+  program->ring = sides[0];
+  program->ours = sides[1];
   return make_settings(program, options, error);
+}
+
+void rd_tree_program_forked(struct rd_tree_program *program) {
+  rd_ring_fds_close(&program->ring);
 }
 
 void rd_tree_program_close(struct rd_tree_program *program) {
   rd_cleanup_fd(&program->settings_fd);
+  rd_ring_fds_close(&program->ring);
+  rd_ring_fds_close(&program->ours);
 }
 
 // Sets *is_right to false, with an error, if FILE is a mistake.

@@ -8,6 +8,7 @@
 #include "base/usage.h"
 #include "conn/establisher.h"
 #include "crypto/signature.h"
+#include "ring/shared_ring.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -17,7 +18,8 @@ enum rd_command_type {
   RD_COMMAND_OPEN,    // settings; first, once
   RD_COMMAND_FILE,    // path, append: the source or sink
   RD_COMMAND_READY,   // fd: the source or sink; asks
-  RD_COMMAND_RELAY,   // memory_fd, bell_fd (handed over): this end is one side of a chain's relay
+  RD_COMMAND_RELAY,   // ring_fds (handed over): this end is one side of a chain's relay
+  RD_COMMAND_RING,    // ring_fds (handed over): the bytes of the input or output are in this ring, not in its pipe
   RD_COMMAND_LISTEN,  // listen
   RD_COMMAND_DIAL,    // addresses
   RD_COMMAND_ADOPT,   // transport (handed over), is_dialer
@@ -63,7 +65,7 @@ struct rd_command {
   struct rd_settings settings;
   char path[PATH_MAX];
   bool append;
-  int memory_fd, bell_fd; // see ring/relay.h
+  struct rd_ring_fds ring_fds;
   int fd;
   bool asks; // emit RD_EVENT_OUTPUT before the first byte is written to it
   struct rd_listen_command listen;

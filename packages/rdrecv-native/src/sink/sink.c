@@ -16,6 +16,8 @@
 // Write-back of a file starts after every 8 MiB, so that the fsync at the end has less to do: 0.35 s instead of 0.65 s
 // for 512 MiB.
 #define WRITE_BACK_BYTES (8u << 20)
+// The most that a program of a copy may hold. More than a processor's cache has room for would only be slower.
+#define SHARED_BYTES (8u << 20)
 
 struct rd_sink {
   char *path; // NULL: an inherited descriptor
@@ -25,6 +27,7 @@ struct rd_sink {
   bool is_file;
   struct rd_atomic_file *atomic_file;
   struct rd_sparse_file *sparse; // NULL: every byte is written
+  struct rd_shared_ring *shared; // NULL: bytes go to the descriptor
   bool appending;
   bool created; // the file to append to did not exist
   off_t length_before;
@@ -34,6 +37,7 @@ struct rd_sink {
 };
 
 static void truncate_appended(const struct rd_sink *sink);
+static ssize_t put(struct rd_shared_ring *shared, const unsigned char *bytes, size_t count);
 static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count);
 static struct rd_sink *new_sink(void);
 static bool is_null(int fd);
@@ -56,6 +60,15 @@ struct rd_sink *rd_sink_from_fd(int fd) {
   return sink;
 }
 
+struct rd_sink *rd_sink_from_ring(int fd, struct rd_shared_ring *shared, struct rd_error *error) {
+  struct rd_sink *sink = new_sink();
+  sink->fd = fd;
+  sink->shared = shared;
+  if (rd_shared_ring_make(shared, SHARED_BYTES, error)) return sink;
+  rd_sink_destroy(sink);
+  return NULL;
+}
+
 struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *error) {
   struct rd_sink *sink = new_sink();
   sink->path = rd_memory_copy(path, strlen(path));
@@ -67,6 +80,7 @@ struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *err
 void rd_sink_destroy(struct rd_sink *sink) {
   if (sink == NULL) return;
   if (sink->appending && !sink->is_committed) truncate_appended(sink);
+  rd_shared_ring_destroy(sink->shared);
   rd_sparse_file_destroy(sink->sparse);
   rd_atomic_file_destroy(sink->atomic_file);
   if (sink->path != NULL && sink->atomic_file == NULL) rd_cleanup_fd(&sink->fd);
@@ -144,7 +158,28 @@ static void truncate_appended(const struct rd_sink *sink) {
     return; // the caller already reports a failure
 }
 
+// Like write() to a pipe: waits for room, fails with EPIPE if the reader is gone, and with EINTR.
+static ssize_t put(struct rd_shared_ring *shared, const unsigned char *bytes, size_t count) {
+  struct rd_error error;
+  struct rd_ring *ring = rd_shared_ring_get(shared, &error);
+  if (count == 0) return 0;
+  for (size_t room; (room = rd_ring_room(ring)) == 0;) {
+    struct pollfd news = {.fd = rd_shared_ring_poll_fd(shared), .events = POLLIN};
+    errno = EPIPE;
+    if (news.fd < 0) return -1;
+    rd_shared_ring_expect_news(shared);
+    if (rd_ring_room(ring) > 0) continue;
+    if (poll(&news, 1, -1) < 0) return -1;
+    rd_shared_ring_woken(shared);
+  }
+  size_t room = rd_ring_room(ring), part = room < count ? room : count;
+  (void)rd_ring_put(ring, bytes, part);
+  rd_shared_ring_tell(shared);
+  return (ssize_t)part;
+}
+
 static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count) {
+  if (sink->shared != NULL) return put(sink->shared, bytes, count);
   ssize_t written =
       sink->sparse != NULL ? rd_sparse_file_write(sink->sparse, bytes, count) : write(sink->fd, bytes, count);
   if (!sink->is_file || written < 0) return written;

@@ -4,6 +4,7 @@
 #define RD_SINK_SINK_H
 
 #include "base/error.h"
+#include "ring/shared_ring.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -14,6 +15,9 @@ struct rd_sink; // opaque
 
 // Returns a sink for a descriptor that the caller keeps. Its offset is never moved. Never NULL.
 struct rd_sink *rd_sink_from_fd(int fd);
+// Returns a sink for a program that shares a ring: the bytes go through the ring, and the end of the stream through its
+// pipe `fd`. Takes ownership of `shared`; the pipe remains the caller's. NULL on failure.
+struct rd_sink *rd_sink_from_ring(int fd, struct rd_shared_ring *shared, struct rd_error *error);
 // Opens a file. A regular file is replaced when the stream is complete and keeps its metadata (links: resolved_path.h,
 // metadata: file_metadata.h); with `append` it is written in place. Devices and fifos are written in place; a fifo is
 // opened by the first rd_sink_write(), because that waits for a reader.

@@ -21,6 +21,7 @@ static bool shows_output(const struct rd_hop *hop);
 static void on_path(void *context, const char *path, const struct rd_error *why);
 static bool start(struct rd_hop *hop, struct rd_error *error);
 static void emit_open(struct rd_hop *hop);
+static void emit_ring(struct rd_hop *hop, const char *op, struct rd_ring_fds fds, int number);
 static void emit_file(struct rd_hop *hop, const char *path);
 static void emit_early(struct rd_hop *hop);
 static void fail(struct rd_hop *hop, const struct rd_error *error);
@@ -39,8 +40,8 @@ struct rd_hop *rd_hop_create(struct rd_agent *agent, const struct rd_prepare_spe
                              const struct rd_link_spec *link, enum rd_hop_side side,
                              const struct rd_hop_handler *handler) {
   struct rd_hop *hop = rd_memory_new(1, sizeof *hop);
-  *hop = (struct rd_hop){
-      .agent = agent, .prepare = prepare, .link = link, .side = side, .handler = *handler, .relay = RD_NO_RELAY};
+  *hop = (struct rd_hop){.agent = agent, .prepare = prepare, .link = link, .side = side, .handler = *handler};
+  hop->relay = hop->ring = RD_NO_RING_FDS;
   hop->file = file_of(prepare, link, side);
   return hop;
 }
@@ -70,8 +71,12 @@ void rd_hop_open(struct rd_hop *hop, int data_fd, int adopt_fd) {
   if (hop->expansion == NULL) fail(hop, &error);
 }
 
-void rd_hop_set_relay(struct rd_hop *hop, struct rd_relay_fds relay) {
+void rd_hop_set_relay(struct rd_hop *hop, struct rd_ring_fds relay) {
   hop->relay = relay;
+}
+
+void rd_hop_set_ring(struct rd_hop *hop, struct rd_ring_fds ring) {
+  hop->ring = ring;
 }
 
 void rd_hop_rejoin(struct rd_hop *hop, const json_t *request) {
@@ -174,14 +179,14 @@ static bool start(struct rd_hop *hop, struct rd_error *error) {
                                        .data_fd = hop->data_fd,
                                        .adopt_fd = hop->adopt_fd,
                                        .relay = hop->relay,
+                                       .ring = hop->ring,
                                        .function = on_event,
                                        .context = hop};
   hop->program = rd_hop_program_start(hop->agent, &setup, error);
   if (hop->program == NULL) return false;
   emit_open(hop);
-  if (hop->relay.memory >= 0)
-    rd_hop_program_send(hop->program, json_pack("{s:s,s:i,s:i}", "op", "relay", "memory", RD_HOP_PROGRAM_MEMORY_FD,
-                                                "bell", RD_HOP_PROGRAM_BELL_FD));
+  emit_ring(hop, "relay", hop->relay, RD_HOP_PROGRAM_RELAY_FDS);
+  emit_ring(hop, "ring", hop->ring, RD_HOP_PROGRAM_RING_FDS);
   return true;
 }
 
@@ -191,6 +196,12 @@ static void emit_open(struct rd_hop *hop) {
   json_object_del(message, hop->side == RD_SIDE_SEND ? "verify" : "sign");
   json_object_set_new(message, "op", rd_json_made(json_string("open")));
   rd_hop_program_send(hop->program, message);
+}
+
+// `number`: that of the first descriptor in the program.
+static void emit_ring(struct rd_hop *hop, const char *op, struct rd_ring_fds fds, int number) {
+  if (fds.memory < 0) return;
+  rd_hop_program_send(hop->program, json_pack("{s:s,s:i,s:i}", "op", op, "memory", number, "bell", number + 1));
 }
 
 static void emit_file(struct rd_hop *hop, const char *path) {

@@ -26,8 +26,9 @@ struct rd_hop {
   const struct rd_stage_spec *file; // NULL: the input or output is a descriptor
   enum rd_hop_side side;
   struct rd_hop_handler handler;
-  int data_fd, adopt_fd;     // until the program runs; borrowed
-  struct rd_relay_fds relay; // the same
+  int data_fd, adopt_fd;    // until the program runs; borrowed
+  struct rd_ring_fds relay; // the same
+  struct rd_ring_fds ring;  // the same
   struct rd_path_expansion *expansion;
   struct rd_hop_program *program;
   json_t *early;      // requests to connect that arrived before the program was started; NULL: none
@@ -48,7 +49,9 @@ void rd_hop_destroy(struct rd_hop *hop); // NULL-safe
 // end is ready or over. `adopt_fd`: a connected socket to the other end; -1: the end will listen or dial.
 void rd_hop_open(struct rd_hop *hop, int data_fd, int adopt_fd);
 // Call before rd_hop_open(). The other end of the relay is the other hop program of this chain on this host.
-void rd_hop_set_relay(struct rd_hop *hop, struct rd_relay_fds relay);
+void rd_hop_set_relay(struct rd_hop *hop, struct rd_ring_fds relay);
+// Call before rd_hop_open(). The other side of the ring is the program of a copy at the other end of its pipe.
+void rd_hop_set_ring(struct rd_hop *hop, struct rd_ring_fds ring);
 // Passes on a request (listen, dial, show or last; borrowed). May be called before the end is ready.
 void rd_hop_connect(struct rd_hop *hop, json_t *request);
 void rd_hop_rejoin(struct rd_hop *hop, const json_t *request); // a new peer replaces a lost one

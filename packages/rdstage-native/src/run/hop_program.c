@@ -106,16 +106,19 @@ static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *
   char file[] = "rdhop", name[8], option[] = "--agent-fd";
   snprintf(name, sizeof name, "%s", rd_hop_program_name(setup->side));
   char *arguments[] = {file, name, option, number, NULL};
-  bool sends = setup->side == RD_SIDE_SEND, relays = setup->relay.memory >= 0;
+  bool sends = setup->side == RD_SIDE_SEND;
   struct rd_spawning spawning = {
       .file = path,
       .arguments = arguments,
       .fds = {sends ? setup->data_fd : agent->null_fd, sends ? agent->null_fd : setup->data_fd, STDERR_FILENO, agent_fd,
-              setup->adopt_fd < 0 ? agent->null_fd : setup->adopt_fd, setup->relay.memory, setup->relay.bell},
-      .fd_count = relays                ? 7
-                  : setup->adopt_fd < 0 ? 4
-                                        : 5,
+              setup->adopt_fd, setup->relay.memory, setup->relay.bell, setup->ring.memory, setup->ring.bell},
+      .fd_count = setup->ring.memory >= 0    ? RD_HOP_PROGRAM_RING_FDS + 2
+                  : setup->relay.memory >= 0 ? RD_HOP_PROGRAM_RELAY_FDS + 2
+                  : setup->adopt_fd >= 0     ? RD_HOP_PROGRAM_ADOPT_FD + 1
+                                             : AGENT_FD + 1,
   };
+  for (size_t i = 0; i < spawning.fd_count; i++)
+    if (spawning.fds[i] < 0) spawning.fds[i] = agent->null_fd;
   return rd_spawn(&spawning, error);
 }
 

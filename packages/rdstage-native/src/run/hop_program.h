@@ -3,6 +3,7 @@
 #ifndef RD_STAGE_HOP_PROGRAM_H
 #define RD_STAGE_HOP_PROGRAM_H
 
+#include "ring/shared_ring.h"
 #include "run/agent.h"
 
 #include <sys/types.h>
@@ -10,26 +11,21 @@
 // Called with every object that the program sends (borrowed).
 typedef void rd_hop_program_function(void *context, json_t *event);
 
-// The two programs of a relay share memory, and each has one end of a socket pair. -1: no relay.
-struct rd_relay_fds {
-  int memory, bell;
-};
-#define RD_NO_RELAY ((struct rd_relay_fds){.memory = -1, .bell = -1})
-
 struct rd_hop_program_setup {
-  enum rd_hop_side side;     // selects the program
-  bool rdma;                 // needs the libraries of RDMA
-  int data_fd;               // its input or output; borrowed
-  int adopt_fd;              // a connected socket, passed on as RD_HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
-  struct rd_relay_fds relay; // on a host in a chain; borrowed
+  enum rd_hop_side side;    // selects the program
+  bool rdma;                // needs the libraries of RDMA
+  int data_fd;              // its input or output; borrowed
+  int adopt_fd;             // a connected socket, passed on as RD_HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
+  struct rd_ring_fds relay; // on a host in a chain; borrowed
+  struct rd_ring_fds ring;  // with the program of a copy at its input or output; borrowed
   rd_hop_program_function *function;
   void *context;
 };
 
 // Numbers of the descriptors that are passed to the program if they exist.
 #define RD_HOP_PROGRAM_ADOPT_FD 4
-#define RD_HOP_PROGRAM_MEMORY_FD 5
-#define RD_HOP_PROGRAM_BELL_FD 6
+#define RD_HOP_PROGRAM_RELAY_FDS 5 // its memory, then its bell
+#define RD_HOP_PROGRAM_RING_FDS 7
 
 struct rd_hop_program;
 // Returns NULL (RD_CODE_INTERNAL) if the program cannot be started.

@@ -3,12 +3,11 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/relay_memory.h"
+#include "base/tree_role.h"
 #include "protocol/prepare.h"
 #include "run/channel.h"
 #include "run/stage.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +22,9 @@ struct rd_link {
   struct rd_channel *feed;  // from the producer; in a pipe link the same as `drain`
   struct rd_channel *drain; // to the consumer
   struct rd_hop *send, *recv;
-  struct rd_relay_fds passes;  // to the link that passes on the stream received here
-  struct rd_relay_fds takes;   // from the link whose stream this one passes on
+  struct rd_ring_fds passes;   // to the link that passes on the stream received here
+  struct rd_ring_fds takes;    // from the link whose stream this one passes on
+  struct rd_ring_fds stage;    // the side of the stage whose contents of files do not go through the pipe
   int pair[2];                 // joins both ends of a local link; -1
   struct rd_watch *user_watch; // watches the user's standard output
   bool release_wanted;         // rdrecv waits until its consumer is dead
@@ -35,6 +35,9 @@ static void on_producer_ended(void *context, bool well, int status);
 static bool open_send(struct rd_link *link, struct rd_error *error);
 static bool open_recv(struct rd_link *link, struct rd_error *error);
 static bool open_local(struct rd_link *link, struct rd_error *error);
+static bool moves_contents(const struct rd_stage_spec *spec, bool (*does)(enum rd_tree_role role));
+static bool open_hop(struct rd_link *link, struct rd_hop *hop, bool shares, int data_fd, int adopt_fd,
+                     struct rd_error *error);
 static void close_pair(struct rd_link *link);
 static void close_relays(struct rd_link *link);
 static bool has_command(const struct rd_link *link, enum rd_hop_side side);
@@ -49,7 +52,7 @@ struct rd_link *rd_link_create(struct rd_agent *agent, const struct rd_prepare_s
                                const struct rd_link_spec *spec, const struct rd_link_handler *handler) {
   struct rd_link *link = rd_memory_new(1, sizeof *link);
   *link = (struct rd_link){.agent = agent, .prepare = prepare, .spec = spec, .handler = *handler, .pair = {-1, -1}};
-  link->passes = link->takes = RD_NO_RELAY;
+  link->passes = link->takes = link->stage = RD_NO_RING_FDS;
   return link;
 }
 
@@ -62,6 +65,7 @@ void rd_link_destroy(struct rd_link *link) {
   rd_channel_destroy(link->feed);
   close_pair(link);
   close_relays(link);
+  rd_ring_fds_close(&link->stage);
   free(link);
 }
 
@@ -79,16 +83,10 @@ void rd_link_set_consumer(struct rd_link *link, struct rd_stage *consumer) {
 }
 
 bool rd_link_join_relay(struct rd_link *link, struct rd_link *to, struct rd_error *error) {
-  int bells[2];
-  link->passes.memory = rd_relay_memory_create(error);
-  if (link->passes.memory < 0) return false;
-  to->takes.memory = fcntl(link->passes.memory, F_DUPFD_CLOEXEC, 3);
-  if (to->takes.memory < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, bells)) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create the memory of a relay");
-    return false;
-  }
-  link->passes.bell = bells[0];
-  to->takes.bell = bells[1];
+  struct rd_ring_fds sides[2];
+  if (!rd_ring_fds_create(sides, error)) return false;
+  link->passes = sides[0];
+  to->takes = sides[1];
   return true;
 }
 
@@ -125,6 +123,10 @@ int rd_link_input_fd(const struct rd_link *link) {
 int rd_link_output_fd(const struct rd_link *link) {
   if (link->feed != NULL) return rd_channel_write_end(link->feed);
   return link->spec->kind == RD_LINK_STDOUT ? link->agent->user_stdout : link->agent->null_fd;
+}
+
+struct rd_ring_fds *rd_link_ring(struct rd_link *link) {
+  return &link->stage;
 }
 
 void rd_link_go(struct rd_link *link) {
@@ -196,7 +198,8 @@ static bool open_send(struct rd_link *link, struct rd_error *error) {
     input = rd_channel_read_end(link->feed);
   }
   rd_hop_set_relay(link->send, link->takes);
-  rd_hop_open(link->send, input, link->pair[0]);
+  bool shares = link->producer != NULL && moves_contents(link->producer->spec, rd_tree_role_sends_contents);
+  if (!open_hop(link, link->send, shares, input, link->pair[0], error)) return false;
   if (link->feed != NULL) rd_channel_close_read_end(link->feed);
   return true;
 }
@@ -212,7 +215,26 @@ static bool open_recv(struct rd_link *link, struct rd_error *error) {
     output = rd_channel_write_end(link->drain);
   }
   rd_hop_set_relay(link->recv, link->passes);
-  rd_hop_open(link->recv, output, link->pair[1]);
+  bool shares = link->consumer != NULL && moves_contents(link->consumer->spec, rd_tree_role_takes_contents);
+  return open_hop(link, link->recv, shares, output, link->pair[1], error);
+}
+
+static bool moves_contents(const struct rd_stage_spec *spec, bool (*does)(enum rd_tree_role role)) {
+  enum rd_tree_role role;
+  return spec->kind == RD_STAGE_TREE &&
+         rd_tree_role_named(json_string_value(json_object_get(spec->settings, "role")), &role) && does(role);
+}
+
+// `shares`: with the stage at the other end of its pipe, a ring.
+static bool open_hop(struct rd_link *link, struct rd_hop *hop, bool shares, int data_fd, int adopt_fd,
+                     struct rd_error *error) {
+  struct rd_ring_fds sides[2] = {RD_NO_RING_FDS, RD_NO_RING_FDS};
+  bool has_one_end = link->spec->kind == RD_LINK_HOP; // for which `stage` is
+  if (shares && has_one_end && !rd_ring_fds_create(sides, error)) return false;
+  rd_hop_set_ring(hop, sides[0]);
+  if (has_one_end) link->stage = sides[1];
+  rd_hop_open(hop, data_fd, adopt_fd); // starts the program at once: it has no file
+  rd_ring_fds_close(&sides[0]);
   return true;
 }
 

@@ -38,6 +38,8 @@ struct rd_hop *rd_link_hop(const struct rd_link *link, enum rd_hop_side side);
 // Descriptors that the commands read from and write to; borrowed.
 int rd_link_input_fd(const struct rd_link *link);
 int rd_link_output_fd(const struct rd_link *link);
+// Returns the side of a ring that the stage at this link gets besides its pipe, if there is one; owned by the link.
+struct rd_ring_fds *rd_link_ring(struct rd_link *link);
 // Call when every command that could be started runs and has its own descriptors: closes this process's copies, so that
 // the data can end.
 void rd_link_go(struct rd_link *link);

@@ -195,15 +195,20 @@ static void make_links(struct rd_segment *segment) {
 
 // Passes a stage with several inputs one descriptor per link, in the order of its links.
 static void start_stage(const struct rd_segment *segment, struct rd_stage *stage) {
-  int in_fd = rd_link_input_fd(link_of(segment, stage, RD_SIDE_RECV));
-  int out_fd = rd_link_output_fd(link_of(segment, stage, RD_SIDE_SEND));
+  struct rd_link *input = link_of(segment, stage, RD_SIDE_RECV), *output = link_of(segment, stage, RD_SIDE_SEND);
+  struct rd_ring_fds *ring = rd_link_ring(rd_link_ring(input)->memory >= 0 ? input : output);
   size_t count = stage->spec->in_count;
   RD_AUTO_FREE int *inputs = rd_memory_new(count, sizeof *inputs);
   for (size_t i = 0; i < count; i++)
     for (size_t j = 0; j < segment->link_count; j++)
       if (rd_link_spec(segment->links[j])->number == stage->spec->ins[i] && reads(stage, segment->links[j]))
         inputs[i] = rd_link_input_fd(segment->links[j]);
-  rd_stage_start(stage, count > 0 ? segment->agent->null_fd : in_fd, out_fd, inputs);
+  struct rd_stage_fds fds = {.in = count > 0 ? segment->agent->null_fd : rd_link_input_fd(input),
+                             .out = rd_link_output_fd(output),
+                             .inputs = inputs,
+                             .ring = *ring};
+  rd_stage_start(stage, &fds);
+  rd_ring_fds_close(ring); // its other side must notice when the stage has ended
 }
 
 static bool reads(const struct rd_stage *stage, const struct rd_link *link) {

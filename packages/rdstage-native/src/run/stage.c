@@ -28,11 +28,11 @@ static const struct {
 } nudges[] = {{500, SIGPIPE}, {1000, SIGTERM}, {2000, SIGKILL}};
 
 static bool is_as_by_ssh(const struct rd_stage_spec *spec);
-static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, const int *inputs, struct rd_error *error);
+static pid_t execute(struct rd_stage *stage, const struct rd_stage_fds *fds, struct rd_error *error);
 static pid_t start_command(const struct rd_stage_spec *spec, struct rd_spawning *spawning, struct rd_error *error);
 static pid_t start_in_login_shell(const struct rd_stage_spec *spec, struct rd_spawning *spawning,
                                   struct rd_error *error);
-static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, const int *inputs,
+static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, const struct rd_stage_fds *fds,
                         struct rd_error *error);
 static pid_t start_forward(struct rd_spawning *spawning, struct rd_error *error);
 static pid_t start_gather(const struct rd_stage_spec *spec, struct rd_spawning *spawning, const int *inputs,
@@ -68,9 +68,9 @@ void rd_stage_destroy(struct rd_stage *stage) {
   free(stage);
 }
 
-bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd, const int *inputs) {
+bool rd_stage_start(struct rd_stage *stage, const struct rd_stage_fds *fds) {
   struct rd_error error;
-  stage->pid = execute(stage, in_fd, out_fd, inputs, &error);
+  stage->pid = execute(stage, fds, &error);
   if (stage->pid < 0) {
     fail(stage, &error);
     return false;
@@ -137,14 +137,14 @@ void rd_stage_mark_stopped(struct rd_stage *stage) {
   if (stage->state == RD_STAGE_RUNNING && !rd_spawn_is_dead(stage->pid)) stage->stopped = true;
 }
 
-static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, const int *inputs, struct rd_error *error) {
+static pid_t execute(struct rd_stage *stage, const struct rd_stage_fds *fds, struct rd_error *error) {
   RD_AUTO_CLOSE int error_fd = -1;
   stage->relay = rd_stderr_relay_create(stage->agent, stage->spec->number, &error_fd, on_stderr_ended, stage, error);
   if (stage->relay == NULL) return -1;
-  struct rd_spawning spawning = {.fds = {in_fd, out_fd, error_fd}, .fd_count = 3, .group = RD_SPAWN_GROUP_OWN};
-  if (stage->spec->kind == RD_STAGE_TREE) return start_tree(stage, &spawning, inputs, error);
+  struct rd_spawning spawning = {.fds = {fds->in, fds->out, error_fd}, .fd_count = 3, .group = RD_SPAWN_GROUP_OWN};
+  if (stage->spec->kind == RD_STAGE_TREE) return start_tree(stage, &spawning, fds, error);
   if (stage->spec->kind == RD_STAGE_FORWARD) return start_forward(&spawning, error);
-  if (stage->spec->kind == RD_STAGE_GATHER) return start_gather(stage->spec, &spawning, inputs, error);
+  if (stage->spec->kind == RD_STAGE_GATHER) return start_gather(stage->spec, &spawning, fds->inputs, error);
   spawning.before_exec = rd_stage_limits_set;
   spawning.context = &stage->agent->limits;
   return start_command(stage->spec, &spawning, error);
@@ -175,19 +175,32 @@ static pid_t start_in_login_shell(const struct rd_stage_spec *spec, struct rd_sp
 }
 
 // Keeps the agent's limits: those of the user's commands do not suit rdtree, which opens many files at a time.
-static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, const int *inputs,
+static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, const struct rd_stage_fds *fds,
                         struct rd_error *error) {
   const struct rd_served *served = &stage->agent->served;
+  bool is_served = rd_served_is(served), has_ring = fds->ring.memory >= 0;
   char program[PATH_MAX], option[] = "--settings-fd", number[] = "3", beneath[] = "--beneath", root[] = "4";
-  char *arguments[] = {program, option, number, rd_served_is(served) ? beneath : NULL, root, NULL};
+  char ring[] = "--ring", memory[] = {is_served ? '5' : '4', '\0'};
+  char *arguments[8] = {program, option, number};
+  size_t count = 3;
   if (!rd_program_paths_find("rdtree", program, sizeof program, error)) return -1;
   RD_AUTO_CLOSE int settings_fd = rd_settings_file_create(stage->spec->settings, "rdtree", error);
   if (settings_fd < 0) return -1;
   spawning->file = program;
   spawning->arguments = arguments;
-  spawning->fds[spawning->fd_count++] = settings_fd;                                    // 3
-  if (rd_served_is(served)) spawning->fds[spawning->fd_count++] = served->directory_fd; // 4
-  spawning->more_fds = inputs; // from 4: a served session has no such stage
+  spawning->fds[spawning->fd_count++] = settings_fd; // 3
+  if (is_served) {
+    arguments[count++] = beneath;
+    arguments[count++] = root;
+    spawning->fds[spawning->fd_count++] = served->directory_fd; // 4
+  }
+  if (has_ring) {
+    arguments[count++] = ring;
+    arguments[count++] = memory;
+    spawning->fds[spawning->fd_count++] = fds->ring.memory;
+    spawning->fds[spawning->fd_count++] = fds->ring.bell;
+  }
+  spawning->more_fds = fds->inputs; // from 4: such a stage has no ring, and a served session has no such stage
   spawning->more_count = stage->spec->in_count;
   return rd_spawn(spawning, error);
 }

@@ -5,6 +5,7 @@
 
 #include "base/usage.h"
 #include "process/process_tree.h"
+#include "ring/shared_ring.h"
 #include "run/agent.h"
 #include "run/stderr_relay.h"
 
@@ -20,6 +21,13 @@ struct rd_stage_output {
 struct rd_stage_handler {
   void (*changed)(void *context); // the process or its standard error has ended
   void *context;
+};
+
+// The descriptors of a stage, borrowed.
+struct rd_stage_fds {
+  int in, out;
+  const int *inputs;       // of a stage with several inputs; otherwise ignored
+  struct rd_ring_fds ring; // of a program of a copy, for the contents of files
 };
 
 struct rd_stage {
@@ -43,9 +51,8 @@ struct rd_stage *rd_stage_create(struct rd_agent *agent, const struct rd_stage_s
                                  const struct rd_stage_handler *handler);
 void rd_stage_destroy(struct rd_stage *stage); // NULL-safe
 
-// Starts the stage on these descriptors (borrowed) and emits `started`. Returns false on failure: then emits `failed`,
-// and the stage has ended. `inputs`: the descriptors of a stage with several inputs; otherwise ignored.
-bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd, const int *inputs);
+// Starts the stage and emits `started`. Returns false on failure: then emits `failed`, and the stage has ended.
+bool rd_stage_start(struct rd_stage *stage, const struct rd_stage_fds *fds);
 // The process was reaped: emits `exited` and informs the output.
 void rd_stage_reaped(struct rd_stage *stage, int status, const struct rd_usage *usage);
 // The reader has gone: begins to end the stage, with SIGPIPE and SIGTERM before SIGKILL.

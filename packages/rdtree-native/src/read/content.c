@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "base/direct_reader.h"
 #include "base/memory.h"
+#include "base/pages.h"
 #include "entry/metadata.h"
 #include "read/holes.h"
 
@@ -11,11 +12,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define PARTS_AHEAD 8u
-#define PARTS (PARTS_AHEAD + 2u) // a pipe has the pages of the last ones
 #define PART_BYTES RD_RECORD_DATA_MAX_BYTES
 
 struct part {
@@ -23,17 +22,18 @@ struct part {
   int fd;
   const struct rd_direct_reader *direct; // NULL: all reads go through the cache
   uint64_t offset;
-  size_t count, got; // got: less at the end of a file that was cut
-  int number;        // errno
-  unsigned char *bytes;
-  uint64_t lent_until; // see rd_stream_lend(); 0: never lent
+  size_t count, got;           // got: less at the end of a file that was cut
+  int number;                  // errno
+  unsigned char *bytes;        // in `reserved`, or in `own`
+  struct rd_reserved reserved; // if the writer has a ring
+  unsigned char *own;          // otherwise; NULL: not needed so far
 };
 
 struct rd_read_content {
   struct rd_stream_writer *writer;
   struct rd_threads *threads;
   struct rd_direct_reader *direct; // of the file that is being sent
-  struct part parts[PARTS];
+  struct part parts[PARTS_AHEAD];
   size_t first, pending;   // of the parts that were submitted
   struct rd_extent extent; // the rest of it is not submitted so far
   uint64_t size;
@@ -42,9 +42,9 @@ struct rd_read_content {
 
 static bool send_once(struct rd_read_content *content, struct rd_wanted_file *file, uint64_t from, bool *is_same,
                       struct rd_digest *digest, uint64_t *bytes, struct rd_error *error);
-static void submit_parts(struct rd_read_content *content, int fd);
-static bool next_part(struct rd_read_content *content, int fd, struct part *part);
-static void make_room(const struct rd_read_content *content, struct part *part);
+static bool submit_parts(struct rd_read_content *content, int fd, struct rd_error *error);
+static bool has_more(struct rd_read_content *content, int fd);
+static bool make_room(const struct rd_read_content *content, struct part *part, struct rd_error *error);
 static bool send_part(struct rd_read_content *content, struct part *part, struct rd_digest *digest,
                       struct rd_error *error);
 static void wait_for_rest(struct rd_read_content *content);
@@ -64,8 +64,7 @@ struct rd_read_content *rd_read_content_create(struct rd_stream_writer *writer, 
 
 void rd_read_content_destroy(struct rd_read_content *content) {
   if (content == NULL) return;
-  for (size_t i = 0; i < PARTS; i++)
-    if (content->parts[i].bytes != NULL) munmap(content->parts[i].bytes, PART_BYTES);
+  for (size_t i = 0; i < PARTS_AHEAD; i++) free(content->parts[i].own);
   free(content);
 }
 
@@ -108,20 +107,21 @@ static bool send_once(struct rd_read_content *content, struct rd_wanted_file *fi
   content->has_holes = rd_has_holes(&file->status);
   content->extent = (struct rd_extent){from, content->has_holes ? from : content->size};
   *is_same = true;
-  for (submit_parts(content, file->fd); content->pending > 0; submit_parts(content, file->fd)) {
+  bool is_good = submit_parts(content, file->fd, error);
+  for (; is_good && content->pending > 0; is_good = is_good && submit_parts(content, file->fd, error)) {
     struct part *part = &content->parts[content->first];
     rd_threads_wait(content->threads, &part->job);
-    content->first = (content->first + 1) % PARTS;
+    content->first = (content->first + 1) % PARTS_AHEAD;
     content->pending--;
     file->number = part->number;
     *is_same = part->got == part->count;
     if (!*is_same) break;
     *bytes += part->got;
-    if (send_part(content, part, digest, error)) continue;
-    wait_for_rest(content);
-    return false;
+    is_good = send_part(content, part, digest, error);
   }
   wait_for_rest(content);
+  rd_stream_cancel(content->writer);
+  if (!is_good) return false;
   struct statx after;
   if (file->number != 0) return true;
   if (!rd_status_of_fd(file->fd, &after)) {
@@ -134,53 +134,63 @@ static bool send_once(struct rd_read_content *content, struct rd_wanted_file *fi
   return true;
 }
 
-static void submit_parts(struct rd_read_content *content, int fd) {
-  while (content->pending < PARTS_AHEAD) {
-    struct part *part = &content->parts[(content->first + content->pending) % PARTS];
-    if (!next_part(content, fd, part)) return;
+// As many as may be read ahead, and as the ring has room for.
+static bool submit_parts(struct rd_read_content *content, int fd, struct rd_error *error) {
+  while (content->pending < PARTS_AHEAD && has_more(content, fd)) {
+    struct part *part = &content->parts[(content->first + content->pending) % PARTS_AHEAD];
+    struct rd_extent *extent = &content->extent;
+    uint64_t left = extent->end - extent->begin;
+    *part = (struct part){.job.run = read_part,
+                          .fd = fd,
+                          .direct = content->direct,
+                          .offset = extent->begin,
+                          .count = left < PART_BYTES ? (size_t)left : PART_BYTES,
+                          .own = part->own};
+    if (!make_room(content, part, error)) return false;
+    if (part->bytes == NULL) return true;
+    extent->begin += part->count;
     content->pending++;
     rd_threads_submit(content->threads, &part->job);
   }
-}
-
-static bool next_part(struct rd_read_content *content, int fd, struct part *part) {
-  struct rd_extent *extent = &content->extent;
-  if (extent->begin >= extent->end && (!content->has_holes || !rd_next_extent(fd, extent->end, content->size, extent)))
-    return false;
-  uint64_t left = extent->end - extent->begin;
-  make_room(content, part);
-  *part = (struct part){.job.run = read_part,
-                        .fd = fd,
-                        .direct = content->direct,
-                        .offset = extent->begin,
-                        .count = left < PART_BYTES ? (size_t)left : PART_BYTES,
-                        .bytes = part->bytes,
-                        .lent_until = part->lent_until};
-  extent->begin += part->count;
   return true;
 }
 
-// Bytes that are still in the pipe stay there if their memory is unmapped.
-static void make_room(const struct rd_read_content *content, struct part *part) {
-  bool is_lent = part->lent_until > 0 && rd_stream_taken(content->writer) < part->lent_until;
-  if (part->bytes != NULL && !is_lent) return;
-  if (part->bytes != NULL) munmap(part->bytes, PART_BYTES);
-  part->bytes = mmap(NULL, PART_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (part->bytes == MAP_FAILED) abort(); // see base/memory.h
+// Returns true if there is data after what was submitted; content->extent then begins with it.
+static bool has_more(struct rd_read_content *content, int fd) {
+  struct rd_extent *extent = &content->extent;
+  if (extent->begin < extent->end) return true;
+  return content->has_holes && rd_next_extent(fd, extent->end, content->size, extent);
+}
+
+// part->bytes is NULL afterwards if there is no room until parts before it were sent.
+static bool make_room(const struct rd_read_content *content, struct part *part, struct rd_error *error) {
+  if (!rd_stream_has_ring(content->writer)) {
+    if (part->own == NULL) part->own = rd_pages_allocate(PART_BYTES);
+    if (part->own == NULL) abort(); // see base/memory.h
+    part->bytes = part->own;
+    return true;
+  }
+  bool is_good = rd_stream_reserve(content->writer, part->offset, part->count, &part->reserved, error);
+  part->bytes = part->reserved.bytes;
+  return is_good;
 }
 
 static bool send_part(struct rd_read_content *content, struct part *part, struct rd_digest *digest,
                       struct rd_error *error) {
   struct rd_record record = {.type = RD_RECORD_DATA, .data = {part->offset, {part->bytes, part->count}}};
   rd_digest_update(digest, part->bytes, part->count);
-  return rd_stream_lend(content->writer, &record, &part->lent_until, error);
+  if (rd_stream_has_ring(content->writer)) {
+    rd_stream_commit(content->writer, &part->reserved);
+    return true;
+  }
+  return rd_stream_put(content->writer, &record, error);
 }
 
 // Their memory and the descriptor are in use until then. Those that no thread has begun are read in vain.
 static void wait_for_rest(struct rd_read_content *content) {
   for (; content->pending > 0; content->pending--) {
     rd_threads_wait(content->threads, &content->parts[content->first].job);
-    content->first = (content->first + 1) % PARTS;
+    content->first = (content->first + 1) % PARTS_AHEAD;
   }
 }
 

@@ -15,8 +15,11 @@ struct reading {
 static bool pass_all(struct reading *reading, struct rd_error *error);
 static bool take(struct reading *reading, const struct rd_record *record, struct rd_error *error);
 
-bool rd_tree_read(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error) {
+bool rd_tree_read(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_shared_ring *shared,
+                  struct rd_error *error) {
   struct reading reading = {.writer = rd_stream_writer_create(out_fd, RD_STREAM_CONTENTS)};
+  struct rd_ring_writer *ring = shared != NULL ? rd_ring_writer_create(shared) : NULL;
+  if (ring != NULL) rd_stream_write_to(reading.writer, ring);
   enum rd_stream_phase phase = settings->role == RD_TREE_SEND ? RD_STREAM_ENTRIES : RD_STREAM_DECISIONS;
   reading.reader = rd_stream_reader_create(in_fd, phase, reading.writer);
   rd_stream_expect_wants(reading.reader, settings->width);
@@ -27,6 +30,7 @@ bool rd_tree_read(const struct rd_tree_settings *settings, int in_fd, int out_fd
   rd_named_destroy(reading.named);
   rd_stream_reader_destroy(reading.reader);
   rd_stream_writer_destroy(reading.writer);
+  rd_ring_writer_destroy(ring);
   return is_done;
 }
 

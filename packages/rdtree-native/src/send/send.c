@@ -19,7 +19,8 @@ struct scanning {
 
 static void *scan(void *context);
 
-bool rd_tree_send(const struct rd_tree_settings *settings, int out_fd, struct rd_error *error) {
+bool rd_tree_send(const struct rd_tree_settings *settings, int out_fd, struct rd_shared_ring *shared,
+                  struct rd_error *error) {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create a pipe");
@@ -29,7 +30,7 @@ bool rd_tree_send(const struct rd_tree_settings *settings, int out_fd, struct rd
   struct scanning scanning = {.settings = settings, .out_fd = fds[1]};
   bool is_read = false, is_started = rd_worker_start(&scanning.worker, scan, &scanning, error);
   if (is_started)
-    is_read = rd_tree_read(settings, fds[0], out_fd, error);
+    is_read = rd_tree_read(settings, fds[0], out_fd, shared, error);
   else
     rd_cleanup_fd(&fds[1]);
   rd_cleanup_fd(&fds[0]); // ends a scan that is still writing

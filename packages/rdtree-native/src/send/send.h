@@ -3,10 +3,12 @@
 #ifndef RD_TREE_SEND_H
 #define RD_TREE_SEND_H
 
+#include "ring/shared_ring.h"
 #include "setup/settings.h"
 
 // Writes CONTENTS to `out_fd`, without PLACE: entries go into the target directory. Paths that cannot be read become
-// events and records, not failures. Returns false if the copy cannot continue.
-bool rd_tree_send(const struct rd_tree_settings *settings, int out_fd, struct rd_error *error);
+// events and records, not failures. `shared`: see rd_tree_read(). Returns false if the copy cannot continue.
+bool rd_tree_send(const struct rd_tree_settings *settings, int out_fd, struct rd_shared_ring *shared,
+                  struct rd_error *error);
 
 #endif

@@ -66,6 +66,7 @@ static const struct field fields[][8] = {
     [RD_RECORD_END] = {FIELD(U64, end.entries), FIELD(U64, end.bytes), FIELD(U64, end.failures)},
     [RD_RECORD_SKIP] = {FIELD(U64, skip)},
     [RD_RECORD_WANTS] = {FIELD(REST, wants)},
+    [RD_RECORD_PAD] = {FIELD(REST, pad)},
 };
 
 static void encode_field(const struct rd_record *record, const struct field *field, struct cursor *to);
@@ -120,7 +121,7 @@ bool rd_record_decode(const unsigned char *encoded, size_t bytes, struct rd_reco
   if (!rd_record_payload_bytes(encoded, &payload, error)) return false;
   if (payload != bytes - RD_RECORD_HEAD_BYTES) return damaged(error, "a record does not have the length that it gives");
   uint32_t type = rd_get_u32(encoded + 4);
-  if (type < RD_RECORD_HEAD || type > RD_RECORD_WANTS) return damaged(error, "a record of an unknown type");
+  if (type < RD_RECORD_HEAD || type > RD_RECORD_PAD) return damaged(error, "a record of an unknown type");
   *record = (struct rd_record){.type = (enum rd_record_type)type};
   struct cursor from = {.in = encoded + RD_RECORD_HEAD_BYTES, .left = payload};
   bool is_right = true;
@@ -128,6 +129,17 @@ bool rd_record_decode(const unsigned char *encoded, size_t bytes, struct rd_reco
     is_right = decode_field(record, field, &from);
   return (is_right && is_valid(record) && !from.is_short && from.left == 0) ||
          damaged(error, "a record has an invalid field");
+}
+
+bool rd_record_decode_data(const unsigned char head[RD_RECORD_DATA_HEAD_BYTES], const unsigned char *bytes,
+                           size_t count, struct rd_record *record, struct rd_error *error) {
+  size_t payload;
+  if (!rd_record_payload_bytes(head, &payload, error)) return false;
+  *record = (struct rd_record){.type = (enum rd_record_type)rd_get_u32(head + 4)};
+  record->data.offset = rd_get_u64(head + RD_RECORD_HEAD_BYTES);
+  record->data.bytes = (struct rd_bytes){bytes, count};
+  bool is_data = record->type == RD_RECORD_DATA && payload == RD_RECORD_DATA_HEAD_BYTES - RD_RECORD_HEAD_BYTES + count;
+  return (is_data && is_valid(record)) || damaged(error, "a record has an invalid field");
 }
 
 bool rd_name_is_valid(struct rd_bytes name) {
@@ -283,6 +295,8 @@ static bool is_valid(const struct rd_record *record) {
     return record->skip >= 1 && record->skip <= INT64_MAX;
   case RD_RECORD_WANTS:
     return are_wants(record->wants);
+  case RD_RECORD_PAD:
+    return record->pad.count < 2 * RD_RECORD_ALIGN_BYTES;
   case RD_RECORD_LEAVE:
   case RD_RECORD_END:
     break;

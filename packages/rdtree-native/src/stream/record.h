@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RD_TREE_VERSION 1u
+#define RD_TREE_VERSION 2u
 #define RD_RECORD_HEAD_BYTES 8u
 #define RD_RECORD_DATA_MAX_BYTES (1u << 20)                          // of a file, in one DATA record
+#define RD_RECORD_ALIGN_BYTES 4096u                                  // of large DATA in a stream, for direct I/O
 #define RD_RECORD_MAX_BYTES (RD_RECORD_DATA_MAX_BYTES + (64u << 10)) // payload of any record
+#define RD_RECORD_DATA_HEAD_BYTES (RD_RECORD_HEAD_BYTES + 8u)        // before the bytes of DATA: head and offset
 #define RD_NAME_MAX_BYTES 255u
 #define RD_PATH_MAX_BYTES (1u << 19) // of a hard link's other path
 #define RD_DEPTH_MAX 4096u
@@ -50,6 +52,7 @@ enum rd_record_type {
   RD_RECORD_END,    // the last one; a stream without it is cut off
   RD_RECORD_SKIP,   // in a SHARE: so many records of the source, XATTR apart, that the target does not want
   RD_RECORD_WANTS,  // of several targets: which of them want the PLACE, REMOVE or entry that follows
+  RD_RECORD_PAD,    // zeros that only move what follows to a multiple of RD_RECORD_ALIGN_BYTES
 };
 
 struct rd_bytes {
@@ -154,6 +157,7 @@ struct rd_record {
     uint64_t skip;         // at least 1
     struct rd_bytes wants; // a byte a target, by rank: an rd_want. RD_WANT_ALL: what the record that follows has;
                            // RD_WANT_METADATA: of ENTER alone
+    struct rd_bytes pad;
   };
 };
 
@@ -167,6 +171,10 @@ bool rd_record_payload_bytes(const unsigned char head[RD_RECORD_HEAD_BYTES], siz
 // Decodes a whole record; its bytes stay those of `encoded`. False (RD_CODE_DATA_DAMAGED): a field is missing or out of
 // range, a name is none, or bytes are left over. Whether it may come now is the stream's to check (stream_reader.h).
 bool rd_record_decode(const unsigned char *encoded, size_t bytes, struct rd_record *record, struct rd_error *error);
+
+// Likewise, of a DATA record whose first 16 bytes are in `head`, and whose other `count` bytes are anywhere.
+bool rd_record_decode_data(const unsigned char head[RD_RECORD_DATA_HEAD_BYTES], const unsigned char *bytes,
+                           size_t count, struct rd_record *record, struct rd_error *error);
 
 // A name of a directory entry: see rd_entry.
 bool rd_name_is_valid(struct rd_bytes name);

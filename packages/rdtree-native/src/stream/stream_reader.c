@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/stream_reader.h"
 
+#include "base/bytes.h"
 #include "base/io.h"
 #include "base/memory.h"
 
@@ -9,17 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM_BYTES (128u << 10) // until the first record that is longer
-#define LARGE_BYTES (256u << 10)
-// Where a large record begins in a buffer that is given away, so that the bytes of DATA are page-aligned.
-#define LARGE_BEGIN (4096u - RD_RECORD_HEAD_BYTES - sizeof(uint64_t))
-#define AHEAD_BYTES (4u << 10) // read after a large record, so that little is copied if its buffer is given away
+#define FIRST_ROOM_BYTES (128u << 10)                                 // until the first record that is longer
+#define ROOM_BYTES (2 * (RD_RECORD_HEAD_BYTES + RD_RECORD_MAX_BYTES)) // afterwards
+#define IN_RING_BYTES (64u << 10)                                     // shorter DATA is copied like other records
 
 struct rd_stream_reader {
   int fd;
   enum rd_stream_phase phase;
   struct rd_stream_writer *output;
-  struct rd_buffers *buffers; // NULL: none is given away
+  struct rd_ring_reader *ring; // NULL: `fd` has the bytes
+  size_t unskipped;            // of the last record, which is used in the ring
   unsigned char *buffer;
   size_t room;
   size_t begin, end; // of what is not yet decoded
@@ -35,11 +35,11 @@ struct rd_stream_reader {
 };
 
 static bool take(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
+static bool take_from_ring(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
+static const unsigned char *wait_in_ring(struct rd_stream_reader *reader, size_t count, struct rd_error *error);
 static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error *error);
 static void grow(struct rd_stream_reader *reader);
-static size_t begin_of(const struct rd_stream_reader *reader);
-static void move(struct rd_stream_reader *reader, unsigned char *to, size_t begin);
-static void free_buffer(struct rd_stream_reader *reader);
+static void move_to_begin(struct rd_stream_reader *reader);
 static ssize_t read_more(struct rd_stream_reader *reader, size_t most, struct rd_error *error);
 static bool check_head(struct rd_stream_reader *reader, const struct rd_record *record, struct rd_error *error);
 static bool may_come(struct rd_stream_reader *reader, const struct rd_record *record);
@@ -62,19 +62,18 @@ struct rd_stream_reader *rd_stream_reader_create(int fd, enum rd_stream_phase ph
 
 void rd_stream_reader_destroy(struct rd_stream_reader *reader) {
   if (reader == NULL) return;
-  free_buffer(reader);
+  free(reader->buffer);
   free(reader);
 }
 
-void rd_stream_give_away(struct rd_stream_reader *reader, struct rd_buffers *buffers) {
-  reader->buffers = buffers;
+void rd_stream_read_from(struct rd_stream_reader *reader, struct rd_ring_reader *ring) {
+  reader->ring = ring;
 }
 
-unsigned char *rd_stream_keep(struct rd_stream_reader *reader) {
-  unsigned char *kept = reader->buffer;
-  if (reader->buffers == NULL || reader->room != RD_BUFFER_BYTES) return NULL;
-  move(reader, rd_buffers_take(reader->buffers), LARGE_BEGIN);
-  return kept;
+struct rd_ring_hold *rd_stream_hold(struct rd_stream_reader *reader) {
+  struct rd_ring_hold *hold = reader->unskipped > 0 ? rd_ring_reader_hold(reader->ring, reader->unskipped) : NULL;
+  if (hold != NULL) reader->unskipped = 0;
+  return hold;
 }
 
 void rd_stream_expect_wants(struct rd_stream_reader *reader, unsigned width) {
@@ -83,7 +82,9 @@ void rd_stream_expect_wants(struct rd_stream_reader *reader, unsigned width) {
 
 bool rd_stream_next(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error) {
   if (!reader->has_head && (!take(reader, record, error) || !check_head(reader, record, error))) return false;
-  if (!take(reader, record, error)) return false;
+  do
+    if (!take(reader, record, error)) return false;
+  while (record->type == RD_RECORD_PAD);
   if (may_come(reader, record)) return true;
   rd_error_set(error, RD_CODE_DATA_DAMAGED,
                "the stream of the tree is damaged: a record of type %d is out of place, or one too many",
@@ -104,9 +105,12 @@ bool rd_stream_has_begun(const struct rd_stream_reader *reader) {
 }
 
 bool rd_stream_finish(struct rd_stream_reader *reader, struct rd_error *error) {
+  const unsigned char *more;
   size_t left = reader->end - reader->begin;
   if (left == 0) reader->begin = reader->end = 0;
-  ssize_t count = left > 0 ? (ssize_t)left : read_more(reader, reader->room, error);
+  ssize_t count = reader->ring != NULL ? rd_ring_reader_wait(reader->ring, 1, &more, error)
+                  : left > 0           ? (ssize_t)left
+                                       : read_more(reader, reader->room, error);
   if (count > 0)
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree is damaged: there are bytes after its end");
   return count == 0;
@@ -118,6 +122,7 @@ unsigned rd_stream_depth(const struct rd_stream_reader *reader) {
 
 static bool take(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error) {
   size_t payload;
+  if (reader->ring != NULL) return take_from_ring(reader, record, error);
   if (!fill(reader, RD_RECORD_HEAD_BYTES, error)) return false;
   if (!rd_record_payload_bytes(reader->buffer + reader->begin, &payload, error)) return false;
   size_t bytes = RD_RECORD_HEAD_BYTES + payload;
@@ -127,16 +132,43 @@ static bool take(struct rd_stream_reader *reader, struct rd_record *record, stru
   return rd_record_decode(encoded, bytes, record, error);
 }
 
+// The bytes of large DATA stay in the ring. Everything else is copied before it is checked.
+static bool take_from_ring(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error) {
+  unsigned char head[RD_RECORD_DATA_HEAD_BYTES];
+  size_t payload;
+  if (reader->unskipped > 0) rd_ring_reader_skip(reader->ring, reader->unskipped);
+  reader->unskipped = 0;
+  const unsigned char *encoded = wait_in_ring(reader, RD_RECORD_HEAD_BYTES, error);
+  if (encoded == NULL) return false;
+  memcpy(head, encoded, RD_RECORD_HEAD_BYTES);
+  if (!rd_record_payload_bytes(head, &payload, error)) return false;
+  size_t bytes = RD_RECORD_HEAD_BYTES + payload;
+  if ((encoded = wait_in_ring(reader, bytes, error)) == NULL) return false;
+  if (rd_get_u32(head + 4) == RD_RECORD_DATA && payload >= IN_RING_BYTES) {
+    memcpy(head, encoded, sizeof head);
+    reader->unskipped = bytes;
+    return rd_record_decode_data(head, encoded + sizeof head, bytes - sizeof head, record, error);
+  }
+  if (reader->room < bytes) grow(reader);
+  memcpy(reader->buffer, encoded, bytes);
+  rd_ring_reader_skip(reader->ring, bytes);
+  return rd_record_decode(reader->buffer, bytes, record, error);
+}
+
+static const unsigned char *wait_in_ring(struct rd_stream_reader *reader, size_t count, struct rd_error *error) {
+  const unsigned char *bytes = NULL;
+  ssize_t here = rd_ring_reader_wait(reader->ring, count, &bytes, error);
+  if (here == (ssize_t)count) return bytes;
+  if (here >= 0) rd_error_set(error, RD_CODE_PEER_LOST, "the stream of the tree was cut off");
+  return NULL;
+}
+
 // Reads until there are `bytes` of them.
 static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error *error) {
-  if (reader->begin == reader->end) reader->begin = reader->end = begin_of(reader);
   if (reader->room < bytes) grow(reader);
-  bool is_beside = bytes >= LARGE_BYTES && reader->begin != begin_of(reader);
-  if (is_beside || reader->room - reader->begin < bytes) move(reader, reader->buffer, begin_of(reader));
-  for (size_t count; (count = reader->end - reader->begin) < bytes;) {
-    size_t room = reader->room - reader->end, most = bytes - count + AHEAD_BYTES;
-    bool is_limited = reader->buffers != NULL && bytes >= LARGE_BYTES && most < room;
-    ssize_t got = read_more(reader, is_limited ? most : room, error);
+  if (reader->begin == reader->end || reader->room - reader->begin < bytes) move_to_begin(reader);
+  while (reader->end - reader->begin < bytes) {
+    ssize_t got = read_more(reader, reader->room - reader->end, error);
     if (got == 0) rd_error_set(error, RD_CODE_PEER_LOST, "the stream of the tree was cut off");
     if (got <= 0) return false;
     reader->end += (size_t)got;
@@ -145,32 +177,14 @@ static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error 
 }
 
 static void grow(struct rd_stream_reader *reader) {
-  unsigned char *larger =
-      reader->buffers == NULL ? rd_memory_resize(NULL, RD_BUFFER_BYTES, 1) : rd_buffers_take(reader->buffers);
-  unsigned char *smaller = reader->buffer;
-  move(reader, larger, reader->buffers == NULL ? 0 : LARGE_BEGIN);
-  free(smaller);
-  reader->room = RD_BUFFER_BYTES;
+  reader->buffer = rd_memory_resize(reader->buffer, ROOM_BYTES, 1);
+  reader->room = ROOM_BYTES;
 }
 
-static size_t begin_of(const struct rd_stream_reader *reader) {
-  return reader->buffers != NULL && reader->room == RD_BUFFER_BYTES ? LARGE_BEGIN : 0;
-}
-
-// Continues with the bytes that are not decoded in this buffer.
-static void move(struct rd_stream_reader *reader, unsigned char *to, size_t begin) {
-  size_t count = reader->end - reader->begin;
-  memmove(to + begin, reader->buffer + reader->begin, count);
-  reader->buffer = to;
-  reader->begin = begin;
-  reader->end = begin + count;
-}
-
-static void free_buffer(struct rd_stream_reader *reader) {
-  if (reader->buffers != NULL && reader->room == RD_BUFFER_BYTES)
-    rd_buffers_give(reader->buffers, reader->buffer);
-  else
-    free(reader->buffer);
+static void move_to_begin(struct rd_stream_reader *reader) {
+  memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
+  reader->end -= reader->begin;
+  reader->begin = 0;
 }
 
 // Appends at most `most` bytes; flushes the output before. Returns their number, 0 at the end of the input, or -1.

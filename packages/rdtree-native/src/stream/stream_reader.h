@@ -3,8 +3,8 @@
 #ifndef RD_TREE_STREAM_READER_H
 #define RD_TREE_STREAM_READER_H
 
-#include "stream/buffers.h"
 #include "stream/record.h"
+#include "stream/ring_reader.h"
 #include "stream/stream_writer.h"
 
 struct rd_stream_reader; // opaque
@@ -14,11 +14,12 @@ struct rd_stream_reader; // opaque
 struct rd_stream_reader *rd_stream_reader_create(int fd, enum rd_stream_phase phase, struct rd_stream_writer *output);
 void rd_stream_reader_destroy(struct rd_stream_reader *reader); // NULL-safe
 
-// Lets rd_stream_keep() give buffers away; `buffers` must outlive the reader. Call before the first record.
-void rd_stream_give_away(struct rd_stream_reader *reader, struct rd_buffers *buffers);
-// Gives away the buffer that has the last record, whose bytes stay valid until the caller gives it back to `buffers`.
-// Returns NULL if none is given away.
-unsigned char *rd_stream_keep(struct rd_stream_reader *reader);
+// The stream comes in a ring instead of `fd`. The contents of files are then used there, all else is copied. `ring`
+// must outlive the reader. Call before the first record.
+void rd_stream_read_from(struct rd_stream_reader *reader, struct rd_ring_reader *ring);
+// Returns what the bytes of the last record, a DATA, are held by, until the caller gives them back. NULL: they are in
+// no ring, or too many are held.
+struct rd_ring_hold *rd_stream_hold(struct rd_stream_reader *reader);
 
 // WANTS may come, for so many targets.
 void rd_stream_expect_wants(struct rd_stream_reader *reader, unsigned width);

@@ -6,19 +6,15 @@
 #include "base/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/uio.h>
 
 #define BUFFER_BYTES (256u << 10)
 #define DATA_UNCOPIED_BYTES (64u << 10) // for fewer one system call more costs as much as a copy
 
 struct rd_stream_writer {
   int fd;
-  uint64_t written; // to the descriptor
+  struct rd_ring_writer *ring; // NULL: the bytes go to `fd`
   size_t filled, room;
   unsigned char *buffer;
   uint64_t skipped; // records for a SKIP that is due
@@ -27,7 +23,8 @@ struct rd_stream_writer {
 static bool put_skip(struct rd_stream_writer *writer, struct rd_error *error);
 static bool put_data(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error);
 static bool put_data_head(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error);
-static bool lend(struct rd_stream_writer *writer, struct rd_bytes bytes, struct rd_error *error);
+static size_t encode_data_head(unsigned char *out, uint64_t offset, size_t count);
+static size_t pad_before(uint64_t end, size_t count);
 static bool write_out(struct rd_stream_writer *writer, const unsigned char *bytes, size_t count,
                       struct rd_error *error);
 
@@ -45,6 +42,10 @@ void rd_stream_writer_destroy(struct rd_stream_writer *writer) {
   if (writer == NULL) return;
   free(writer->buffer);
   free(writer);
+}
+
+void rd_stream_write_to(struct rd_stream_writer *writer, struct rd_ring_writer *ring) {
+  writer->ring = ring;
 }
 
 void rd_stream_skip(struct rd_stream_writer *writer) {
@@ -81,19 +82,33 @@ bool rd_stream_flush(struct rd_stream_writer *writer, struct rd_error *error) {
   return write_out(writer, writer->buffer, filled, error);
 }
 
-bool rd_stream_lend(struct rd_stream_writer *writer, const struct rd_record *record, uint64_t *until,
-                    struct rd_error *error) {
-  *until = 0;
-  if (record->data.bytes.count < DATA_UNCOPIED_BYTES) return rd_stream_put(writer, record, error);
-  if (!put_skip(writer, error) || !put_data_head(writer, record, error) || !lend(writer, record->data.bytes, error))
-    return false;
-  *until = writer->written;
+bool rd_stream_has_ring(const struct rd_stream_writer *writer) {
+  return writer->ring != NULL;
+}
+
+bool rd_stream_reserve(struct rd_stream_writer *writer, uint64_t offset, size_t count, struct rd_reserved *reserved,
+                       struct rd_error *error) {
+  if (!rd_stream_flush(writer, error)) return false;
+  size_t pad = pad_before(rd_ring_writer_end(writer->ring), count);
+  reserved->count = pad + RD_RECORD_DATA_HEAD_BYTES + count;
+  reserved->bytes = rd_ring_writer_reserve(writer->ring, reserved->count, error);
+  if (reserved->bytes == NULL) return error->code == RD_CODE_OK;
+  if (pad > 0) {
+    memset(reserved->bytes, 0, pad);
+    rd_put_u32(reserved->bytes, (uint32_t)(pad - RD_RECORD_HEAD_BYTES));
+    rd_put_u32(reserved->bytes + 4, RD_RECORD_PAD);
+  }
+  reserved->bytes += pad;
+  reserved->bytes += encode_data_head(reserved->bytes, offset, count);
   return true;
 }
 
-uint64_t rd_stream_taken(const struct rd_stream_writer *writer) {
-  int waiting;
-  return ioctl(writer->fd, FIONREAD, &waiting) == 0 ? writer->written - (uint64_t)waiting : writer->written;
+void rd_stream_commit(struct rd_stream_writer *writer, const struct rd_reserved *reserved) {
+  rd_ring_writer_fill(writer->ring, reserved->count);
+}
+
+void rd_stream_cancel(struct rd_stream_writer *writer) {
+  if (writer->ring != NULL) rd_ring_writer_cancel(writer->ring);
 }
 
 static bool put_skip(struct rd_stream_writer *writer, struct rd_error *error) {
@@ -110,37 +125,32 @@ static bool put_data(struct rd_stream_writer *writer, const struct rd_record *re
 }
 
 static bool put_data_head(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error) {
-  size_t head_bytes = RD_RECORD_HEAD_BYTES + sizeof(uint64_t);
-  if (head_bytes > writer->room - writer->filled && !rd_stream_flush(writer, error)) return false;
-  unsigned char *head = writer->buffer + writer->filled;
-  rd_put_u32(head, (uint32_t)(sizeof(uint64_t) + record->data.bytes.count));
-  rd_put_u32(head + 4, RD_RECORD_DATA);
-  rd_put_u64(head + RD_RECORD_HEAD_BYTES, record->data.offset);
-  writer->filled += head_bytes;
+  size_t room = writer->room - writer->filled;
+  if (RD_RECORD_DATA_HEAD_BYTES > room && !rd_stream_flush(writer, error)) return false;
+  writer->filled += encode_data_head(writer->buffer + writer->filled, record->data.offset, record->data.bytes.count);
   return rd_stream_flush(writer, error);
 }
 
-// A pipe refers to the pages until its reader has copied them.
-static bool lend(struct rd_stream_writer *writer, struct rd_bytes bytes, struct rd_error *error) {
-  while (bytes.count > 0) {
-    struct iovec pages = {(void *)(uintptr_t)bytes.at, bytes.count};
-    ssize_t lent = vmsplice(writer->fd, &pages, 1, 0);
-    if (lent < 0 && errno == EINTR) continue;
-    if (lent < 0 && errno == EAGAIN && rd_wait_fd(writer->fd, POLLOUT, -1) > 0) continue;
-    if (lent < 0) return write_out(writer, bytes.at, bytes.count, error); // not a pipe, or it has no reader
-    writer->written += (uint64_t)lent;
-    bytes.at += lent;
-    bytes.count -= (size_t)lent;
-  }
-  return true;
+static size_t encode_data_head(unsigned char *out, uint64_t offset, size_t count) {
+  rd_put_u32(out, (uint32_t)(RD_RECORD_DATA_HEAD_BYTES - RD_RECORD_HEAD_BYTES + count));
+  rd_put_u32(out + 4, RD_RECORD_DATA);
+  rd_put_u64(out + RD_RECORD_HEAD_BYTES, offset);
+  return RD_RECORD_DATA_HEAD_BYTES;
+}
+
+// Returns the length of a PAD record at stream offset `end`, after which the `count` bytes of DATA are aligned; 0: they
+// are aligned, or too few to be worth it.
+static size_t pad_before(uint64_t end, size_t count) {
+  size_t over = (size_t)((end + RD_RECORD_DATA_HEAD_BYTES) % RD_RECORD_ALIGN_BYTES);
+  if (over == 0 || count < DATA_UNCOPIED_BYTES) return 0;
+  size_t pad = RD_RECORD_ALIGN_BYTES - over;
+  return pad < RD_RECORD_HEAD_BYTES ? pad + RD_RECORD_ALIGN_BYTES : pad;
 }
 
 static bool write_out(struct rd_stream_writer *writer, const unsigned char *bytes, size_t count,
                       struct rd_error *error) {
-  if (rd_write_all(writer->fd, bytes, count)) {
-    writer->written += count;
-    return true;
-  }
+  if (writer->ring != NULL) return rd_ring_writer_put(writer->ring, bytes, count, error);
+  if (rd_write_all(writer->fd, bytes, count)) return true;
   if (errno == EPIPE)
     rd_error_set(error, RD_CODE_CLOSED, "the next program of the copy is gone");
   else

@@ -20,7 +20,6 @@ enum rd_write_refusal {
 };
 
 struct rd_batches;
-struct rd_buffers;
 struct rd_target_file;
 struct rd_jobs;
 struct rd_owner_map;
@@ -38,7 +37,6 @@ struct rd_write {
   atomic_bool cannot_clone;             // cloning failed for a pair of file systems; a copy rarely has another pair
   int link_dests[RD_LINK_DESTS_MAX];    // the directories of --link-dest; -1: not open
   struct rd_jobs *jobs;                 // owned by the caller, as are the following pointers
-  struct rd_buffers *buffers;           // those that jobs write
   struct rd_slowest *slowest;
   struct rd_owner_map *owners;
   struct rd_patterns *patterns;

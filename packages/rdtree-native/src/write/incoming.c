@@ -4,15 +4,15 @@
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/memory.h"
+#include "base/pages.h"
 #include "entry/partial_name.h"
 #include "write/direct_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define SMALL_MAX_BYTES (1u << 20)  // of a file that one job writes whole
-#define PIECE_BYTES (256u << 10)    // in which a partial file is read
-#define KEPT_MIN_BYTES (512u << 10) // for less, a buffer of the reader is not kept, but copied
+#define SMALL_MAX_BYTES (1u << 20) // of a file that one job writes whole
+#define PIECE_BYTES (256u << 10)   // in which a partial file is read
 #define WAIT_MS 1000
 
 // Bytes of a file that is written as they come.
@@ -22,8 +22,8 @@ struct chunk {
   uint64_t offset;
   size_t count;
   const unsigned char *bytes;
-  unsigned char *buffer; // that they are in, of the reader; NULL: they are in `copy`
-  unsigned char copy[];
+  struct rd_ring_hold *hold; // of the ring that they are in; NULL: they are in `copy`
+  unsigned char *copy;       // page-aligned, for direct I/O; NULL: they are in a ring
 };
 
 // A block that an interrupted copy left: read once more, since another run may have written to it.
@@ -42,7 +42,8 @@ static bool is_long_enough(int fd, uint64_t bytes);
 static void keep_digests(struct rd_target_file *file, const struct rd_blocks *blocks);
 static void find_published(struct rd_target_file *file);
 static void put_gathered(struct rd_target_file *file);
-static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes, unsigned char *buffer);
+static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes, struct rd_ring_hold *hold);
+static unsigned char *copy_of(struct rd_bytes bytes);
 static void gather(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes);
 static void write_small(struct rd_job *job);
 static void write_chunk(struct rd_job *job);
@@ -88,7 +89,7 @@ void rd_incoming_add(struct rd_target_file *file, uint64_t offset, struct rd_byt
     put_gathered(file);
   }
   if (atomic_load(&file->is_failed)) return;
-  put_chunk(file, offset, bytes, bytes.count < KEPT_MIN_BYTES ? NULL : rd_stream_keep(reader));
+  put_chunk(file, offset, bytes, rd_stream_hold(reader));
 }
 
 void rd_incoming_restart(struct rd_target_file *file) {
@@ -185,22 +186,30 @@ static void put_gathered(struct rd_target_file *file) {
   free(data);
 }
 
-static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes, unsigned char *buffer) {
-  size_t copied = buffer == NULL ? bytes.count : 0;
-  struct chunk *chunk = rd_memory_resize(NULL, sizeof *chunk + copied, 1);
+static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes, struct rd_ring_hold *hold) {
+  unsigned char *copy = hold == NULL ? copy_of(bytes) : NULL;
+  struct chunk *chunk = rd_memory_resize(NULL, sizeof *chunk, 1);
   // The system lets one thread at a time write to a file; another one would only spin.
   *chunk = (struct chunk){{.run = write_chunk, .bytes = sizeof *chunk + bytes.count, .group = file},
                           file,
                           offset,
                           bytes.count,
-                          buffer == NULL ? chunk->copy : bytes.at,
-                          buffer};
-  if (buffer == NULL) memcpy(chunk->copy, bytes.at, bytes.count);
+                          hold == NULL ? copy : bytes.at,
+                          hold,
+                          copy};
   rd_digest_update(file->running, bytes.at, bytes.count);
   if (file->write->settings->verify) rd_target_file_add_range(file, offset, bytes.count);
   file->end = offset + bytes.count;
   atomic_fetch_add(&file->pending, 1);
   rd_jobs_put(file->write->jobs, &chunk->job);
+}
+
+// Returns page-aligned memory.
+static unsigned char *copy_of(struct rd_bytes bytes) {
+  unsigned char *copy = rd_pages_allocate(bytes.count);
+  if (copy == NULL) abort(); // see base/memory.h
+  memcpy(copy, bytes.at, bytes.count);
+  return copy;
 }
 
 static void gather(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes) {
@@ -242,7 +251,8 @@ static void write_chunk(struct rd_job *job) {
   bool is_wanted = !atomic_load(&file->write->is_stopped) || file->kind == RD_KIND_PARTIAL;
   if (!atomic_load(&file->is_failed) && is_wanted && !atomic_load(&file->write->is_disk_lost))
     (void)rd_direct_file_write(file, chunk->offset, chunk->bytes, chunk->count);
-  if (chunk->buffer != NULL) rd_buffers_give(file->write->buffers, chunk->buffer);
+  if (chunk->hold != NULL) rd_ring_hold_give_back(chunk->hold);
+  free(chunk->copy);
   free(chunk);
   release(file);
 }

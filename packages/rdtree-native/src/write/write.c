@@ -33,7 +33,8 @@ struct following {
   struct rd_follower *follower;
 };
 
-static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error);
+static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_ring_reader *ring,
+                struct rd_error *error);
 static void publish_whole_files(struct rd_write *write);
 static void end_early(struct rd_write *write, struct rd_later *later);
 static bool follow(struct rd_write *write, const struct following *following, struct rd_error *error);
@@ -46,21 +47,22 @@ static bool has_signal(struct rd_error *error);
 static bool is_stopped(struct rd_write *write, struct rd_error *error);
 static bool end_results(struct rd_stream_writer *results, const struct rd_write *write, struct rd_error *error);
 
-bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error) {
+bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_shared_ring *shared,
+                   struct rd_error *error) {
   struct rd_write write;
   struct rd_later later = {
       .links = rd_deferred_create(), .removals = rd_deferred_create(), .directories = rd_deferred_create()};
   struct rd_stream_writer *results = settings->clean ? rd_stream_writer_create(out_fd, RD_STREAM_RESULTS) : NULL;
   rd_write_begin(&write, settings);
   rd_stop_signals_catch(in_fd);
-  write.buffers = rd_buffers_create();
+  struct rd_ring_reader *ring = shared != NULL ? rd_ring_reader_create(shared, in_fd) : NULL;
   write.slowest = rd_slowest_create();
   write.owners = rd_owner_map_create();
   write.xattrs = rd_xattrs_create(settings);
   write.patterns = rd_patterns_create(settings, error);
   write.jobs = write.patterns == NULL ? NULL : rd_jobs_create(rd_tree_threads(settings, false), error);
   bool is_begun = write.jobs != NULL && rd_batches_create(&write, results, error) != NULL;
-  bool is_done = is_begun && run(&write, &later, in_fd, error) && end_results(results, &write, error);
+  bool is_done = is_begun && run(&write, &later, in_fd, ring, error) && end_results(results, &write, error);
   if (is_begun && !is_done) {
     publish_whole_files(&write);
     rd_write_stop(&write, error);
@@ -87,18 +89,19 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
   rd_owner_map_destroy(write.owners);
   rd_patterns_destroy(write.patterns);
   rd_slowest_destroy(write.slowest);
-  rd_buffers_destroy(write.buffers);
+  rd_ring_reader_destroy(ring);
   rd_write_end(&write);
   return is_done;
 }
 
-static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error) {
+static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_ring_reader *ring,
+                struct rd_error *error) {
   enum rd_stream_phase phase = write->settings->role == RD_TREE_COPY ? RD_STREAM_DECISIONS : RD_STREAM_CONTENTS;
   struct following following = {.reader = rd_stream_reader_create(in_fd, phase, NULL),
                                 .request = rd_request_create(write->settings, error),
                                 .tally = rd_tally_create(write->settings->key)};
   following.follower = rd_follower_create(write, later, following.reader);
-  rd_stream_give_away(following.reader, write->buffers);
+  if (ring != NULL) rd_stream_read_from(following.reader, ring);
   rd_stream_expect_wants(following.reader, write->settings->width);
   bool is_followed = following.request != NULL && follow(write, &following, error);
   if (!is_followed) {
@@ -144,7 +147,7 @@ static void end_early(struct rd_write *write, struct rd_later *later) {
 static bool follow(struct rd_write *write, const struct following *following, struct rd_error *error) {
   struct rd_own_view view = {.rank = write->settings->rank};
   struct rd_record record;
-  while (rd_stream_next(following->reader, &record, error)) {
+  while (!rd_stop_signals_have_come() && rd_stream_next(following->reader, &record, error)) {
     bool is_own;
     if (is_stopped(write, error) || !rd_own_view_take(&view, &record, &is_own, error)) return false;
     if (record.type == RD_RECORD_END) {

@@ -16,7 +16,6 @@ struct rd_ring {
   unsigned char *memory;
   bool is_shared; // memory and cursors belong to the caller
   size_t capacity;
-  atomic_size_t limit; // of what is filled but not released; changed with the lock held
   bool returns_memory;
   uint64_t returned; // offset, of a whole page: the memory up to it was returned
   struct rd_ring_cursors own;
@@ -40,7 +39,7 @@ struct rd_ring *rd_ring_create(size_t capacity_bytes, struct rd_error *error) {
   if (capacity_bytes > 0 && capacity_bytes <= SIZE_MAX - rd_page_bytes()) {
     ring->capacity = rd_pages_round(capacity_bytes);
     ring->memory = rd_pages_allocate(ring->capacity);
-    ring->limit = ring->capacity;
+    atomic_store(&ring->own.limit, ring->capacity);
   }
   if (ring->memory != NULL) return ring;
   rd_ring_destroy(ring);
@@ -53,7 +52,6 @@ struct rd_ring *rd_ring_share(unsigned char *memory, size_t capacity_bytes, stru
   ring->is_shared = true;
   ring->memory = memory;
   ring->capacity = capacity_bytes;
-  ring->limit = capacity_bytes - RD_RING_SPARE_BYTES;
   ring->cursors = cursors;
   return ring;
 }
@@ -117,9 +115,9 @@ void rd_ring_release(struct rd_ring *ring, uint64_t offset) {
 void rd_ring_set_limit(struct rd_ring *ring, size_t bytes) {
   size_t most = ring->capacity - (ring->returns_memory || ring->is_shared ? RD_RING_SPARE_BYTES : 0);
   size_t limit = bytes < most ? bytes : most;
-  if (limit == ring->limit) return;
+  if (limit == atomic_load(&ring->cursors->limit)) return;
   pthread_mutex_lock(&ring->lock);
-  ring->limit = limit;
+  atomic_store(&ring->cursors->limit, limit);
   pthread_cond_signal(&ring->changed);
   pthread_mutex_unlock(&ring->lock);
 }
@@ -128,7 +126,7 @@ void rd_ring_return_memory(struct rd_ring *ring, bool wanted) {
   bool is_new = wanted && ring->capacity > RETURNS_FROM_BYTES && !ring->returns_memory;
   if (is_new) ring->returned = rd_pages_round(rd_ring_released(ring));
   ring->returns_memory = is_new || (wanted && ring->returns_memory);
-  rd_ring_set_limit(ring, ring->limit);
+  rd_ring_set_limit(ring, atomic_load(&ring->cursors->limit));
 }
 
 void rd_ring_stop(struct rd_ring *ring) {
@@ -186,9 +184,10 @@ static size_t wait_for_space(struct rd_ring *ring, uint64_t filled) {
   return unused;
 }
 
-// A limit may have been lowered to less than what is used.
+// A limit may have been lowered to less than what is used. The other program may have written any limit.
 static size_t room_for(const struct rd_ring *ring, uint64_t used) {
-  return used < ring->limit ? ring->limit - (size_t)used : 0;
+  size_t limit = smallest(atomic_load(&ring->cursors->limit), ring->capacity, SIZE_MAX);
+  return used < limit ? limit - (size_t)used : 0;
 }
 
 static size_t smallest(size_t first, size_t second, size_t third) {
