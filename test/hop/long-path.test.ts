@@ -87,20 +87,31 @@ describe('a long path', () => {
     const events = join(directory, 'events');
     const receiver = start('RECEIVER', `${BIN}/rdrecv --streams 4 --key-fd 3 ${PORT} - | wc -c`);
     await eventually(() => expect(sockets('RECEIVER', 'listening')).to.include(`:${PORT} `));
-    const input = `head -c ${48 * MIB} /dev/zero`;
+    const goes = join(directory, 'goes');
+    writeFileSync(goes, '');
     const sender = start(
       'SENDER',
-      `(${input}; read -r _; ${input}) | ${BIN}/rdsend --json --streams 4 --key-fd 3 ${RECEIVER_ADDRESS} ${PORT} - 2>'${events}'`,
+      `(while [ -e '${goes}' ]; do head -c ${MIB} /dev/zero; done; head -c ${48 * MIB} /dev/zero) |
+        ${BIN}/rdsend --json --streams 4 --key-fd 3 ${RECEIVER_ADDRESS} ${PORT} - 2>'${events}'`,
     );
-    const before = await fourSockets();
+    const ports = await fourSockets();
     const first = /"local":"[\d.]+:(\d+)"/.exec(readFileSync(events, 'utf8'))?.[1] ?? '';
-    const lost = before.find((port) => port !== first) ?? '';
-    await eventually(() => expect(sockets('SENDER', 'established', `:${lost}`)).to.match(/bytes_acked:\d{6}/));
+    const isUsed = (port: string) =>
+      port !== first && /bytes_acked:\d{6}/.test(sockets('SENDER', 'established', `:${port}`));
+    const lost = await eventually(() => {
+      const used = ports.find(isUsed);
+      expect(used).to.be.a('string');
+      return used;
+    });
     filterInput(prefix('RECEIVER'), `tcp sport ${lost} drop`);
-    sender.child.stdin?.end('\n');
+    rmSync(goes);
     const ends = await Promise.all([sender.ended, receiver.ended]);
     expect(ends.map(({ status }) => status)).to.deep.equal([0, 0]);
-    expect(receiver.outputs().trim().split('\n').at(-1)).to.equal(String(96 * MIB));
+    const counters = execaSync('grep', ['"counters"', events], { lines: true }).stdout.at(-1) ?? '{}';
+    const received = Number(receiver.outputs().trim().split('\n').at(-1));
+    expect(JSON.parse(counters))
+      .to.have.property('bytes', received)
+      .that.is.at.least(48 * MIB);
     expect(readFileSync(events, 'utf8')).to.match(/"broken".*one of 4 sockets/);
   });
 
