@@ -162,20 +162,21 @@ static void truncate_appended(const struct rd_sink *sink) {
 static ssize_t put(struct rd_shared_ring *shared, const unsigned char *bytes, size_t count) {
   struct rd_error error;
   struct rd_ring *ring = rd_shared_ring_get(shared, &error);
-  if (count == 0) return 0;
-  for (size_t room; (room = rd_ring_room(ring)) == 0;) {
+  for (bool expects_news = false;; expects_news = !expects_news) {
+    size_t room = rd_ring_room(ring), part = room < count ? room : count;
+    if (part > 0 && rd_ring_put(ring, bytes, part)) {
+      rd_shared_ring_tell(shared);
+      return (ssize_t)part;
+    }
+    if (!expects_news) {
+      rd_shared_ring_expect_news(shared); // then looks once more
+      continue;
+    }
     struct pollfd news = {.fd = rd_shared_ring_poll_fd(shared), .events = POLLIN};
     errno = EPIPE;
-    if (news.fd < 0) return -1;
-    rd_shared_ring_expect_news(shared);
-    if (rd_ring_room(ring) > 0) continue;
-    if (poll(&news, 1, -1) < 0) return -1;
+    if (news.fd < 0 || poll(&news, 1, -1) < 0) return -1;
     rd_shared_ring_woken(shared);
   }
-  size_t room = rd_ring_room(ring), part = room < count ? room : count;
-  (void)rd_ring_put(ring, bytes, part);
-  rd_shared_ring_tell(shared);
-  return (ssize_t)part;
 }
 
 static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count) {
