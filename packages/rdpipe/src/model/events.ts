@@ -57,6 +57,10 @@ export type RunEvent =
       readonly host: string;
       readonly code: number | null;
       readonly signal: number | null;
+      /** The run ended it. */
+      readonly stopped: boolean;
+      /** The reader of its output had closed that. */
+      readonly consumerClosed: boolean;
     }
   /** A host is lost, and the others continue. */
   | { readonly kind: 'host_lost'; readonly host: string; readonly message: string }

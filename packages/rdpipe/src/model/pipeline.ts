@@ -107,6 +107,16 @@ export function okStatuses(stage: Stage): readonly number[] | undefined {
   return stage.kind === 'source' || stage.kind === 'sink' ? undefined : [0];
 }
 
+/** Returns how a process ended, given the exit statuses that count as success. */
+export function exitOutcome(
+  { code, stopped, consumerClosed }: { code: number | null; stopped: boolean; consumerClosed: boolean },
+  ok: readonly number[],
+): 'stopped' | 'succeeded' | 'consumer_closed' | 'failed' {
+  if (stopped) return 'stopped';
+  if (code !== null && ok.includes(code)) return 'succeeded';
+  return consumerClosed ? 'consumer_closed' : 'failed';
+}
+
 /** A pipeline that forwards connections to and from `host`. */
 export function forwardPipeline(host: HostRef): Pipeline {
   return { stages: [{ kind: 'forward', number: 1, host, text: 'rdforward' }] };

@@ -1,5 +1,5 @@
 /** The outcome of each stage and each link of a run, from the events of all hosts. Pure. */
-import { okStatuses } from '../model/pipeline.ts';
+import { exitOutcome, okStatuses } from '../model/pipeline.ts';
 import type { HopReport, StageReport } from '../model/report.ts';
 import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
 
@@ -12,9 +12,7 @@ export function stageOutcome(state: RunState, stage: StageState): StageReport['s
 
 function processOutcome({ started, exit }: StageState, ok: readonly number[]): StageReport['state'] {
   if (exit === undefined) return started ? 'stopped' : 'not_started';
-  if (exit.stopped) return 'stopped';
-  if (exit.code !== null && ok.includes(exit.code)) return 'succeeded';
-  return exit.consumer_closed ? 'consumer_closed' : 'failed';
+  return exitOutcome({ ...exit, consumerClosed: exit.consumer_closed }, ok);
 }
 
 /** A source or sink has no process of its own: the end of its link determines the outcome. */

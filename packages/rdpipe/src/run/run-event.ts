@@ -37,7 +37,15 @@ export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefine
     case 'stderr':
       return { kind: 'stderr', stage: event.stage, host, data: Buffer.from(event.data, 'hex') };
     case 'exited':
-      return { kind: 'stage_exited', stage: event.stage, host, code: event.code, signal: event.signal };
+      return {
+        kind: 'stage_exited',
+        stage: event.stage,
+        host,
+        code: event.code,
+        signal: event.signal,
+        stopped: event.stopped,
+        consumerClosed: event.consumer_closed,
+      };
     case 'left_behind':
       return { kind: 'warning', message: `process ${event.pid} (${event.command}) is still running on ${host}` };
     case 'started':

@@ -77,7 +77,6 @@ function createHandlers(
     if (!settings.quiet) display.text(messageLine(`warning: ${message}`, colors.speaker, settings.program));
   };
   const waiting = createConnectingStatus(display);
-  let isStopping = false;
   let stderr: StageStderr | undefined;
   let loginText: LoginText | undefined;
   let places = NO_PLACES;
@@ -125,7 +124,7 @@ function createHandlers(
     stage_started: ({ stage, host, pid }) => log(`${host}: stage ${numberOf(stage)} started as process ${pid}`),
     stage_exited(event) {
       const { stage, host, code, signal } = event;
-      if (!isStopping) progress.exited(event);
+      progress.exited(event);
       const how = signal === null ? `exited with status ${code}` : `was killed by signal ${signal}`;
       log(`${host}: stage ${numberOf(stage)} ${how}`);
     },
@@ -134,10 +133,7 @@ function createHandlers(
       warn(message);
     },
     host_slow: ({ message }) => warn(message),
-    stopping({ reason }) {
-      isStopping = true; // it ends the commands
-      log(`stopping: ${reason}`);
-    },
+    stopping: ({ reason }) => log(`stopping: ${reason}`),
     suspended: () => display.pause(),
     resumed: () => display.resume(),
     login_text(event) {

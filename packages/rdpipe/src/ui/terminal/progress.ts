@@ -1,5 +1,4 @@
 /** The progress of each hop, from the events of a run: bytes, rate, bottleneck, time left. */
-import { constants } from 'node:os';
 import {
   chainWaits,
   hopWaits,
@@ -10,7 +9,7 @@ import {
   waitsSince,
 } from '../../model/counters.ts';
 import type { RunEvent } from '../../model/events.ts';
-import { okStatuses } from '../../model/pipeline.ts';
+import { exitOutcome, okStatuses } from '../../model/pipeline.ts';
 import { linkGroups } from '../../model/places.ts';
 import type { Plan, PlannedLink } from '../../model/plan.ts';
 import type { HopEnd } from '../../model/protocol.ts';
@@ -154,12 +153,11 @@ function startCounting(plan: Plan, segment: number, expectedBytes: number | unde
   }));
 }
 
-/** True if the command failed. Its reader may have closed its input, which ends it by SIGPIPE. */
-function hasFailed({ stage, code, signal }: Extract<RunEvent, { kind: 'stage_exited' }>, plan?: Plan): boolean {
+function hasFailed(exited: Extract<RunEvent, { kind: 'stage_exited' }>, plan?: Plan): boolean {
   const stages = plan?.segments.flatMap((segment) => segment.stages) ?? [];
-  const planned = stages.find(({ stage: { number } }) => number === stage);
+  const planned = stages.find(({ stage: { number } }) => number === exited.stage);
   const ok = planned && okStatuses(planned.stage);
-  return code === null ? signal !== constants.signals.SIGPIPE : !(ok ?? [0]).includes(code);
+  return exitOutcome(exited, ok ?? [0]) === 'failed';
 }
 
 function isCarried(link: PlannedLink): boolean {

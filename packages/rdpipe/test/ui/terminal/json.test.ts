@@ -105,7 +105,8 @@ describe('json', () => {
 
   it('has the rank of a host in a stage on several hosts, and the stage as written', () => {
     const plan = makePlan(wideInputFor(['h1:< f', 'n[1-3]:cat']));
-    const exited = (stage: number) => ({ kind: 'stage_exited', stage, host: 'n3', code: 0, signal: null }) as const;
+    const how = { code: 0, signal: null, stopped: false, consumerClosed: false };
+    const exited = (stage: number) => ({ kind: 'stage_exited', stage, host: 'n3', ...how }) as const;
     const last = plan.segments[0]?.stages.at(-1);
     const number = last?.stage.number ?? 0;
     const [, event, hop] = linesOf([{ kind: 'planned', plan }, exited(number), counters({ link: last?.in ?? 0 })]);

@@ -160,12 +160,17 @@ describe('progress', () => {
       const stageSessions = pipeline.stages.map(({ host }) => host.name);
       progress.planned(makePlan({ ...input, pipeline, stageSessions }));
       progress.segmentStarted(1);
-      const exited = (host: string, code: number | null, signal: number | null) =>
-        progress.exited({ kind: 'stage_exited', stage: Number(host.slice(1)), host, code, signal });
-      exited('n01', 0, null);
-      exited('n02', null, 13);
-      for (const host of ['n03', 'n05']) exited(host, 1, null);
-      exited('n04', null, 9);
+      const exited = (host: string, code: number | null, how: { stopped?: boolean; consumerClosed?: boolean } = {}) => {
+        const signal = code === null ? 9 : null;
+        const stage = Number(host.slice(1));
+        const not = { stopped: false, consumerClosed: false };
+        progress.exited({ kind: 'stage_exited', stage, host, code, signal, ...not, ...how });
+      };
+      exited('n01', 0);
+      exited('n02', null, { consumerClosed: true });
+      for (const host of ['n03', 'n05']) exited(host, 1);
+      exited('n04', null);
+      exited('n06', null, { stopped: true });
       progress.lost('n09');
       const rows = progressRows(progress.hops(), 100);
       expect(rows[0]).to.match(/^32 hosts→h1 /);
