@@ -7,6 +7,7 @@ static bool take_source(struct rd_input *input, struct rd_source *source, const 
 static bool take_relay(struct rd_input *input, const struct rd_command *command, struct rd_control *control,
                        struct rd_error *error);
 static bool take_ring(struct rd_input *input, const struct rd_command *command, struct rd_error *error);
+static void drop_shared(struct rd_input *input);
 static bool begin_source(struct rd_input *input, size_t ring_bytes, const struct rd_signing *check,
                          struct rd_error *error);
 static bool make_ring(struct rd_input *input, size_t ring_bytes, struct rd_error *error);
@@ -16,8 +17,7 @@ bool rd_input_clear(struct rd_input *input) {
   // A thread that hangs in a system call still uses the ring and the source.
   if (!rd_reader_destroy(input->reader)) return false;
   if (input->shared == NULL) rd_ring_destroy(input->ring);
-  if (input->relay == NULL) rd_shared_ring_destroy(input->shared);
-  rd_relay_destroy(input->relay);
+  drop_shared(input);
   rd_source_destroy(input->source);
   rd_stream_check_destroy(input->check);
   return true;
@@ -113,8 +113,7 @@ static bool take_source(struct rd_input *input, struct rd_source *source, const 
 // The receiver on this host has seen the commit: END passes through the relay only after the commit.
 static bool take_relay(struct rd_input *input, const struct rd_command *command, struct rd_control *control,
                        struct rd_error *error) {
-  rd_relay_destroy(input->relay);
-  input->shared = NULL;
+  drop_shared(input);
   input->relay = rd_relay_open(RD_ROLE_SENDER, command->ring_fds, error);
   if (input->relay == NULL) return false;
   input->shared = rd_relay_shared(input->relay);
@@ -126,11 +125,16 @@ static bool take_relay(struct rd_input *input, const struct rd_command *command,
 }
 
 static bool take_ring(struct rd_input *input, const struct rd_command *command, struct rd_error *error) {
+  drop_shared(input);
+  input->shared = rd_shared_ring_open(RD_RING_READER, command->ring_fds, error);
+  return input->shared != NULL;
+}
+
+static void drop_shared(struct rd_input *input) {
   if (input->relay == NULL) rd_shared_ring_destroy(input->shared);
   rd_relay_destroy(input->relay);
   input->relay = NULL;
-  input->shared = rd_shared_ring_open(RD_RING_READER, command->ring_fds, error);
-  return input->shared != NULL;
+  input->shared = NULL;
 }
 
 static bool begin_source(struct rd_input *input, size_t ring_bytes, const struct rd_signing *check,

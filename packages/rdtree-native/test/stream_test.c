@@ -185,6 +185,8 @@ static struct rd_record make(char letter) {
     return (struct rd_record){.type = RD_RECORD_FILE_END, .file_end = {.state = RD_FILE_AGAIN}};
   case 'X':
     return (struct rd_record){.type = RD_RECORD_FILE_END, .file_end = {.state = RD_FILE_DROPPED}};
+  case 'q':
+    return (struct rd_record){.type = RD_RECORD_PAD, .pad = bytes(5)};
   case 'k':
     return (struct rd_record){.type = RD_RECORD_SKIP, .skip = 3};
   case 'w':
@@ -469,6 +471,30 @@ static void test_flush_before_waits(void) {
   close(in[0]), close(in[1]), close(out[1]);
 }
 
+// A PAD is not returned, and comes only directly before DATA.
+static void test_pads(void) {
+  static const struct {
+    const char *records;
+    int returned; // before one that is refused
+  } cases[] = {{"fqGEz", 4}, {"fqDqGEz", 5}, {"fqqGEz", 1}, {"fqEz", 1}, {"qfGEz", 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    RD_AUTO_CLOSE int fd = open_stream();
+    struct rd_record record;
+    int returned = 0;
+    write_stream(fd, RD_STREAM_CONTENTS, cases[i].records);
+    lseek(fd, 0, SEEK_SET);
+    struct rd_stream_reader *reader = rd_stream_reader_create(fd, RD_STREAM_CONTENTS, NULL);
+    error.code = RD_CODE_OK;
+    do {
+      if (!rd_stream_next(reader, &record, &error)) break;
+      returned++;
+    } while (record.type != RD_RECORD_END);
+    CHECK(returned == cases[i].returned);
+    CHECK(error.code == (record.type == RD_RECORD_END ? RD_CODE_OK : RD_CODE_DATA_DAMAGED));
+    rd_stream_reader_destroy(reader);
+  }
+}
+
 static void test_descriptors_that_fail(void) {
   struct rd_record record = make('f');
   struct rd_stream_reader *reader = rd_stream_reader_create(-1, RD_STREAM_ENTRIES, NULL);
@@ -494,6 +520,7 @@ int main(void) {
   test_many_owners();
   test_pieces();
   test_flush_before_waits();
+  test_pads();
   test_descriptors_that_fail();
   return test_end("rdtree stream");
 }

@@ -254,10 +254,8 @@ static void close_pair(struct rd_link *link) {
 
 // The same for the descriptors of relays.
 static void close_relays(struct rd_link *link) {
-  rd_cleanup_fd(&link->passes.memory);
-  rd_cleanup_fd(&link->passes.bell);
-  rd_cleanup_fd(&link->takes.memory);
-  rd_cleanup_fd(&link->takes.bell);
+  rd_ring_fds_close(&link->passes);
+  rd_ring_fds_close(&link->takes);
 }
 
 static bool has_command(const struct rd_link *link, enum rd_hop_side side) {

@@ -52,7 +52,7 @@ enum rd_record_type {
   RD_RECORD_END,    // the last one; a stream without it is cut off
   RD_RECORD_SKIP,   // in a SHARE: so many records of the source, XATTR apart, that the target does not want
   RD_RECORD_WANTS,  // of several targets: which of them want the PLACE, REMOVE or entry that follows
-  RD_RECORD_PAD,    // zeros that only move what follows to a multiple of RD_RECORD_ALIGN_BYTES
+  RD_RECORD_PAD,    // zeros that move the bytes of the DATA that follows to a multiple of RD_RECORD_ALIGN_BYTES
 };
 
 struct rd_bytes {

@@ -82,10 +82,10 @@ void rd_stream_expect_wants(struct rd_stream_reader *reader, unsigned width) {
 
 bool rd_stream_next(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error) {
   if (!reader->has_head && (!take(reader, record, error) || !check_head(reader, record, error))) return false;
-  do
-    if (!take(reader, record, error)) return false;
-  while (record->type == RD_RECORD_PAD);
-  if (may_come(reader, record)) return true;
+  if (!take(reader, record, error)) return false;
+  bool is_padded = record->type == RD_RECORD_PAD;
+  if (is_padded && !take(reader, record, error)) return false;
+  if ((!is_padded || record->type == RD_RECORD_DATA) && may_come(reader, record)) return true;
   rd_error_set(error, RD_CODE_DATA_DAMAGED,
                "the stream of the tree is damaged: a record of type %d is out of place, or one too many",
                (int)record->type);
