@@ -3,6 +3,7 @@
 
 #include "base/address.h"
 #include "base/cleanup.h"
+#include "base/listening.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -20,7 +21,6 @@ static size_t find_addresses(const struct rd_place *place, struct rd_socket_addr
 static bool open_all(struct rd_forward_listener *listener, struct rd_socket_address *addresses, size_t count,
                      const struct rd_place *place);
 static int open_socket(const struct rd_socket_address *address);
-static uint16_t port_of(int fd);
 static void add_socket(struct rd_forward_listener *listener, int fd);
 static void close_sockets(struct rd_forward_listener *listener);
 
@@ -117,7 +117,7 @@ static bool open_all(struct rd_forward_listener *listener, struct rd_socket_addr
       return false;
     }
     add_socket(listener, fd);
-    if (listener->port == 0) listener->port = port_of(fd);
+    if (listener->port == 0) listener->port = rd_listening_port(fd);
   }
   return true;
 }
@@ -131,14 +131,6 @@ static int open_socket(const struct rd_socket_address *address) {
   if (family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   if (bind(fd, (const struct sockaddr *)&address->address, address->bytes) < 0) return -1;
   return listen(fd, SOMAXCONN) < 0 ? -1 : rd_take_fd(&fd);
-}
-
-static uint16_t port_of(int fd) {
-  struct sockaddr_storage address;
-  socklen_t bytes = sizeof address;
-  if (getsockname(fd, (struct sockaddr *)&address, &bytes) < 0) return 0;
-  return ntohs(address.ss_family == AF_INET ? ((const struct sockaddr_in *)(const void *)&address)->sin_port
-                                            : ((const struct sockaddr_in6 *)(const void *)&address)->sin6_port);
 }
 
 static void add_socket(struct rd_forward_listener *listener, int fd) {

@@ -2,6 +2,7 @@
 #include "transport/tcp/connector.h"
 #include "base/address.h"
 #include "base/cleanup.h"
+#include "base/listening.h"
 #include "base/memory.h"
 
 #include <arpa/inet.h>
@@ -10,7 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-enum { BACKLOG = 64, ADDRESSES_MAX = 16 };
+enum { ADDRESSES_MAX = 16 };
 
 struct listener {
   struct rd_connector base;
@@ -37,11 +38,7 @@ static void dial_destroy(struct rd_connector *connector);
 
 static struct listener *listener_of(const struct rd_connector *connector);
 static int listen_on_host(const char *bind_host, uint16_t low, uint16_t high, struct rd_error *error);
-static int listen_everywhere(uint16_t low, uint16_t high, struct rd_error *error);
 static void explain_listen(const char *host, uint16_t low, uint16_t high, struct rd_error *error);
-static int listen_in_range(struct rd_socket_address socket_address, uint16_t low, uint16_t high);
-static int listen_at(const struct rd_socket_address *socket_address);
-static uint16_t bound_port(int fd);
 static struct dial *dial_of(const struct rd_connector *connector);
 static bool dial_next(struct dial *dial, struct rd_error *error);
 static int begin_connect(const struct dial *dial, const struct rd_socket_address *socket_address);
@@ -57,11 +54,14 @@ struct rd_connector *rd_tcp_listen(const char *bind_host, uint16_t low, uint16_t
     fd = listen_on_host(bind_host, low, high, error);
     if (fd < 0 && errno != EADDRNOTAVAIL) return NULL;
   }
-  if (fd < 0) fd = listen_everywhere(low, high, error);
+  if (fd < 0) {
+    fd = rd_listen_everywhere(low, high);
+    if (fd < 0) explain_listen("any address", low, high, error);
+  }
   if (fd < 0) return NULL;
   struct listener *listener = rd_memory_new(1, sizeof *listener);
   listener->base.ops = &listener_ops;
-  *port = bound_port(fd);
+  *port = rd_listening_port(fd);
   listener->fd = rd_take_fd(&fd);
   return &listener->base;
 }
@@ -73,21 +73,8 @@ static int listen_on_host(const char *bind_host, uint16_t low, uint16_t high, st
     errno = EINVAL;
     return -1;
   }
-  int fd = listen_in_range(socket_address, low, high);
+  int fd = rd_listen(socket_address, low, high);
   if (fd < 0) explain_listen(bind_host, low, high, error);
-  return fd;
-}
-
-// Uses one IPv6 socket, which serves IPv4 as well; if IPv6 is off, an IPv4 socket.
-static int listen_everywhere(uint16_t low, uint16_t high, struct rd_error *error) {
-  struct rd_socket_address socket_address;
-  (void)rd_socket_address_find("::", low, &socket_address, 1, error);
-  int fd = listen_in_range(socket_address, low, high);
-  if (fd < 0 && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL)) {
-    (void)rd_socket_address_find("0.0.0.0", low, &socket_address, 1, error);
-    fd = listen_in_range(socket_address, low, high);
-  }
-  if (fd < 0) explain_listen("any address", low, high, error);
   return fd;
 }
 
@@ -96,33 +83,6 @@ static void explain_listen(const char *host, uint16_t low, uint16_t high, struct
     rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen on %s", host);
   else
     rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen on %s, ports %u to %u", host, low, high);
-}
-
-static int listen_in_range(struct rd_socket_address socket_address, uint16_t low, uint16_t high) {
-  for (unsigned port = low;; port++) {
-    rd_socket_address_set_port(&socket_address, (uint16_t)port);
-    int fd = listen_at(&socket_address);
-    if (fd >= 0 || (errno != EADDRINUSE && errno != EACCES) || port >= high) return fd;
-  }
-}
-
-static int listen_at(const struct rd_socket_address *socket_address) {
-  const int on = 1, off = 0;
-  int family = socket_address->address.ss_family;
-  RD_AUTO_CLOSE int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return -1;
-  if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0) return -1;
-  if (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) < 0) return -1;
-  if (bind(fd, (const struct sockaddr *)&socket_address->address, socket_address->bytes) < 0 || listen(fd, BACKLOG) < 0)
-    return -1;
-  return rd_take_fd(&fd);
-}
-
-static uint16_t bound_port(int fd) {
-  struct rd_socket_address bound = {.bytes = sizeof bound.address};
-  if (getsockname(fd, (struct sockaddr *)&bound.address, &bound.bytes) < 0) return 0;
-  if (bound.address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)(void *)&bound.address)->sin_port);
-  return ntohs(((struct sockaddr_in6 *)(void *)&bound.address)->sin6_port);
 }
 
 bool rd_tcp_is_here(const char *host, struct rd_error *error) {
