@@ -58,12 +58,18 @@ describe('zfs send | zfs recv', () => {
     const { from, to } = zfs;
     succeeded(
       await lab.sh(`
-        rdpipe h1:'zfs send -i @two ${from.name}/data@three' h2:'zfs recv -F -u ${to.name}/data'
+        ${whenReleased(`rdpipe h1:'zfs send -i @two ${from.name}/data@three' h2:'zfs recv -F -u ${to.name}/data'`)}
         ${remountData(to)}; diff -r ${from.directory}/data ${to.directory}/data`),
       '',
     );
   });
 });
+
+/** zfs-fuse releases a dataset only some time after the program that received into it was killed. */
+function whenReleased(command: string): string {
+  const isBusy = "grep -q 'dataset is busy' told";
+  return `for try in $(seq 300); do ${command} 2> told; ${isBusy} || break; sleep 0.2; done; cat told >&2`;
+}
 
 /** zfs-fuse releases a mount only some time after it reports the release. */
 function remountData({ name }: ZfsPool): string {
