@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts real OpenSSH servers as hosts with their own homes, on 127/8 or in networks of a test.
 // Writes an ssh_config for them.
-import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -67,8 +67,7 @@ export async function startSshHosts(
   const hosts = new Map<string, SshHost>();
   for (const [index, spec] of specs.entries()) {
     const address = spec.network?.address ?? `127.0.0.${index + 2}`;
-    const port = spec.network === undefined ? await freePort(address) : SSH_PORT;
-    const server = await startServer(directory, spec, address, port, environment);
+    const { server, port } = await startServer(directory, spec, address, environment);
     servers.push(server);
     hosts.set(spec.name, { name: spec.name, address, port, home: join(directory, spec.name), pid: server.pid });
   }
@@ -79,14 +78,39 @@ async function startServer(
   directory: string,
   spec: HostSpec,
   address: string,
-  port: number,
   environment: Readonly<Record<string, string>>,
-): Promise<Started> {
+): Promise<{ readonly server: Started; readonly port: number }> {
   const home = join(directory, spec.name);
   mkdirSync(home);
   makeKey(join(directory, `${spec.name}.host`));
   const configFile = join(directory, `${spec.name}.sshd_config`);
-  const variables = Object.entries({ HOME: home, ...environment }).map(([name, value]) => `${name}=${value}`);
+  const logFile = join(directory, `${spec.name}.log`);
+  const through = spec.network?.through ?? [];
+  for (;;) {
+    const port = spec.network === undefined ? await freePort(address) : SSH_PORT;
+    writeFileSync(configFile, serverConfig(directory, spec, address, port, { HOME: home, ...environment }));
+    const server = startProgram([...through, SSHD, '-D', '-E', logFile, '-f', configFile], { stdio: 'ignore' });
+    const isTaken = await eventually(() => {
+      const log = readFileSync(logFile, 'utf8');
+      if (spec.network === undefined && log.includes('Address already in use')) return true;
+      expect(log).to.include(`Server listening on ${address} port ${port}`);
+      return false;
+    });
+    if (!isTaken) return { server, port };
+    // Another process has taken the port since it was free.
+    await server.ended;
+    rmSync(logFile);
+  }
+}
+
+function serverConfig(
+  directory: string,
+  spec: HostSpec,
+  address: string,
+  port: number,
+  environment: Readonly<Record<string, string>>,
+): string {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   const lines = [
     ...(spec.server ?? []),
     ...(spec.defaultKeyExchange ? [] : [QUICK_KEY_EXCHANGE]),
@@ -102,15 +126,9 @@ async function startServer(
     'PermitRootLogin yes',
     'PasswordAuthentication no',
     'KbdInteractiveAuthentication no',
+    ...penaltyLines(join(directory, `${spec.name}.penalties`)),
   ];
-  writeFileSync(configFile, `${[...lines, ...penaltyLines(configFile)].join('\n')}\n`);
-  const logFile = join(directory, `${spec.name}.log`);
-  const through = spec.network?.through ?? [];
-  const server = startProgram([...through, SSHD, '-D', '-E', logFile, '-f', configFile], { stdio: 'ignore' });
-  await eventually(() =>
-    expect(readFileSync(logFile, 'utf8')).to.include(`Server listening on ${address} port ${port}`),
-  );
-  return server;
+  return `${lines.join('\n')}\n`;
 }
 
 let penaltyLinesOfThisServer: readonly string[] | undefined;
