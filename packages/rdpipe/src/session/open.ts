@@ -81,9 +81,7 @@ export async function openSessions(
     return using;
   };
   try {
-    const local = hosts.some(({ name }) => name === '')
-      ? setImmediate().then(() => openLocal(opening, use))
-      : undefined;
+    const local = hosts.some(({ name }) => name === '') ? openLocal(resolving, opening, use) : undefined;
     local?.catch((error: unknown) => failed.abort(error));
     const connected = await connectAll(hosts, await connectResolved(resolving, opening), opening, use, excuse);
     const all = new Map([...connected.all, ...(local === undefined ? [] : [[LOCAL, await local] as const])]);
@@ -244,8 +242,14 @@ export function namesById(hosts: readonly HostRef[], idOf: Sessions['idOf']): Re
   return names;
 }
 
-/** Runs while ssh resolves the other hosts. */
-async function openLocal({ local, settings }: Opening, onOpen: OnOpen): Promise<HostSession> {
+/** Begins when the logins have begun, which take longer: node starts one program at a time. */
+async function openLocal(
+  resolving: ReadonlyMap<string, Promise<Target>>,
+  { local, settings }: Opening,
+  onOpen: OnOpen,
+): Promise<HostSession> {
+  await Promise.allSettled(resolving.values());
+  await setImmediate();
   await onOpen({ id: LOCAL, host: THIS_MACHINE, session: local }, settings.signal);
   return local;
 }

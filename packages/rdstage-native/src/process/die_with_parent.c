@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/spawn.h"
+#include "process/no_delay.h"
 #include "process/orphans.h"
 #include "process/process_tree.h"
 
@@ -51,10 +52,16 @@ static pid_t start(char **command, struct rd_error *error) {
 }
 
 static void wait_for_end(pid_t pid, int signal_fd) {
-  struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
+  RD_AUTO(rd_no_delay_end) struct rd_no_delay no_delay;
+  rd_no_delay_begin(&no_delay, pid);
   while (!rd_spawn_is_dead(pid)) {
-    if (poll(polled, 2, -1) < 0 && errno != EINTR) return;
+    struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
+    int ready = poll(polled, 2, rd_no_delay_timeout_ms(&no_delay));
+    if (ready < 0 && errno != EINTR) return;
+    if (ready == 0) rd_no_delay_step(&no_delay);
+    if (ready <= 0) continue;
     if (polled[0].revents && input_has_ended()) return;
+    if (polled[0].revents) rd_no_delay_logged_in(&no_delay);
     if (polled[1].revents && end_was_signalled(signal_fd)) return;
   }
 }
@@ -70,7 +77,7 @@ static void end_command(pid_t pid, int signal_fd) {
   }
 }
 
-// Drops the bytes of the input.
+// Any byte of the input says that the command, an ssh, has logged in.
 static bool input_has_ended(void) {
   char dropped[512];
   ssize_t got = rd_read_some(STDIN_FILENO, dropped, sizeof dropped);

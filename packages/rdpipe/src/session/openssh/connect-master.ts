@@ -74,6 +74,7 @@ async function startMaster(
       return persistentMaster(attempt.controlPath, context.dir);
     }
     if (persistentPath !== undefined) return persistentMaster(persistentPath, context.dir, took, attempt.log);
+    attempt.child.stdin.write(LOGGED_IN);
     return runningMaster(attempt, took, context.dir);
   } catch (error) {
     await endChild(attempt.child);
@@ -83,6 +84,9 @@ async function startMaster(
     asker.release();
   }
 }
+
+/** Tells `dieWithParent` that the login is over; ssh does not read it. */
+const LOGGED_IN = '\n';
 
 /** Emits what ssh has printed, unless its LogLevel hides it. */
 function showText({ config, destination }: Target, attempt: Attempt, { emit }: SessionSettings): void {

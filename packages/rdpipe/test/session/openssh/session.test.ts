@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
+import { canConnect } from '../../../../../test/support/can-connect.ts';
 import { eventually } from '../../../../../test/support/eventually.ts';
 import { needsFile, needsTool } from '../../../../../test/support/needs.ts';
 import { type Started, startProgram } from '../../../../../test/support/start-program.ts';
@@ -87,10 +88,10 @@ describe('the connection of the system’s ssh', () => {
         await session.forwardBack?.(join(directory, 'two'), NEVER),
       ];
       await first?.close();
-      await eventually(async () => expect(await answers(first?.port)).to.equal(false));
-      expect(await answers(second?.port)).to.equal(true);
+      await eventually(async () => expect(await canConnect(first?.port ?? 0)).to.equal(false));
+      expect(await canConnect(second?.port ?? 0)).to.equal(true);
       await second?.close();
-      await eventually(async () => expect(await answers(second?.port)).to.equal(false));
+      await eventually(async () => expect(await canConnect(second?.port ?? 0)).to.equal(false));
     });
   });
 
@@ -100,7 +101,7 @@ describe('the connection of the system’s ssh', () => {
       master.kill('SIGSTOP');
       await forward?.close();
       master.kill('SIGCONT');
-      await eventually(async () => expect(await answers(forward?.port)).to.equal(false));
+      await eventually(async () => expect(await canConnect(forward?.port ?? 0)).to.equal(false));
     });
   });
 
@@ -111,9 +112,9 @@ describe('the connection of the system’s ssh', () => {
       const holder = startProgram([process.execPath, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
       await once(holder.child.stdout ?? expect.fail(), 'data');
       const port = Number(holder.stdout());
-      expect(await answers(port)).to.equal(true);
+      expect(await canConnect(port)).to.equal(true);
       holder.child.kill('SIGKILL');
-      await eventually(async () => expect(await answers(port)).to.equal(false));
+      await eventually(async () => expect(await canConnect(port)).to.equal(false));
     });
   });
 
@@ -195,15 +196,6 @@ describe('the connection of the system’s ssh', () => {
     return readFileSync(join(dirname(hosts.configFile), `${name}.log`), 'utf8').split('Accepted publickey').length - 1;
   }
 });
-
-/** True if something listens on the port of a host; all hosts are this machine. */
-async function answers(port = 0): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1').on('error', () => {});
-  await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => {});
-  const isConnected = !socket.connecting && !socket.destroyed;
-  socket.destroy();
-  return isConnected;
-}
 
 function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
