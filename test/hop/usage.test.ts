@@ -34,7 +34,8 @@ const ROWS: readonly Row[] = [
   ['rdstage', 'this program is started by rdpipe, with --agent'],
   ['rdstage --no-such', 'unknown option, or its value is missing'],
   ['rdstage --die-with-parent', '--die-with-parent needs a command'],
-  ['rdstage --agent', '--agent needs --nonce NONCE'],
+  ['rdstage --offer --nonce x', '--offer needs a program'],
+  ['rdstage --agent', '--agent and --offer need --nonce NONCE'],
   ['rdstage --agent --nonce n more', '--agent takes no further arguments'],
   ["rdstage --agent --nonce 'a b'", 'the nonce must be printable ASCII without spaces'],
   [

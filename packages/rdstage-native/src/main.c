@@ -4,6 +4,7 @@
 #include "base/descriptor_limit.h"
 #include "base/program_paths.h"
 #include "base/spawn.h"
+#include "host/program_offer.h"
 #include "host/program_sums.h"
 #include "process/die_after_parent.h"
 #include "process/die_with_parent.h"
@@ -24,12 +25,15 @@
 #include <unistd.h>
 
 #define STATUS_USAGE 2
+// A session whose network is gone may stay open for hours.
+#define OFFER_IDLE_MS (5 * 60 * 1000)
 
 static int agent(const struct rd_agent_options *options);
 static bool has_right_programs(const struct rd_agent_options *options);
 static int guard(const struct rd_agent_options *options, pid_t supervisor, int guard_fd);
 static int die_with_parent(const struct rd_agent_options *options);
 static int die_after_parent(const struct rd_agent_options *options);
+static int offer(const struct rd_agent_options *options);
 static void ignore_terminal_signals(void);
 static bool fill_standard_descriptors(void);
 static int fail(const struct rd_error *error, int status);
@@ -39,6 +43,7 @@ static const char help[] =
     "               [--stage-limits CORES,FILES] [--served FD --rights read|write|both [--ports A-B]]\n"
     "       rdstage --die-with-parent COMMAND [ARGUMENT...]\n"
     "       rdstage --die-after-parent PID,MS COMMAND [ARGUMENT...]\n"
+    "       rdstage --offer --nonce NONCE [--ports A-B] PROGRAM...\n"
     "\n"
     "rdpipe starts this program on every host; see rdstage(1).\n"
     "\n"
@@ -66,6 +71,8 @@ int main(int argc, char **argv) {
     return die_with_parent(&options);
   case RD_OPTIONS_DIE_AFTER_PARENT:
     return die_after_parent(&options);
+  case RD_OPTIONS_OFFER:
+    return offer(&options);
   case RD_OPTIONS_VERSION:
     puts("rdstage " RD_VERSION);
     return EXIT_SUCCESS;
@@ -138,6 +145,18 @@ static int die_after_parent(const struct rd_agent_options *options) {
   int status;
   if (!rd_die_after_parent_run(&options->die_after_parent, options->command, &status, &error)) return fail(&error, 127);
   return status;
+}
+
+static int offer(const struct rd_agent_options *options) {
+  struct rd_program_offer offered = {
+      .nonce = options->nonce,
+      .low_port = options->served.low_port,
+      .high_port = options->served.high_port,
+      .idle_ms = OFFER_IDLE_MS,
+      .files = options->command,
+  };
+  struct rd_error error;
+  return rd_program_offer_run(&offered, &error) ? EXIT_SUCCESS : fail(&error, EXIT_FAILURE);
 }
 
 static void ignore_terminal_signals(void) {

@@ -51,6 +51,9 @@ int main(void) {
   CHECK(!parses("--die-after-parent 7,250") && !parses("--die-after-parent 7 sh"));
   CHECK(!parses("--die-after-parent 0,1 sh") && !parses("--die-after-parent 7,1, sh"));
   CHECK(!parses("--die-after-parent 99999999999,1 sh") && !parses("--die-after-parent 7,-1 sh"));
+  CHECK(parses("--offer --nonce x --ports 7-9 -- a b") && options.mode == RD_OPTIONS_OFFER &&
+        options.served.low_port == 7 && options.served.high_port == 9 && strcmp(options.command[1], "b") == 0);
+  CHECK(!parses("--offer --nonce x") && !parses("--offer a") && !parses("--offer --nonce x --ports 9-7 a"));
   CHECK(parses("-V") && options.mode == RD_OPTIONS_VERSION);
   CHECK(parses("--help") && options.mode == RD_OPTIONS_HELP);
   return test_end("rdstage agent_options");

@@ -23,7 +23,9 @@ export interface BootstrapOptions {
  * complete script before it runs any of it.
  */
 export function bootstrapScript(options: BootstrapOptions): string {
-  const search = options.agentPath === undefined ? searchInstallDirs(options) : tryPath(options.agentPath, options);
+  const become = `exec ${becomeAgent(options)} \${sums:+--sums "$sums"}`;
+  const search =
+    options.agentPath === undefined ? searchInstallDirs(options.bundles, become) : tryPath(options.agentPath, options);
   return `{
 nonce=${options.nonce}
 system=
@@ -34,18 +36,35 @@ printf '\\nrdstage/1 %s missing %s%s\\n' "$nonce" "\${system:-$(uname -sm)}" "$d
 `;
 }
 
-function searchInstallDirs(options: BootstrapOptions): string {
+/**
+ * Returns a script that becomes the program that gives this bundle to other hosts, on a port of the range (0: any), or
+ * exits if the bundle is not there. It prints `rdpipe NONCE offering PORT`, then reads the token.
+ */
+export function offerScript(bundle: Bundle, nonce: string, [low, high]: readonly [number, number]): string {
+  const programs = [bundle.agent, ...bundle.others].map(({ name }) => `"$base/$version/${name}"`).join(' ');
+  const become = `exec "$agent" --offer --nonce "$nonce" ${low > 0 ? `--ports ${low}-${high} ` : ''}-- ${programs}`;
+  return `{
+nonce=${nonce}
+damaged=
+${searchInstallDirs(new Map([['only', bundle]]), become)}
+exit 1
+}
+`;
+}
+
+/** Returns commands that run `become` if an intact bundle is found: then `agent`, `base`, `version`, `sums` are set. */
+function searchInstallDirs(bundles: Bundles, become: string): string {
   return `${TRUST_CHECK}
 ${DIGEST_CHECK}
 version=
-${chooseVersion(options.bundles)}
+${chooseVersion(bundles)}
 for base in ${INSTALL_DIRS.join(' ')}; do
   if [ "$version" ] && find_base && is_safe "$base" "$base/$version"; then
     choose_set "$base/$version"
     if is_right "$agent" "$wanted"; then
       { true >"$base/$version/used"; } 2>/dev/null
       [ ! "$damaged" ] || printf '\nrdstage/1 %s%s\n' "$nonce" "$damaged"
-      exec ${becomeAgent(options)} \${sums:+--sums "$sums"}
+      ${become}
     fi
     damaged=' damaged'
   fi

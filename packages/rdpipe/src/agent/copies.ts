@@ -5,13 +5,13 @@ export interface Copies {
   /** Distinguishes the locks of this run from those that a killed run left. */
   readonly run: string;
   /** Runs a copy, which others may wait for by its nonce. */
-  track(nonce: string, copy: () => Promise<void>): Promise<void>;
+  track<Result>(nonce: string, copy: () => Promise<Result>): Promise<Result>;
   /** Resolves when this copy has ended; at once if it is unknown. Never rejects. */
   ended(nonce: string): Promise<void>;
 }
 
 export function createCopies(): Copies {
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, Promise<unknown>>();
   return {
     run: newNonce(),
     track(nonce, copy) {
@@ -19,6 +19,8 @@ export function createCopies(): Copies {
       running.set(nonce, ended);
       return ended;
     },
-    ended: async (nonce) => running.get(nonce)?.catch(() => {}),
+    ended: async (nonce) => {
+      await running.get(nonce)?.catch(() => {});
+    },
   };
 }

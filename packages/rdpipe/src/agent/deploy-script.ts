@@ -7,7 +7,9 @@ import { PROGRAMS } from './locate.ts';
 /**
  * Returns a script that installs a bundle in the first directory of the host in which programs can be written and run.
  * All files arrive on standard input, one after the other, after a line with their size in bytes. The script says
- * - `ready UNPACK` when it reads them: `gzip -dc` or `cat`;
+ * - `ready UNPACK` when it reads them: `gzip -dc` or `cat`; with ` or fetch` after that, the line may be
+ *   `fetch ADDRESS PORT TOKEN` instead: then it gets the plain files from another host, and if that fails, says `ready`
+ *   again, without ` or fetch`;
  * - `busy NONCE` if the script with this nonce, of the same run, copies to the same directory: a line with the nonce
  *   ends the wait;
  * - `refused REASON` for a directory that cannot be used;
@@ -83,7 +85,7 @@ is_installed() { [ -e "$version" ] && is_safe "$base" "$version" && is_whole "$v
 /**
  * Defines `receive`: reads exactly the announced bytes, also if they cannot be written, because a script follows them.
  * `head` and `tail` may read ahead, so the files are taken from a copy of the whole. If the host has no program for
- * digests, only sizes are checked: ssh protects the bytes in transit.
+ * digests, only sizes are checked, and only of files from rdpipe: ssh protects those in transit.
  */
 function receiveFiles({ agent, others }: Bundle): string {
   const files = [agent, ...others];
@@ -94,10 +96,25 @@ function receiveFiles({ agent, others }: Bundle): string {
     command -v $program >/dev/null || { reason="$program: command not found"; return 1; }
   done
   if command -v gzip >/dev/null; then unpack='gzip -dc'; else unpack=cat; fi
-  say ready $unpack
-  read -r size || exit
+  or_fetch=' or fetch'
+  { command -v bash && command -v timeout && digest "$directory/try" && [ "$sum" ]; } >/dev/null || or_fetch=
+  while
+    say ready "$unpack$or_fetch"
+    read -r size address port token || exit
+    [ "$size" = fetch ]
+  do
+    ! fetch || return 0
+    or_fetch=
+  done
   reason=$(head -c "$size" | { $unpack 2>&1 >"$directory/all"; set -- $?; cat >/dev/null; exit $1; }) ||
     { reason=\${reason:-$unpack failed}; return 1; }
+  take_all
+}
+fetch() {
+  echo "$token" | timeout ${FETCH_WITHIN_S} bash -c 'exec 3<>"/dev/tcp/$0/$1" && cat >&3 && exec head -c "$2" <&3' \
+    "$address" "$port" ${files.reduce((sum, { bytes }) => sum + bytes, 0)} >"$directory/all" 2>/dev/null && take_all
+}
+take_all() {
   ${takes.join(' &&\n  ')} &&
   rm -f -- "$directory/all" "$directory/try"
 }
@@ -107,9 +124,16 @@ take() {
     chmod 700 "$file"; } 2>&1) || return 1
   reason='the copy is damaged'
   digest "$file"
-  case $sum in "$4"*) ;; '') [ "$(wc -c <"$file")" -eq "$2" ] ;; *) false ;; esac
+  case $sum in
+  "$4"*) ;;
+  '') [ "$size" != fetch ] && [ "$(wc -c <"$file")" -eq "$2" ] ;;
+  *) false ;;
+  esac
 }`;
 }
+
+/** After that, another host that does not answer is given up, and rdpipe sends the files. */
+const FETCH_WITHIN_S = 20;
 
 const AGENT_CHECK = `agent_runs() {
   reason=$("$directory/rdstage" --version 2>&1 >/dev/null)

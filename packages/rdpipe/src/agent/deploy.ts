@@ -9,6 +9,7 @@ import { type Copies, createCopies } from './copies.ts';
 import { deployScript } from './deploy-script.ts';
 import type { LineChannel } from './line-channel.ts';
 import { compressedPayload, payloadFor } from './payload.ts';
+import { createProgramSources, type Offer, type ProgramSources, type Turn } from './program-sources.ts';
 import { nextAnswer, sendScript } from './remote-script.ts';
 
 interface DeployOptions {
@@ -19,22 +20,25 @@ interface DeployOptions {
 const COPIES = createCopies();
 
 /**
- * Installs a bundle in the first directory of the host in which programs can be written and run. The shell at the other
- * end must have nothing left to run, and afterwards reads another script.
+ * Installs a bundle in the first directory of the host in which programs can be written and run; it gets the files from
+ * one of the sources, which without the argument is this machine. The shell at the other end must have nothing left to
+ * run, and afterwards reads another script. Returns the turn of the host if it needed the files: the caller ends it.
  * @throws SessionError `no_agent` with the reason for each directory; the signal's reason.
  */
 export async function deploy(
   lineChannel: LineChannel,
   bundle: Bundle,
-  { emit, signal }: DeployOptions,
+  options: DeployOptions,
   copies: Copies = COPIES,
-): Promise<void> {
+  sources: ProgramSources = createProgramSources(),
+): Promise<Turn | undefined> {
   const { channel, nonce } = lineChannel;
+  const { signal } = options;
   const end = () => channel.kill();
   signal.addEventListener('abort', end, { once: true });
   try {
     signal.throwIfAborted();
-    await copies.track(nonce, () => converse(lineChannel, bundle, { emit, signal }, copies));
+    return await copies.track(nonce, () => converse(lineChannel, bundle, options, copies, sources));
   } catch (error) {
     channel.kill();
     signal.throwIfAborted();
@@ -49,31 +53,60 @@ async function converse(
   bundle: Bundle,
   { emit, signal }: DeployOptions,
   copies: Copies,
-): Promise<void> {
+  sources: ProgramSources,
+): Promise<Turn | undefined> {
   const { label } = lineChannel.session;
   const { stdin } = lineChannel.channel;
   const what = `cannot copy the agent to ${label}`;
   const log = (text: string) => emit({ kind: 'log', message: `${label}: ${text}` });
   const complaints: string[] = [];
+  let turn: Turn | undefined;
   sendScript(lineChannel, deployScript(bundle, copies.run));
   compressedPayload(bundle).catch(() => {}); // while the script starts; a failure is reported when it is sent
-  for (let answers = 0; answers < ANSWERS_MAX; answers++) {
-    const { verb, text } = await nextAnswer(lineChannel, what);
-    if (verb === 'ok') return;
-    if (verb === 'ready') {
-      const payload = await payloadFor(text, bundle);
-      sendPayload(stdin, payload, (copied) => emit({ kind: 'deploying', host: label, bytes: payload.length, copied }));
-    } else if (verb === 'busy') {
-      log('waiting for another host with the same directory to get the agent');
-      if (text !== lineChannel.nonce) await unlessAborted(copies.ended(text), signal);
-      stdin.write(`${text}\n`);
-    } else if (verb === 'refused') {
-      complaints.push(printable(text));
-      log(printable(text));
-    } else break;
+  try {
+    for (let answers = 0; answers < ANSWERS_MAX; answers++) {
+      const { verb, text } = await nextAnswer(lineChannel, what);
+      if (verb === 'ok') return turn;
+      turn?.end(false);
+      turn = undefined;
+      if (verb === 'ready') {
+        turn = await sources.take(bundle.digest, OR_FETCH.test(text), signal);
+        await supply(lineChannel, bundle, text.replace(OR_FETCH, ''), turn.offer, emit);
+      } else if (verb === 'busy') {
+        log('waiting for another host with the same directory to get the agent');
+        if (text !== lineChannel.nonce) await unlessAborted(copies.ended(text), signal);
+        stdin.write(`${text}\n`);
+      } else if (verb === 'refused') {
+        complaints.push(printable(text));
+        log(printable(text));
+      } else break;
+    }
+  } catch (error) {
+    turn?.end(false);
+    throw error;
   }
   const message = `${what}: ${complaints.join('; ')} (if it is installed there, use --agent PATH)`;
   throw new SessionError('no_agent', label, message);
+}
+
+/** After the program that unpacks the files: the host can also get them from another one. */
+const OR_FETCH = / or fetch$/;
+
+/** Answers `ready`: sends the files, or tells from where the host gets them. */
+async function supply(
+  { session: { label }, channel: { stdin } }: LineChannel,
+  bundle: Bundle,
+  unpack: string,
+  offer: Offer | undefined,
+  emit: Emit,
+): Promise<void> {
+  if (offer !== undefined) {
+    emit({ kind: 'log', message: `${label}: gets the programs from ${offer.label}` });
+    stdin.write(`fetch ${offer.address} ${offer.port} ${offer.token}\n`);
+    return;
+  }
+  const payload = await payloadFor(unpack, bundle);
+  sendPayload(stdin, payload, (copied) => emit({ kind: 'deploying', host: label, bytes: payload.length, copied }));
 }
 
 /** More than a script prints: a host may send any number of lines. */

@@ -16,6 +16,9 @@ import { deploy } from './deploy.ts';
 import { awaitHello, type Handshake, notStarted } from './handshake.ts';
 import { createLineChannel, type LineChannel, newNonce } from './line-channel.ts';
 import { chooseLocalAgent } from './local-agent.ts';
+import type { Platform } from './locate.ts';
+import { openOffer, reachableAddress } from './open-offer.ts';
+import { createProgramSources, type Turn } from './program-sources.ts';
 import { endShell } from './remote-script.ts';
 
 export interface AgentOptions {
@@ -26,6 +29,8 @@ export interface AgentOptions {
   readonly leaseMs: number;
   /** Longest wait for the agent's first line, not including the time to copy it. */
   readonly startTimeoutMs: number;
+  /** The ports on which a host may listen to give the programs to others; 0: any. */
+  readonly ports: readonly [number, number];
   /** Pass these descriptors of this process to the local agent, for links of kind `stdin` and `stdout`. */
   readonly userDescriptors: readonly [input: number, output: number] | undefined;
   readonly emit: Emit;
@@ -126,6 +131,8 @@ function openServed(session: HostSession, options: AgentOptions): Promise<Opened
   return openAgent(session, open, options);
 }
 
+const SOURCES = createProgramSources();
+
 /** Starts the agent that is on the host; first copies it, through the same shell, if it is missing or damaged. */
 async function startRemotely(session: HostSession, options: AgentOptions): Promise<OpenedAgent> {
   const bundles = await loadBundles();
@@ -133,13 +140,15 @@ async function startRemotely(session: HostSession, options: AgentOptions): Promi
   const openShell = async () => createLineChannel(session, await session.openShell(signal));
   const first = await runBootstrap(session, openShell, bundles, options);
   const { handshake } = first;
-  if (handshake.kind === 'hello' || options.agentPath !== undefined) return first;
+  if (options.agentPath !== undefined) return first;
+  if (handshake.kind === 'hello') return withOffer(first, session, bundles, options);
   let shell = first.lineChannel;
-  const bundle = bundles.get(`${handshake.os.toLowerCase()}-${handshake.cpu}`);
+  const bundle = bundles.get(platformOf(handshake));
   if (bundle === undefined) {
     await endShell(shell);
     throw foreignPlatformError(session.label, bundles, handshake);
   }
+  let turn: Turn | undefined;
   try {
     if (handshake.isDamaged) {
       options.emit({ kind: 'warning', message: damagedMessage(session.label) });
@@ -147,12 +156,43 @@ async function startRemotely(session: HostSession, options: AgentOptions): Promi
       shell.channel.kill();
       shell = await openShell();
     }
-    await deploy(shell, bundle, { ...options, signal });
+    turn = await deploy(shell, bundle, { ...options, signal }, undefined, SOURCES);
   } catch (error) {
     shell.channel.kill();
     throw error;
   }
-  return runBootstrap(session, async () => shell, bundles, options);
+  try {
+    return withOffer(await runBootstrap(session, async () => shell, bundles, options), session, bundles, options);
+  } finally {
+    turn?.end(true); // now that another host may get the programs from this one
+  }
+}
+
+function platformOf({ os, cpu }: { readonly os: string; readonly cpu: string }): Platform {
+  return `${os.toLowerCase()}-${cpu}`;
+}
+
+/** Other hosts may get the programs from this one; not if it was reached by a launcher, which may have one channel. */
+function withOffer(
+  opened: OpenedAgent,
+  session: HostSession,
+  bundles: Bundles,
+  { ports, startTimeoutMs, signal }: AgentOptions,
+): OpenedAgent {
+  const { handshake } = opened;
+  if (handshake.kind !== 'hello' || session.kind === 'launcher' || isOnePort(ports)) return opened;
+  const bundle = bundles.get(platformOf(handshake.hello));
+  const address = reachableAddress(handshake.hello);
+  if (bundle === undefined || address === undefined) return opened;
+  SOURCES.add(bundle.digest, () =>
+    openOffer(session, bundle, address, ports, AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs)])),
+  );
+  return opened;
+}
+
+/** Then the data of the run needs it. */
+function isOnePort([low, high]: AgentOptions['ports']): boolean {
+  return low > 0 && low === high;
 }
 
 /** Sends only the script before the agent's first line: a shell may read ahead and would consume anything else. */

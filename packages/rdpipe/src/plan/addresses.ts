@@ -4,6 +4,7 @@ import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import type { HostAddress } from '../model/protocol.ts';
 import { type DataAddress, forHost } from '../model/settings.ts';
+import { sshConnectionOf } from '../model/ssh-connection.ts';
 import { LOCAL, type PlanInput, type SessionFacts } from './facts.ts';
 
 /** One end of a hop, with the addresses at which the other end may reach it. */
@@ -120,7 +121,7 @@ function namesOf({ pipeline, stageSessions }: PlanInput): Names {
 
 function sshAddress(session: SessionFacts, peer: SessionFacts, input: PlanInput): string | undefined {
   if (session.id === LOCAL) return clientAddress(session, peer);
-  const server = sshEnds(session)?.server;
+  const server = sshConnectionOf(session.hello)?.server;
   if (server !== undefined && isRoutable(server)) return server;
   const local = input.sessions.get(LOCAL);
   return local !== undefined && onOneMachine(session, local) ? clientAddress(local, peer) : undefined;
@@ -131,16 +132,9 @@ function sshAddress(session: SessionFacts, peer: SessionFacts, input: PlanInput)
  * or a router.
  */
 function clientAddress(local: SessionFacts, peer: SessionFacts): string | undefined {
-  const client = peer.id === LOCAL ? undefined : sshEnds(peer)?.client;
+  const client = peer.id === LOCAL ? undefined : sshConnectionOf(peer.hello)?.client;
   if (client === undefined || !isRoutable(client)) return undefined;
   return entryOf(local, client) === undefined ? undefined : client;
-}
-
-/** Parses `SSH_CONNECTION`: client address, client port, server address, server port. */
-function sshEnds(session: SessionFacts): { readonly client: string; readonly server: string } | undefined {
-  const [client, , server] =
-    session.hello.ssh_connection?.split(' ').map((word) => word.replace(/^::ffff:(?=\d+\.)/, '')) ?? [];
-  return client === undefined || server === undefined ? undefined : { client, server };
 }
 
 /**

@@ -178,6 +178,7 @@ export function startHostAgent(
     agentPath: id === LOCAL ? undefined : forHost(settings.agent, host), // --agent is not for this machine
     sudo: forHost(settings.sudo, host),
     leaseMs: settings.leaseMs,
+    ports: settings.ports,
     startTimeoutMs: settings.connectTimeoutMs,
     userDescriptors: id === LOCAL ? descriptors : undefined,
     emit,

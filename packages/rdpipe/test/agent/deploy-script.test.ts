@@ -1,6 +1,8 @@
 /** The copy of a bundle through a shell, by the shells that hosts have. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,6 +12,7 @@ import { type Bundle, type BundleFile, sha256Of } from '../../src/agent/bundle.t
 import { createCopies } from '../../src/agent/copies.ts';
 import { deploy } from '../../src/agent/deploy.ts';
 import { createLineChannel, type LineChannel } from '../../src/agent/line-channel.ts';
+import type { ProgramSources } from '../../src/agent/program-sources.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import { startChild } from '../../src/session/child-channel.ts';
 import { createLocalSession } from '../../src/session/local.ts';
@@ -67,6 +70,102 @@ describe('a copy through a shell', () => {
       expect(statSync(installed('rdhop')).mode & 0o777).to.equal(0o700);
     });
   }
+
+  describe('from another host', () => {
+    const TOKEN = '00112233445566778899aabbccddeeff';
+    const got: string[] = [];
+    let server: Server;
+
+    beforeEach(() => {
+      got.length = 0;
+    });
+    afterEach(() => server?.close());
+
+    /** The other host, and how the turns of hosts that may get the files there ended. */
+    const offer = async (answer: (socket: Socket) => void) => {
+      server = createServer({ allowHalfOpen: true }, (socket) => {
+        socket.on('error', () => {}).on('data', (token) => got.push(String(token)));
+        answer(socket);
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { address, port } = server.address() as AddressInfo;
+      const ends: boolean[] = [];
+      const sources: ProgramSources = {
+        take: async (_, canFetch) => ({
+          offer: canFetch ? { label: 'h1', address, port, token: TOKEN, close: () => {} } : undefined,
+          end: (worked) => canFetch && ends.push(worked),
+        }),
+        add: () => {},
+      };
+      return { sources, ends };
+    };
+    const fetchAll = async (shell: LineChannel, bundle: Bundle, sources: ProgramSources): Promise<void> => {
+      const emit = (event: RunEvent) => void told.push(event);
+      const turn = await deploy(shell, bundle, { emit, signal: new AbortController().signal }, copies, sources);
+      turn?.end(true);
+    };
+
+    for (const command of SHELLS) {
+      it(`by ${command.join(' ')} gets every byte`, async function () {
+        needsTool(this, command[0] ?? '', 'bash', 'timeout');
+        const content = randomBytes(1 << 20);
+        const { sources, ends } = await offer((socket) => {
+          socket.once('data', () => socket.end(Buffer.concat([AGENT, content, AGENT])));
+        });
+        const shell = open(command);
+        await fetchAll(shell, await bundleOf({ rdhop: content, 'dynamic/rdhop': AGENT }), sources);
+        await saysNext(shell);
+        expect(got).to.deep.equal([`${TOKEN}\n`]);
+        expect(readFileSync(installed('rdhop')).equals(content)).to.equal(true);
+        expect(reported()).to.deep.equal([]);
+        expect(ends).to.deep.equal([true]);
+      });
+    }
+
+    for (const [what, answer] of [
+      ['closes the connection', (socket) => socket.destroy()],
+      ['sends less', (socket) => socket.end(AGENT)],
+      ['sends other bytes', (socket) => socket.end(Buffer.concat([AGENT, Buffer.from('evil')]))],
+      ['does not answer', () => {}],
+    ] as const satisfies readonly (readonly [string, (socket: Socket) => void])[]) {
+      it(`gets them from this machine if the other host ${what}`, async function () {
+        needsTool(this, 'bash', 'timeout');
+        const { sources, ends } = await offer(answer);
+        const shell = open();
+        shell.channel.stdin.write('timeout() { shift; command timeout 1 "$@"; }\n');
+        await fetchAll(shell, await bundleOf({ rdhop: Buffer.from('good') }), sources);
+        expect(readFileSync(installed('rdhop'), 'utf8')).to.equal('good');
+        expect(ends).to.deep.equal([false]);
+        expect(reported().at(0)).to.include({ kind: 'deploying', copied: 0 });
+      });
+    }
+
+    it('gets them from this machine if their digests cannot be computed any more', async function () {
+      needsTool(this, 'bash', 'timeout');
+      const { sources, ends } = await offer((socket) => socket.end(Buffer.concat([AGENT, Buffer.from('evil')])));
+      const shell = open();
+      const once = `sha256sum() { case $(cat) in '#!/bin/sh') echo any ;; *) return 127 ;; esac; }`;
+      shell.channel.stdin.write(`${once}; shasum() { return 127; }; openssl() { return 127; }\n`);
+      await fetchAll(shell, await bundleOf({ rdhop: Buffer.from('good') }), sources);
+      expect(ends).to.deep.equal([false]);
+      expect(readFileSync(installed('rdhop'), 'utf8')).to.equal('good');
+    });
+
+    for (const [what, without] of [
+      ['no bash', 'command() { [ "$2" != bash ]; }'],
+      ['no timeout', 'command() { [ "$2" != timeout ]; }'],
+      ['no program for digests', 'sha256sum() { return 127; }; shasum() { return 127; }; openssl() { return 127; }'],
+    ] as const) {
+      it(`does not get them from another host if there is ${what}`, async () => {
+        const { sources, ends } = await offer((socket) => socket.destroy());
+        const shell = open();
+        shell.channel.stdin.write(`${without}\n`);
+        await fetchAll(shell, await bundleOf({ rdhop: Buffer.from('good') }), sources);
+        expect([got, ends]).to.deep.equal([[], []]);
+        expect(readFileSync(installed('rdhop'), 'utf8')).to.equal('good');
+      });
+    }
+  });
 
   it('sends the files uncompressed if there is no gzip', async () => {
     const shell = open();

@@ -16,6 +16,8 @@ import { machine, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
+import { canConnect } from '../../../../test/support/can-connect.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
 import { needsFile, needsRoot, needsTool } from '../../../../test/support/needs.ts';
 import { EVENT_MS } from '../../../../test/support/patience.ts';
 import type { Agent } from '../../src/agent/agent.ts';
@@ -23,6 +25,7 @@ import { type Bundle, loadBundles, readBundles } from '../../src/agent/bundle.ts
 import { deploy } from '../../src/agent/deploy.ts';
 import { createLineChannel } from '../../src/agent/line-channel.ts';
 import { installationRoot, PROGRAMS, THIS_PLATFORM } from '../../src/agent/locate.ts';
+import { openOffer, reachableAddress } from '../../src/agent/open-offer.ts';
 import { type AgentOptions, startAgent } from '../../src/agent/start-agent.ts';
 import { SessionError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
@@ -77,6 +80,7 @@ describe('an agent that is not on its host yet', () => {
       sudo: false,
       leaseMs: 60_000,
       startTimeoutMs: EVENT_MS,
+      ports: [0, 0],
       userDescriptors: undefined,
       emit: (event) => told.push(event),
       signal: new AbortController().signal,
@@ -134,6 +138,37 @@ describe('an agent that is not on its host yet', () => {
       await Promise.all(agents.splice(0).map((agent) => agent.close()));
       await Promise.all(more.map((opened) => opened.close()));
     }
+  });
+
+  it('is given to other hosts by a host that has it', async function () {
+    needsTool(this, 'bash', 'timeout');
+    hosts = await startTestHosts([{ name: 'h1' }, { name: 'h2' }]);
+    sessions = await openSessions([hostRef('h1'), hostRef('h2')], settingsFor(hosts), undefined);
+    const [first, second] = [...sessions.all.values()];
+    const bundle = (await loadBundles()).get(THIS_PLATFORM);
+    if (first === undefined || second === undefined || bundle === undefined) throw new Error('no session');
+    const { hello } = await start(first);
+    const { signal } = new AbortController();
+    const address = reachableAddress(hello);
+    expect(address).to.equal(hosts.hosts.get('h1')?.address);
+    const offer = await openOffer(first, bundle, address ?? '', [0, 0], signal);
+    const sources = { take: async () => ({ offer, end: () => offer.close() }), add: () => {} };
+    const shell = createLineChannel(second, await second.openShell(signal));
+    const turn = await deploy(shell, bundle, { emit: (event) => told.push(event), signal }, undefined, sources);
+    shell.channel.kill();
+    expect(copies()).to.equal(1);
+    await start(second);
+    expect(copies()).to.equal(1);
+    turn?.end(true);
+    await eventually(async () => expect(await canConnect(offer.port, offer.address)).to.equal(false));
+  });
+
+  it('is not given to others by a host that lacks it', async () => {
+    const session = await connect(environment());
+    const bundle = (await loadBundles()).get(THIS_PLATFORM);
+    if (bundle === undefined) throw new Error('no bundle');
+    const opening = openOffer(session, bundle, '127.0.0.1', [0, 0], new AbortController().signal);
+    expect(await opening.catch((error: unknown) => error)).to.be.instanceOf(SessionError);
   });
 
   it('is copied if another run creates the directory at the same moment', async () => {

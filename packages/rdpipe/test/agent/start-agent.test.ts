@@ -49,6 +49,7 @@ describe('an agent', () => {
       sudo: false,
       leaseMs: 60_000,
       startTimeoutMs: EVENT_MS,
+      ports: [0, 0],
       userDescriptors: undefined,
       emit: (event) => told.push(event),
       signal: new AbortController().signal,

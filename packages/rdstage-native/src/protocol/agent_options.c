@@ -21,7 +21,8 @@ enum {
   OPTION_RIGHTS,
   OPTION_PORTS,
   OPTION_DIE_WITH_PARENT,
-  OPTION_DIE_AFTER_PARENT
+  OPTION_DIE_AFTER_PARENT,
+  OPTION_OFFER
 };
 
 static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
@@ -43,6 +44,7 @@ bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *opti
       {"ports", required_argument, NULL, OPTION_PORTS},
       {"die-with-parent", no_argument, NULL, OPTION_DIE_WITH_PARENT},
       {"die-after-parent", required_argument, NULL, OPTION_DIE_AFTER_PARENT},
+      {"offer", no_argument, NULL, OPTION_OFFER},
       {"version", no_argument, NULL, 'V'},
       {"help", no_argument, NULL, 'h'},
       {NULL, 0, NULL, 0},
@@ -61,6 +63,9 @@ bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *opti
       options->mode = RD_OPTIONS_DIE_AFTER_PARENT;
       if (!rd_die_after_parent_parse(optarg, &options->die_after_parent))
         return usage(error, "--die-after-parent takes PID,MS");
+      break;
+    case OPTION_OFFER:
+      options->mode = RD_OPTIONS_OFFER;
       break;
     case OPTION_NONCE:
       options->nonce = optarg;
@@ -116,6 +121,8 @@ static bool check(int argc, char **argv, struct rd_agent_options *options, struc
     return optind < argc || usage(error, "--die-with-parent needs a command");
   if (options->mode == RD_OPTIONS_DIE_AFTER_PARENT)
     return optind < argc || usage(error, "--die-after-parent needs a command");
+  if (options->mode == RD_OPTIONS_OFFER)
+    return (optind < argc || usage(error, "--offer needs a program")) && check_nonce(options->nonce, error);
   if (options->mode != RD_OPTIONS_AGENT) return usage(error, "this program is started by rdpipe, with --agent");
   if (optind < argc) return usage(error, "--agent takes no further arguments");
   if (!check_served(options, error)) return false;
@@ -135,7 +142,7 @@ static bool check_served(const struct rd_agent_options *options, struct rd_error
 // The nonce is printed in the first line, where a space would end it.
 static bool check_nonce(const char *nonce, struct rd_error *error) {
   if (nonce == NULL || !*nonce || strlen(nonce) > NONCE_MAX_CHARACTERS)
-    return usage(error, "--agent needs --nonce NONCE");
+    return usage(error, "--agent and --offer need --nonce NONCE");
   for (const char *at = nonce; *at; at++)
     if (*at <= ' ' || *at > '~') return usage(error, "the nonce must be printable ASCII without spaces");
   return true;

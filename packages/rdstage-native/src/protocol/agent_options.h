@@ -12,6 +12,7 @@ enum rd_agent_options_mode {
   RD_OPTIONS_AGENT,
   RD_OPTIONS_DIE_WITH_PARENT,
   RD_OPTIONS_DIE_AFTER_PARENT,
+  RD_OPTIONS_OFFER,
   RD_OPTIONS_VERSION,
   RD_OPTIONS_HELP
 };
@@ -24,7 +25,7 @@ struct rd_agent_options {
   struct rd_stage_limits limits;
   struct rd_served served;
   struct rd_die_after_parent die_after_parent;
-  char **command; // for RD_OPTIONS_DIE_WITH_PARENT and RD_OPTIONS_DIE_AFTER_PARENT
+  char **command; // for RD_OPTIONS_DIE_WITH_PARENT and RD_OPTIONS_DIE_AFTER_PARENT; the programs of RD_OPTIONS_OFFER
 };
 
 // All strings point into `argv`. Returns false (RD_CODE_USAGE) if an option is unknown, missing or invalid.
