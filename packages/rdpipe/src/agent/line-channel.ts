@@ -45,7 +45,7 @@ export async function closedError(
   noReason = 'it exited without a message',
 ): Promise<Error> {
   await settlesWithin(channel.closed, STDERR_END_MS);
-  const failure = session.failure();
+  const failure = session.failure(channel);
   if (failure) return failure;
   const lines = stderr()
     .split('\n')

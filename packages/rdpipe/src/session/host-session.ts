@@ -66,8 +66,11 @@ export interface HostSession {
    * refuses.
    */
   forwardBack?(socketPath: string, signal: AbortSignal): Promise<RemoteForward | undefined>;
-  /** Returns the failure of the connection, from its log so far; undefined if none is known. */
-  failure(): Error | undefined;
+  /**
+   * Returns the failure of the connection, or the reason why this channel was not opened, from their logs so far;
+   * undefined if none is known.
+   */
+  failure(of?: Channel): Error | undefined;
   /** Closes every channel and the connection. Takes a bounded time. Idempotent. */
   close(): Promise<void>;
 }

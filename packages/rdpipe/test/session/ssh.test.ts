@@ -232,7 +232,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       channel.stdin.write('go\n');
       channel.stdout.resume();
       await channel.closed;
-      expect(session.failure()).to.be.instanceOf(SessionError).with.property('code', 'session_lost');
+      expect(session.failure(channel)).to.be.instanceOf(SessionError).with.property('code', 'session_lost');
     });
 
     it("refuses a channel above the server's limit, and the others stay open", async () => {
@@ -242,7 +242,8 @@ for (const client of ['openssh', 'ssh2'] as const) {
       const failure = await session.openShell(NEVER).then(
         async (channel) => {
           await channel.closed;
-          return session.failure();
+          expect(session.failure(), 'of the connection').to.equal(undefined);
+          return session.failure(channel);
         },
         (error: unknown) => error,
       );

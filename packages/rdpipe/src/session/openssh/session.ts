@@ -32,7 +32,8 @@ export async function connectOpenssh(
 function createSession(target: Target, master: Master, ssh: SshProgram): OpensshSession {
   const { label } = target.destination;
   const channels = new Set<Channel>();
-  let refused = '';
+  /** The logs of ssh for channels that it could not open. */
+  const refusals = new WeakMap<Channel, string>();
 
   return {
     kind: 'openssh',
@@ -48,8 +49,9 @@ function createSession(target: Target, master: Master, ssh: SshProgram): Openssh
       const closed = child.closed.then(async (status) => {
         channels.delete(channel);
         // 255: ssh itself failed, or the command exited with 255. Only the master knows whether the connection is gone.
-        if (status.code === 255) await settlesWithin(master.ended, MASTER_END_MS);
-        if (status.code === 255) refused ||= readLog(logPath);
+        if (status.code !== 255) return status;
+        await settlesWithin(master.ended, MASTER_END_MS);
+        refusals.set(channel, readLog(logPath));
         return status;
       });
       const channel: Channel = { ...child, closed };
@@ -58,7 +60,8 @@ function createSession(target: Target, master: Master, ssh: SshProgram): Openssh
     },
     forward: (host, port, signal) => forward(ssh, master, host, port, signal),
     forwardBack: (socketPath, signal) => forwardBack(ssh, master, socketPath, signal),
-    failure() {
+    failure(of) {
+      const refused = (of && refusals.get(of)) ?? '';
       if (master.lost()) return lostError(label, `${refused}${master.log()}`);
       return refused === '' ? undefined : lostError(label, refused);
     },
