@@ -67,7 +67,8 @@ async function converse(
     for (let answers = 0; answers < ANSWERS_MAX; answers++) {
       const { verb, text } = await nextAnswer(lineChannel, what);
       if (verb === 'ok') return turn;
-      turn?.end(false);
+      // Anything else than another `ready` comes after the files.
+      turn?.end(verb === 'ready' ? 'failed' : 'worked');
       turn = undefined;
       if (verb === 'ready') {
         turn = await sources.take(bundle.digest, OR_FETCH.test(text), signal);
@@ -82,7 +83,7 @@ async function converse(
       } else break;
     }
   } catch (error) {
-    turn?.end(false);
+    turn?.end('lost');
     throw error;
   }
   const message = `${what}: ${complaints.join('; ')} (if it is installed there, use --agent PATH)`;

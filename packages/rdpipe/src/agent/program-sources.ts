@@ -12,12 +12,15 @@ export interface Offer {
   close(): void;
 }
 
+/** `failed`: the host could not get the programs there. `lost`: the host itself was lost. */
+export type Outcome = 'worked' | 'failed' | 'lost';
+
 /** A host's turn to get the programs. */
 export interface Turn {
   /** From which host; undefined: from this machine. */
   readonly offer: Offer | undefined;
-  /** Must be called once. `worked` is false if the host could not get them there. */
-  end(worked: boolean): void;
+  /** Must be called once. */
+  end(outcome: Outcome): void;
 }
 
 export interface ProgramSources {
@@ -112,11 +115,12 @@ function createQueue(): Queue {
     source.offer ??= source.open();
     offering.add(source);
     trialsLeft -= 1;
-    const end = (worked: boolean) => {
+    const end = (outcome: Outcome) => {
       source.users -= 1;
-      source.isProven ||= worked;
-      if (worked) trialsLeft = Number.POSITIVE_INFINITY;
-      else sources.delete(source);
+      source.isProven ||= outcome === 'worked';
+      if (outcome === 'worked') trialsLeft = Number.POSITIVE_INFINITY;
+      if (outcome === 'lost') trialsLeft += 1;
+      if (outcome === 'failed') sources.delete(source);
       // Others may still get the programs there.
       if (source.users === 0 && !sources.has(source)) close(source);
       serve();
@@ -125,7 +129,7 @@ function createQueue(): Queue {
       (offer) => host.resolve({ offer, end }),
       () => {
         waiting = [host, ...waiting];
-        end(false);
+        end('failed');
       },
     );
   };

@@ -164,7 +164,7 @@ async function startRemotely(session: HostSession, options: AgentOptions): Promi
   try {
     return withOffer(await runBootstrap(session, async () => shell, bundles, options), session, bundles, options);
   } finally {
-    turn?.end(true); // now that another host may get the programs from this one
+    turn?.end('worked'); // now that another host may get the programs from this one
   }
 }
 

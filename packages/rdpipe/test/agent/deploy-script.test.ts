@@ -12,7 +12,7 @@ import { type Bundle, type BundleFile, sha256Of } from '../../src/agent/bundle.t
 import { createCopies } from '../../src/agent/copies.ts';
 import { deploy } from '../../src/agent/deploy.ts';
 import { createLineChannel, type LineChannel } from '../../src/agent/line-channel.ts';
-import type { ProgramSources } from '../../src/agent/program-sources.ts';
+import type { Outcome, ProgramSources } from '../../src/agent/program-sources.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import { startChild } from '../../src/session/child-channel.ts';
 import { createLocalSession } from '../../src/session/local.ts';
@@ -89,11 +89,11 @@ describe('a copy through a shell', () => {
       });
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const { address, port } = server.address() as AddressInfo;
-      const ends: boolean[] = [];
+      const ends: Outcome[] = [];
       const sources: ProgramSources = {
         take: async (_, canFetch) => ({
           offer: canFetch ? { label: 'h1', address, port, token: TOKEN, close: () => {} } : undefined,
-          end: (worked) => canFetch && ends.push(worked),
+          end: (outcome) => canFetch && ends.push(outcome),
         }),
         add: () => {},
       };
@@ -102,7 +102,7 @@ describe('a copy through a shell', () => {
     const fetchAll = async (shell: LineChannel, bundle: Bundle, sources: ProgramSources): Promise<void> => {
       const emit = (event: RunEvent) => void told.push(event);
       const turn = await deploy(shell, bundle, { emit, signal: new AbortController().signal }, copies, sources);
-      turn?.end(true);
+      turn?.end('worked');
     };
 
     for (const command of SHELLS) {
@@ -118,7 +118,7 @@ describe('a copy through a shell', () => {
         expect(got).to.deep.equal([`${TOKEN}\n`]);
         expect(readFileSync(installed('rdhop')).equals(content)).to.equal(true);
         expect(reported()).to.deep.equal([]);
-        expect(ends).to.deep.equal([true]);
+        expect(ends).to.deep.equal(['worked']);
       });
     }
 
@@ -135,10 +135,19 @@ describe('a copy through a shell', () => {
         shell.channel.stdin.write('timeout() { shift; command timeout 1 "$@"; }\n');
         await fetchAll(shell, await bundleOf({ rdhop: Buffer.from('good') }), sources);
         expect(readFileSync(installed('rdhop'), 'utf8')).to.equal('good');
-        expect(ends).to.deep.equal([false]);
+        expect(ends).to.deep.equal(['failed']);
         expect(reported().at(0)).to.include({ kind: 'deploying', copied: 0 });
       });
     }
+
+    it('tells when a host was lost that was getting them from another one', async function () {
+      needsTool(this, 'bash', 'timeout');
+      const shell = open();
+      const { sources, ends } = await offer(() => shell.channel.kill());
+      const outcome = await fetchAll(shell, await bundleOf({ rdhop: Buffer.from('good') }), sources).catch(String);
+      expect(outcome).to.match(/^\w*Error/);
+      expect(ends).to.deep.equal(['lost']);
+    });
 
     it('gets them from this machine if their digests cannot be computed any more', async function () {
       needsTool(this, 'bash', 'timeout');
@@ -147,7 +156,7 @@ describe('a copy through a shell', () => {
       const once = `sha256sum() { case $(cat) in '#!/bin/sh') echo any ;; *) return 127 ;; esac; }`;
       shell.channel.stdin.write(`${once}; shasum() { return 127; }; openssl() { return 127; }\n`);
       await fetchAll(shell, await bundleOf({ rdhop: Buffer.from('good') }), sources);
-      expect(ends).to.deep.equal([false]);
+      expect(ends).to.deep.equal(['failed']);
       expect(readFileSync(installed('rdhop'), 'utf8')).to.equal('good');
     });
 

@@ -159,7 +159,7 @@ describe('an agent that is not on its host yet', () => {
     expect(copies()).to.equal(1);
     await start(second);
     expect(copies()).to.equal(1);
-    turn?.end(true);
+    turn?.end('worked');
     await eventually(async () => expect(await canConnect(offer.port, offer.address)).to.equal(false));
   });
 

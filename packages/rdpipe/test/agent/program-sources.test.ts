@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createProgramSources, type Offer, type Turn } from '../../src/agent/program-sources.ts';
+import { createProgramSources, type Offer, type Outcome, type Turn } from '../../src/agent/program-sources.ts';
 
 describe('the sources of the programs', () => {
   const closed: string[] = [];
@@ -24,7 +24,7 @@ describe('the sources of the programs', () => {
       await setImmediate();
       return turns.map(({ offer }) => offer?.label ?? 'here');
     };
-    const end = (index: number, worked = true) => turns[index]?.end(worked);
+    const end = (index: number, outcome: Outcome = 'worked') => turns[index]?.end(outcome);
     const add = (label: string, open = async () => offerOf(label)) => sources.add('d16e57', open);
     return { need, froms, end, add };
   };
@@ -71,7 +71,7 @@ describe('the sources of the programs', () => {
     add('h1');
     expect(await froms()).to.deep.equal([...HERE, 'h1']);
     need(1);
-    end(4, false);
+    end(4, 'failed');
     expect(await froms()).to.deep.equal([...HERE, 'h1']);
     end(0);
     expect((await froms()).slice(5)).to.deep.equal(['here']);
@@ -87,7 +87,7 @@ describe('the sources of the programs', () => {
     need(2);
     expect((await froms()).slice(5)).to.deep.equal(['h1', 'h1']);
     closed.splice(0);
-    end(5, false);
+    end(5, 'failed');
     await froms();
     expect(closed).to.deep.equal([]);
     end(6);
@@ -95,12 +95,23 @@ describe('the sources of the programs', () => {
     expect(closed).to.deep.equal(['h1']);
   });
 
+  it('remain good if hosts are lost that get them there, and count no trial', async () => {
+    const { need, froms, add, end } = createHosts();
+    need(9);
+    add('h1');
+    for (const index of [4, 5, 6, 7]) {
+      expect((await froms()).slice(index)).to.deep.equal(['h1']);
+      end(index, 'lost');
+    }
+    expect((await froms()).slice(8)).to.deep.equal(['h1']);
+  });
+
   it('are only this machine after the first hosts could not be reached', async () => {
     const { need, froms, add, end } = createHosts();
     need(9);
     for (const label of ['h1', 'h2', 'h3', 'h4', 'h5']) add(label);
     expect(await froms()).to.deep.equal([...HERE, 'h1', 'h2', 'h3']);
-    for (const index of [4, 5, 6]) end(index, false);
+    for (const index of [4, 5, 6]) end(index, 'failed');
     for (const index of [0, 1, 2, 3]) end(index);
     expect((await froms()).slice(7)).to.deep.equal(['here', 'here']);
   });
