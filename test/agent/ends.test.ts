@@ -215,7 +215,8 @@ describe('a run that is ended', () => {
 
   it('because of silence for the lease reports that', async () => {
     const agent = await startRun({ lease_ms: SHORT_LEASE_MS });
-    expect(await agent.event('failed')).to.include({ stage: null, code: 'peer_stalled' });
+    const message = `lost rdpipe: it sent nothing for ${SHORT_LEASE_MS / 1000} s`;
+    expect(await agent.event('failed')).to.include({ stage: null, code: 'peer_stalled', message });
     await agent.event('ended');
     await expectEnd(agent);
   });

@@ -261,7 +261,10 @@ static void on_lost(void *context, const struct rd_error *why) {
 }
 
 static void on_lease_expired(void *context) {
-  give_up(context, RD_CODE_PEER_STALLED, "received nothing from rdpipe within the lease");
+  const struct supervisor *supervisor = context;
+  char reason[64];
+  snprintf(reason, sizeof reason, "lost rdpipe: it sent nothing for %g s", (double)supervisor->lease.lease_ms / 1000);
+  give_up(context, RD_CODE_PEER_STALLED, reason);
 }
 
 // The guardian never writes to the socket: it becomes readable when the guardian is gone.
