@@ -216,6 +216,14 @@ describe('rdcp', () => {
     expect(reportOf(result).copy).to.include({ files: 1, failed: 1 });
   });
 
+  it('does not count the time in which files wait for others as theirs', async () => {
+    const make = 'mkdir tree; seq 2000 | (cd tree; split -l 1 -a 4)';
+    const { seconds, copy } = reportOf(await lab.sh(`${make}; rdcp -r --json --jobs 2 tree/ h1:new`));
+    const spentMs = copy?.slowestDirectories.map(({ ms }) => ms) ?? [];
+    expect(spentMs).to.have.length(1);
+    expect(spentMs[0]).to.be.at.most(2 * 1000 * seconds);
+  });
+
   it('writes a page with failures', async () => {
     await lab.sh(`mkdir s; echo x > s/a; rdcp -r --report page.html s/ none h1:"$PWD/t"`);
     const page = readFileSync(join(lab.directory, 'page.html'), 'utf8');

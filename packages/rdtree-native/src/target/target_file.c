@@ -42,7 +42,6 @@ struct rd_target_file *rd_target_file_create(struct rd_write *write, struct rd_d
   file->read = entry->metadata;
   file->size = entry->size;
   file->fd = file->other_fd = -1;
-  file->begin_ns = rd_now_ns();
   atomic_store(&file->pending, 1);
   return file;
 }
@@ -78,6 +77,7 @@ bool rd_target_file_may_stay(const struct rd_target_file *file) {
 
 bool rd_target_file_open(struct rd_target_file *file, bool may_resume) {
   bool is_held = false;
+  file->begin_ns = rd_now_ns();
   file->wanted.plain_mode = rd_plain_mode(file->write, &file->wanted.metadata);
   file->wanted.may_have_more = file->directory->has_default_acl;
   file->action = RD_ACTION_NEW;

@@ -39,7 +39,7 @@ struct rd_target_file {
   uint64_t number; // of its unique name
   int fd;
   uint64_t size;
-  int64_t begin_ns;
+  int64_t begin_ns; // when it was opened: before that it may have waited for other files
 
   struct rd_range *ranges; // of `data`; with `verify`, of everything written
   size_t range_count;
