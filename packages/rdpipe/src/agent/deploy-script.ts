@@ -14,6 +14,7 @@ import { PROGRAMS } from './locate.ts';
  *   ends the wait;
  * - `refused REASON` for a directory that cannot be used;
  * - `ok`, after which the shell reads another script, or `failed`, after which it exits.
+ * If its input ends before that, it removes what it created, and exits.
  */
 export function deployScript(bundle: Bundle, run: string): string {
   return `(
@@ -28,12 +29,19 @@ ${AGENT_CHECK}
 ${PUBLISH}
 install() {
   is_usable || return 1
-  take_turn || exit
+  take_turn || leave
   is_installed || { receive && agent_runs && publish; }
   set -- $?
-  [ "$(readlink "$lock" 2>/dev/null)" != "$nonce" ] || rm -f -- "$lock"
+  unlock
   return $1
 }
+unlock() { [ "$(readlink "$lock" 2>/dev/null)" != "$nonce" ] || rm -f -- "$lock"; }
+leave() {
+  unlock
+  rm -rf -- "$directory"
+  exit 1
+}
+trap '' PIPE
 for base in ${INSTALL_DIRS.join(' ')}; do
   version=$base/${bundle.digest} lock=$base/copying-${run} directory=
   if install; then rm -rf -- "$directory"; say ok; exit 0; fi
@@ -100,7 +108,7 @@ function receiveFiles({ agent, others }: Bundle): string {
   { command -v bash && command -v timeout && digest "$directory/try" && [ "$sum" ]; } >/dev/null || or_fetch=
   while
     say ready "$unpack$or_fetch"
-    read -r size address port token || exit
+    read -r size address port token || leave
     [ "$size" = fetch ]
   do
     ! fetch || return 0

@@ -256,6 +256,35 @@ describe('a copy through a shell', () => {
     expect(reported()).to.have.length.below(1000);
   });
 
+  for (const command of SHELLS) {
+    it(`by ${command.join(' ')} leaves nothing if its input ends before its turn`, async function () {
+      needsTool(this, command[0] ?? '');
+      const shell = open(command);
+      const take = async () => {
+        shell.channel.stdin.end();
+        await shell.channel.closed;
+        throw new Error('ended');
+      };
+      const bundle = await bundleOf({});
+      const options = { emit: () => {}, signal: new AbortController().signal };
+      const outcome = await deploy(shell, bundle, options, copies, { take, add: () => {} }).catch(String);
+      expect(outcome).to.equal('Error: ended');
+      expect(readdirSync(place())).to.deep.equal([]);
+    });
+  }
+
+  it('leaves nothing of its own if its input ends while it waits for another copy', async () => {
+    const bundle = await bundleOf({});
+    const shell = open();
+    mkdirSync(place(), { recursive: true, mode: 0o700 });
+    symlinkSync('abc', join(place(), `copying-${copies.run}`));
+    const emit = (event: RunEvent) => event.kind === 'log' && shell.channel.stdin.end();
+    void copies.track('abc', () => shell.channel.closed);
+    const outcome = await deploy(shell, bundle, { emit, signal: new AbortController().signal }, copies).catch(String);
+    expect(outcome).to.include('Error');
+    expect(readdirSync(place())).to.deep.equal([`copying-${copies.run}`]);
+  });
+
   it('ends with the run, also while it waits', async () => {
     const bundle = await bundleOf({});
     void copies.track('abc', () => new Promise<never>(() => {}));
