@@ -7,7 +7,7 @@ import { unlessAborted } from '../session/abort.ts';
 import type { Bundle } from './bundle.ts';
 import { type Copies, createCopies } from './copies.ts';
 import { deployScript } from './deploy-script.ts';
-import type { LineChannel } from './line-channel.ts';
+import { type LineChannel, withChannel } from './line-channel.ts';
 import { compressedPayload, payloadFor } from './payload.ts';
 import { createProgramSources, type Offer, type ProgramSources, type Turn } from './program-sources.ts';
 import { nextAnswer, sendScript } from './remote-script.ts';
@@ -32,20 +32,9 @@ export async function deploy(
   copies: Copies = COPIES,
   sources: ProgramSources = createProgramSources(),
 ): Promise<Turn | undefined> {
-  const { channel, nonce } = lineChannel;
-  const { signal } = options;
-  const end = () => channel.kill();
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    signal.throwIfAborted();
-    return await copies.track(nonce, () => converse(lineChannel, bundle, options, copies, sources));
-  } catch (error) {
-    channel.kill();
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
+  return withChannel(lineChannel, options.signal, () =>
+    copies.track(lineChannel.nonce, () => converse(lineChannel, bundle, options, copies, sources)),
+  );
 }
 
 async function converse(

@@ -4,7 +4,7 @@ import type { Emit } from '../model/events.ts';
 import { type AgentHello, PROTOCOL_VERSION } from '../model/protocol.ts';
 import { printableBytes, shorten } from '../model/text.ts';
 import { decodeHello } from './decode.ts';
-import { closedError, type LineChannel, LONGEST_LINE_BYTES } from './line-channel.ts';
+import { closedError, type LineChannel, LONGEST_LINE_BYTES, withChannel } from './line-channel.ts';
 import { LineTooLongError } from './lines.ts';
 
 /** The first line of the agent, or of the script that searches for it. */
@@ -23,19 +23,15 @@ interface HandshakeOptions {
  * @throws SessionError if the line does not arrive or is not a valid hello; the signal's reason.
  */
 export async function awaitHello(lineChannel: LineChannel, { emit, signal }: HandshakeOptions): Promise<Handshake> {
-  const { channel, session } = lineChannel;
-  const end = () => channel.kill();
-  signal.addEventListener('abort', end, { once: true });
+  const { label } = lineChannel.session;
   try {
-    signal.throwIfAborted();
-    const first = await findFirstLine(lineChannel, emit);
-    if (!first.text.equals(DAMAGED)) return parseFirstLine(first, session.label);
-    return { ...parseFirstLine(await findFirstLine(lineChannel, emit), session.label), isDamaged: true };
+    return await withChannel(lineChannel, signal, async () => {
+      const first = await findFirstLine(lineChannel, emit);
+      if (!first.text.equals(DAMAGED)) return parseFirstLine(first, label);
+      return { ...parseFirstLine(await findFirstLine(lineChannel, emit), label), isDamaged: true };
+    });
   } catch (error) {
-    signal.throwIfAborted();
-    throw error instanceof LineTooLongError ? noisyError(session.label) : error;
-  } finally {
-    signal.removeEventListener('abort', end);
+    throw error instanceof LineTooLongError ? noisyError(label) : error;
   }
 }
 

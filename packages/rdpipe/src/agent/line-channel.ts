@@ -29,6 +29,30 @@ export function createLineChannel(session: HostSession, channel: Channel, nonce 
   return { session, channel, nonce, lines, stderr: keepTail(channel.stderr) };
 }
 
+/**
+ * Runs `work`, which talks to the far end. An abort kills the channel, and so ends the wait for its lines; so does a
+ * failure.
+ * @throws the signal's reason; otherwise what `work` throws.
+ */
+export async function withChannel<Result>(
+  { channel }: LineChannel,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const end = () => channel.kill();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await work();
+  } catch (error) {
+    channel.kill();
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
 /** Returns 16 random bytes in hexadecimal. */
 export function newNonce(): string {
   return randomBytes(16).toString('hex');

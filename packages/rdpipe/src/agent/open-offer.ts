@@ -6,7 +6,7 @@ import type { HostSession } from '../session/host-session.ts';
 import { offerScript } from './bootstrap.ts';
 import type { Bundle } from './bundle.ts';
 import { isNumericAddress } from './decode.ts';
-import { createLineChannel } from './line-channel.ts';
+import { createLineChannel, withChannel } from './line-channel.ts';
 import type { Offer } from './program-sources.ts';
 import { nextAnswer } from './remote-script.ts';
 
@@ -22,22 +22,14 @@ export async function openOffer(
   signal: AbortSignal,
 ): Promise<Offer> {
   const lineChannel = createLineChannel(session, await session.openShell(signal));
-  const { channel, nonce } = lineChannel;
-  const end = () => channel.kill();
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    channel.stdin.write(offerScript(bundle, nonce, ports));
+  const { stdin } = lineChannel.channel;
+  return withChannel(lineChannel, signal, async () => {
+    stdin.write(offerScript(bundle, lineChannel.nonce, ports));
     const { text } = await nextAnswer(lineChannel, `cannot offer the programs of ${session.label}`);
     const token = randomBytes(TOKEN_BYTES).toString('hex');
-    channel.stdin.write(`${token}\n`);
-    return { label: session.label, address, port: portOf(text), token, close: () => void channel.stdin.end() };
-  } catch (error) {
-    channel.kill();
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
+    stdin.write(`${token}\n`);
+    return { label: session.label, address, port: portOf(text), token, close: () => void stdin.end() };
+  });
 }
 
 const TOKEN_BYTES = 16;

@@ -1,7 +1,7 @@
 /** Runs a script on a host and reads its answers. */
 import { settlesWithin } from '../session/abort.ts';
 import type { HostSession } from '../session/host-session.ts';
-import { closedError, createLineChannel, type LineChannel } from './line-channel.ts';
+import { closedError, createLineChannel, type LineChannel, withChannel } from './line-channel.ts';
 
 /** A line that a script prints with `say VERB TEXT`. */
 export interface Answer {
@@ -20,18 +20,13 @@ export async function runScript(
   what: string,
 ): Promise<Answer> {
   const lineChannel = createLineChannel(session, await session.openShell(signal));
-  const { channel } = lineChannel;
-  const end = () => channel.kill();
-  signal.addEventListener('abort', end, { once: true });
   try {
-    sendScript(lineChannel, `${script}\nexit`);
-    return await nextAnswer(lineChannel, what);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
+    return await withChannel(lineChannel, signal, () => {
+      sendScript(lineChannel, `${script}\nexit`);
+      return nextAnswer(lineChannel, what);
+    });
   } finally {
-    signal.removeEventListener('abort', end);
-    channel.kill();
+    lineChannel.channel.kill();
   }
 }
 
