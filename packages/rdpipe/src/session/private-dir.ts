@@ -29,6 +29,12 @@ export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Privat
   const path = tryMake(runtimeDir) ?? mkdtempSync('/tmp/rdpipe-');
   const remover = startRemover(path);
   const awaited = new Map<string, () => void>();
+  const changed = new Set<string>();
+  const testChanged = () => {
+    const paths = [...changed];
+    changed.clear();
+    for (const each of paths) awaited.get(each)?.();
+  };
   let watcher: FSWatcher | undefined;
   let count = 0;
   return {
@@ -38,9 +44,13 @@ export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Privat
       return join(path, `${kind}${count}`);
     },
     until(awaitedPath, holds) {
-      watcher ??= watch(path, (_event, name) => awaited.get(join(path, name ?? ''))?.());
+      watcher ??= watch(path, (_event, name) => {
+        // node serves nothing else while changes keep arriving, and what waits for one may take long.
+        if (changed.size === 0) setImmediate(testChanged);
+        changed.add(join(path, name ?? ''));
+      });
       return new Promise((resolve) => {
-        if (holds()) resolve();
+        if (holds()) return resolve();
         awaited.set(awaitedPath, () => {
           if (!holds()) return;
           awaited.delete(awaitedPath);

@@ -49,4 +49,19 @@ describe('the private directory', () => {
       expect(existsSync(dir.path)).to.equal(false);
     });
   }
+
+  it('leaves time for all else while changes keep arriving', async () => {
+    const dir = makePrivateDir(runtimeDir);
+    const path = dir.newPath('log');
+    let tests = 0;
+    let isServed = false;
+    await dir.until(path, () => {
+      tests += 1;
+      if (tests === 2) setImmediate(() => (isServed = true));
+      writeFileSync(path, `${tests}`);
+      return isServed || tests > 1000;
+    });
+    expect(isServed, `after ${tests} tests`).to.equal(true);
+    await dir.remove();
+  });
 });
