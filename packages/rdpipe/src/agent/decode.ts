@@ -6,7 +6,7 @@ import { type TreeEvent, TreeEventSchema } from '../model/tree.ts';
 
 /** Returns undefined if the line is not a message of docs/protocol/agent.md, section 2.2. */
 export function decodeEvent(line: Uint8Array): AgentEvent | undefined {
-  const event = decode(EventSchema, line);
+  const event = decode(schemaByName(AGENT_EVENTS), line);
   // A process has either an exit status or a signal.
   if (event?.event === 'exited' && (event.code === null) === (event.signal === null)) return undefined;
   return event;
@@ -14,23 +14,45 @@ export function decodeEvent(line: Uint8Array): AgentEvent | undefined {
 
 /** Returns undefined if the line is not a hello of docs/protocol/agent.md, section 2, or has an invalid address. */
 export function decodeHello(line: Uint8Array): AgentHello | undefined {
-  const hello = decode(HelloSchema, line);
+  const hello = decode(() => HelloSchema, line);
   return hello?.addresses.every(isAddress) ? hello : undefined;
 }
 
 /** Returns undefined if the line is not an event of a copy program (docs/protocol/trees.md, section 5.3). */
 export function decodeTreeEvent(line: Uint8Array): TreeEvent | undefined {
-  return decode(TreeEventSchema, line);
+  return decode(schemaByName(TREE_EVENTS), line);
 }
 
-function decode<Output>(schema: v.GenericSchema<unknown, Output>, line: Uint8Array): Output | undefined {
+type Schema<Output> = v.GenericSchema<unknown, Output>;
+
+/** `schemaOf` returns the schema of a message, or undefined if there is none. */
+function decode<Output>(
+  schemaOf: (message: unknown) => Schema<Output> | undefined,
+  line: Uint8Array,
+): Output | undefined {
   try {
-    const result = v.safeParse(schema, JSON.parse(UTF8.decode(line)));
-    return result.success ? result.output : undefined;
+    const message: unknown = JSON.parse(UTF8.decode(line));
+    const schema = schemaOf(message);
+    const result = schema && v.safeParse(schema, message);
+    return result?.success ? result.output : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** An agent sends thousands of events per second: valibot would try one schema after the other. */
+function schemaByName<Output>(
+  schemas: ReadonlyMap<unknown, Schema<Output>>,
+): (message: unknown) => Schema<Output> | undefined {
+  return (message) => schemas.get((message as { readonly event?: unknown } | null)?.event);
+}
+
+const AGENT_EVENTS: ReadonlyMap<unknown, Schema<AgentEvent>> = new Map(
+  EventSchema.options.map((schema) => [schema.entries.event.literal, schema]),
+);
+const TREE_EVENTS: ReadonlyMap<unknown, Schema<TreeEvent>> = new Map(
+  TreeEventSchema.options.map((schema) => [schema.entries.event.literal, schema]),
+);
 
 /**
  * True if the address is numeric, without a zone (which has no meaning on other hosts), and the prefix fits an IPv4
