@@ -4,10 +4,10 @@ import { Duplex } from 'node:stream';
 import type { SessionError } from '../../model/errors.ts';
 import { whenAborted } from '../abort.ts';
 import { startChild } from '../child-channel.ts';
+import { expandTokens } from '../config-values.ts';
 import { DroppedConnectionError } from '../dropped-connection.ts';
 import { droppedError, sessionError } from '../errors.ts';
 import type { Target } from '../resolve.ts';
-import { expandTokens } from './config-values.ts';
 
 /** Opens a connection to the host's ssh port, directly or through a jump host. */
 export type Dial = (target: Target, signal: AbortSignal) => Promise<Duplex>;

@@ -2,8 +2,8 @@
 
 import { promises } from 'node:fs';
 import { SessionError } from '../../model/errors.ts';
+import { configuredPaths } from '../config-values.ts';
 import type { Target } from '../resolve.ts';
-import { configuredPaths } from './config-values.ts';
 import { checkHostKey, fingerprint, hostKeyName, knownHostsLine, knownKeyTypes, type Verdict } from './known-hosts.ts';
 import { isRevoked } from './revoked-keys.ts';
 import { isTooShort, smallestRsaBits } from './user-keys.ts';

@@ -1,11 +1,11 @@
 /** Logs in with ssh2: agent keys, key files, keyboard-interactive, password. */
 import { promises } from 'node:fs';
 import ssh2, { type AnyAuthMethod, type AuthHandlerMiddleware, type ParsedKey, type Prompt } from 'ssh2';
+import { configuredNumber, configuredPaths, expandPath, isOn } from '../config-values.ts';
 import { sessionError } from '../errors.ts';
 import type { Asker } from '../prompts/prompter.ts';
 import type { Target } from '../resolve.ts';
 import { loginAlgorithms } from './algorithms.ts';
-import { configuredNumber, configuredPaths, expandPath, isOn } from './config-values.ts';
 import { ChosenKeys, mayLogIn, signingAsListed } from './user-keys.ts';
 
 /** An attempt to log in: its method, and a function that prepares it if the server still allows the method. */

@@ -3,11 +3,11 @@ import { type Duplex, PassThrough, type Readable } from 'node:stream';
 import type { Client, ClientChannel } from 'ssh2';
 import type { SessionError } from '../../model/errors.ts';
 import { settlesWithin } from '../abort.ts';
+import { sentEnvironment } from '../config-values.ts';
 import { checkCommand } from '../destination.ts';
 import { lostError, sessionError } from '../errors.ts';
 import type { Channel, HostSession } from '../host-session.ts';
 import type { Target } from '../resolve.ts';
-import { sentEnvironment } from './config-values.ts';
 import { type Connected, connectClient, type Ssh2Context } from './connect.ts';
 import { type Dial, dialByCommand, dialDirectly } from './dial.ts';
 

@@ -6,9 +6,9 @@ import ssh2, {
   type SignCallback,
   type SigningRequestOptions,
 } from 'ssh2';
+import { configuredNumber } from '../config-values.ts';
 import type { Target } from '../resolve.ts';
 import { loginAlgorithms } from './algorithms.ts';
-import { configuredNumber } from './config-values.ts';
 
 /** The default of ssh for RequiredRSASize. */
 const USUAL_RSA_BITS = 1024;

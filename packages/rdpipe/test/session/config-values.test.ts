@@ -1,8 +1,8 @@
 import { homedir, userInfo } from 'node:os';
 import { expect } from 'chai';
-import { destinationOf } from '../../../src/session/destination.ts';
-import type { Target } from '../../../src/session/resolve.ts';
-import { configuredPaths, expandTokens, sentEnvironment } from '../../../src/session/ssh2/config-values.ts';
+import { configuredPaths, expandTokens, sentEnvironment } from '../../src/session/config-values.ts';
+import { destinationOf } from '../../src/session/destination.ts';
+import type { Target } from '../../src/session/resolve.ts';
 
 function routeWith(config: Readonly<Record<string, readonly string[]>>): Target {
   return {

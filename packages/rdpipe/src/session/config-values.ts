@@ -1,6 +1,6 @@
 /** Reads values of ssh's configuration: flags, numbers, paths with tokens, the environment. */
 import { homedir, userInfo } from 'node:os';
-import type { Target } from '../resolve.ts';
+import type { Target } from './resolve.ts';
 
 /** True if a keyword is on. ssh prints and accepts more than one word for each value. */
 export function isOn({ config }: Target, keyword: string, byDefault: boolean): boolean {
@@ -43,18 +43,19 @@ export function expandTokens(text: string, target: Target): string {
 /** Returns the environment variables for the host, from SetEnv and SendEnv. */
 export function sentEnvironment({ config }: Target, env: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const patterns = (config.get('sendenv') ?? []).flatMap((value) => value.split(/\s+/));
-  const sent = Object.entries(env).filter(([name]) => patterns.some((pattern) => matchesName(name, pattern)));
+  const expressions = patterns.map(expressionOf);
+  const names = Object.keys(env).filter((name) => expressions.some((expression) => expression.test(name)));
+  const sent = names.map((name) => [name, env[name]]);
   const set = (config.get('setenv') ?? []).map((value) => value.split(/=(.*)/s).slice(0, 2));
   return Object.fromEntries([...sent, ...set]);
 }
 
 const LISTS: ReadonlySet<string> = new Set(['userknownhostsfile', 'globalknownhostsfile']);
 
-function matchesName(name: string, pattern: string): boolean {
-  return new RegExp(
-    `^${pattern
-      .replace(/[^\w*?]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')}$`,
-  ).test(name);
+function expressionOf(pattern: string): RegExp {
+  const text = pattern
+    .replace(/[^\w*?]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${text}$`);
 }
