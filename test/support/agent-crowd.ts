@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates the agents of many hosts in the test process; rdpipe reaches them through a launcher.
+// Simulates the agents of many hosts in the test process; rdpipe reaches them through a launcher, or through a master
+// of ssh.
 // They send the events of real agents, but carry no data.
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type ListenOptions, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Duplex } from 'node:stream';
 import type {
   AgentEvent,
   AgentHello,
@@ -15,6 +17,7 @@ import type {
   HopEnd,
 } from '../../packages/rdpipe/src/model/protocol.ts';
 import { compileProgram } from './compile-program.ts';
+import { serveShells } from './mux-master.ts';
 
 /** CPU time and peak memory of the controller so far. */
 export interface Usage {
@@ -44,7 +47,7 @@ const BYTES = 1_000_000;
 
 export class AgentCrowd {
   readonly #directory = mkdtempSync(join(tmpdir(), 'rdpipe-crowd-'));
-  #server: Server | undefined;
+  #servers: readonly Server[] = [];
   #run: Stage | undefined;
 
   /** The first words of a command line that runs a shell of a host; the host's name follows. */
@@ -52,15 +55,21 @@ export class AgentCrowd {
     return `${join(this.#directory, 'relay')} ${join(this.#directory, 'socket')}`;
   }
 
+  /** The control socket of a master, which serves all hosts. */
+  get master(): string {
+    return join(this.#directory, 'master');
+  }
+
   async open(): Promise<void> {
     compileProgram('test/support/unix-relay.c', join(this.#directory, 'relay'), ['-static']);
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#run?.take(socket));
-    this.#server.listen({ path: join(this.#directory, 'socket'), backlog: 4096 });
-    await once(this.#server, 'listening');
+    const relayed = createServer({ allowHalfOpen: true }, (socket) => this.#run?.take(socket, undefined));
+    const muxed = serveShells((shell) => this.#run?.take(shell, 'a host'));
+    this.#servers = [relayed.listen(listenAt(join(this.#directory, 'socket'))), muxed.listen(listenAt(this.master))];
+    await Promise.all(this.#servers.map((server) => once(server, 'listening')));
   }
 
   close(): void {
-    this.#server?.close();
+    for (const server of this.#servers) server.close();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
@@ -73,6 +82,10 @@ export class AgentCrowd {
     this.#run = run;
     return () => run.seen();
   }
+}
+
+function listenAt(path: string): ListenOptions {
+  return { path, backlog: 4096 };
 }
 
 /** The state of one run. */
@@ -101,9 +114,10 @@ class Stage {
     this.#loginsAtOnce = loginsAtOnce;
   }
 
-  take(socket: Socket): void {
+  /** `host`: its name; undefined if that is the first line of the shell. */
+  take(shell: Duplex, host: string | undefined): void {
     if (this.#beganMs === 0) this.#beganMs = performance.now();
-    const agent = new Agent(socket, this.#agents.size + 1, {
+    const agent = new Agent(shell, this.#agents.size + 1, host, {
       login: (answer) => this.#login(answer),
       request: (request) => this.#answer(agent, request),
     });
@@ -226,39 +240,40 @@ function endsOf(link: AgentLink): readonly End[] {
 /** A shell that becomes an agent. */
 class Agent {
   ends: readonly End[] = [];
-  readonly #socket: Socket;
+  readonly #shell: Duplex;
 
   constructor(
-    socket: Socket,
+    shell: Duplex,
     number: number,
+    named: string | undefined,
     on: { readonly login: (answer: () => void) => void; readonly request: (request: AgentRequest) => void },
   ) {
-    this.#socket = socket.on('error', () => {});
+    this.#shell = shell.on('error', () => {});
     let nonce = '';
-    let host: string | undefined;
-    createInterface({ input: socket })
+    let host = named;
+    createInterface({ input: shell })
       .on('line', (line) => {
         if (host === undefined) host = line;
         else if (line.startsWith('{"op"')) on.request(JSON.parse(line));
         else if (line.startsWith('echo ')) {
           // A shell removes the quotes.
           const answer = `${line.slice('echo '.length).replaceAll("'", '')}\n`;
-          on.login(() => socket.write(answer));
+          on.login(() => shell.write(answer));
         } else if (line.startsWith('nonce=')) nonce = line.slice('nonce='.length);
         // The next to last line of the script.
         else if (line.startsWith('printf '))
-          socket.write(`rdstage/1 ${nonce} ${JSON.stringify(helloOf(number, host))}\n`);
+          shell.write(`rdstage/1 ${nonce} ${JSON.stringify(helloOf(number, host))}\n`);
       })
-      .on('error', () => {}) // the socket's error
-      .on('close', () => socket.end());
+      .on('error', () => {}) // the shell's error
+      .on('close', () => shell.end());
   }
 
   say(...events: readonly AgentEvent[]): void {
-    this.#socket.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    this.#shell.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   }
 
   end(): void {
-    this.#socket.end();
+    this.#shell.end();
   }
 }
 

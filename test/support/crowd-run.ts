@@ -27,7 +27,7 @@ export function useCrowd(longestMs?: number): CrowdLab {
   return { lab, crowd };
 }
 
-/** Through a launcher, or through a substitute for ssh, which needs three processes per host. */
+/** Through a launcher, or through a substitute for ssh, which needs two processes per host. */
 export type Way = 'launcher' | 'ssh';
 
 /** Runs a sender and a chain of `width` hosts. Each end of a hop sends counters `counters` times, four per second. */
@@ -41,7 +41,7 @@ export async function launchCrowd(
 ): Promise<CrowdRun> {
   const reach =
     way === 'ssh' ? `--ssh-program '${ROOT}/test/support/pseudo-ssh'` : `--launcher 'command:${crowd.shell} %h'`;
-  const env = way === 'ssh' ? { PSEUDO_SSH_SHELL: crowd.shell } : {};
+  const env = way === 'ssh' ? { PSEUDO_SSH_MASTER: crowd.master } : {};
   const running = lab.start(`exec rdpipe ${options} ${reach} 'h0:< x' 'n[1-${width}]:> y'`, { env });
   const seen = crowd.play(width + 1, counters, () => running.pid, loginsAtOnce);
   const { status, stderr } = await running.result;

@@ -77,7 +77,7 @@ static void check_acknowledgements(struct rd_no_delay *no_delay, int server_fd, 
   for (int message = 0; message < 8; message++) {
     char byte = 'x';
     REQUIRE(write(server_fd, &byte, 1) == 1 && read(told_fd, &byte, 1) == 1);
-    rd_no_delay_step(no_delay);
+    CHECK(!rd_no_delay_step(no_delay));
     CHECK(unacknowledged(server_fd) == 0);
   }
 }
@@ -103,8 +103,7 @@ static void test_connection_of_a_child(void) {
   RD_AUTO_CLOSE int server_fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   REQUIRE(server_fd >= 0);
   exchange(server_fd);
-  rd_no_delay_step(&no_delay);
-  REQUIRE(no_delay.socket_fd >= 0);
+  REQUIRE(rd_no_delay_step(&no_delay) && no_delay.socket_fd >= 0);
   CHECK(sends_at_once(no_delay.socket_fd));
   check_acknowledgements(&no_delay, server_fd, told_fd);
   struct rd_no_delay logged_in = no_delay;
@@ -137,13 +136,16 @@ static void test_die_with_parent(void) {
   char script[128];
   snprintf(script, sizeof script, "exec 3<>/dev/tcp/127.0.0.1/%d; echo $$ >&3; read -r nothing <&3",
            ntohs(address.sin_port));
+  int output[2];
+  REQUIRE(!pipe2(output, O_CLOEXEC));
+  RD_AUTO_CLOSE int output_fd = output[0];
   pid_t pid = fork();
   REQUIRE(pid >= 0);
   if (pid == 0) {
     struct rd_error error;
     int status;
     int input[2];
-    if (pipe2(input, O_CLOEXEC) || dup2(input[0], STDIN_FILENO)) _exit(1);
+    if (pipe2(input, O_CLOEXEC) || dup2(input[0], STDIN_FILENO) || dup2(output[1], STDOUT_FILENO) < 0) _exit(1);
     _exit(rd_die_with_parent_run((char *[]){"bash", "-c", script, NULL}, &status, &error) ? 0 : 1);
   }
   RD_AUTO_CLOSE int server_fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -152,8 +154,9 @@ static void test_die_with_parent(void) {
   RD_AUTO_CLOSE int shell_fd = (int)syscall(SYS_pidfd_open, (pid_t)atoi(said), 0);
   RD_AUTO_CLOSE int connection = (int)syscall(SYS_pidfd_getfd, shell_fd, 3, 0);
   REQUIRE(connection >= 0);
-  for (int64_t until_ms = rd_now_ms() + HANG_MS; !sends_at_once(connection) && rd_now_ms() < until_ms;) usleep(1000);
-  CHECK(sends_at_once(connection));
+  char line[32] = "";
+  REQUIRE(rd_wait_fd(output_fd, POLLIN, HANG_MS) == 1 && read(output_fd, line, sizeof line - 1) > 0);
+  CHECK(strcmp(line, "no delay\n") == 0 && sends_at_once(connection));
   REQUIRE(rd_write_all(server_fd, "\n", 1));
   int status = -1;
   CHECK(waitpid(pid, &status, 0) == pid && status == 0);

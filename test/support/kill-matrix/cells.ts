@@ -25,16 +25,8 @@ export type Phase = (typeof PHASES)[number];
 export type Session = 'openssh' | 'ssh2' | 'local';
 export type Signal = 'SIGTERM' | 'SIGKILL';
 
-/** master: the ssh of a connection; die-with-parent: ends it with rdpipe; channel: the ssh of an agent. */
-export type HostRole =
-  | 'master'
-  | 'die-with-parent'
-  | 'channel'
-  | 'sshd'
-  | 'guardian'
-  | 'supervisor'
-  | 'rdsend'
-  | 'rdrecv';
+/** master: the ssh of a connection; die-with-parent: ends it with rdpipe. */
+export type HostRole = 'master' | 'die-with-parent' | 'sshd' | 'guardian' | 'supervisor' | 'rdsend' | 'rdrecv';
 /** command: the stage's shell; child: its program; grandchild: in its own session, the shell does not wait for it. */
 export type StageRole = 'command' | 'child' | 'grandchild';
 
@@ -125,8 +117,7 @@ function loginTargets(session: Session, shape: Shape): Target[] {
 function sessionTargets(session: Session, shape: Shape): Target[] {
   const hosts = hostsOf(shape);
   const remote = hosts.filter((host) => host !== '');
-  const ofSsh: readonly HostRole[] =
-    session === 'openssh' ? ['master', 'die-with-parent', 'channel', 'sshd'] : ['sshd'];
+  const ofSsh: readonly HostRole[] = session === 'openssh' ? ['master', 'die-with-parent', 'sshd'] : ['sshd'];
   return [...onHosts(ofSsh, remote), ...onHosts(['guardian', 'supervisor'], hosts)];
 }
 

@@ -44,8 +44,6 @@ function ofHost(lab: Lab, processes: readonly MarkedProcess[], role: HostRole, h
       return processes.filter(({ command }) => command.includes(' --die-with-parent ') && leadsTo(command, host));
     case 'master':
       return processes.filter(({ command }) => /^\S*ssh -M /.test(command) && leadsTo(command, host));
-    case 'channel':
-      return processes.filter(({ command }) => /^\S*ssh -S /.test(command) && command.endsWith(` ${host} sh`));
     case 'sshd':
       return [];
     default:

@@ -18,6 +18,12 @@ export function lostError(label: string, log: string): SessionError {
   return new SessionError('session_lost', label, `lost the connection to ${label}${reason ? `: ${reason}` : ''}`);
 }
 
+/** Returns the error if the server refused a channel of an open connection. */
+export function refusedError(label: string, log: string): SessionError {
+  const reason = `the server refused it: ${lastLine(log) ?? 'without a reason'} (it may limit them: MaxSessions)`;
+  return new SessionError('no_shell', label, `cannot open a channel to ${label}: ${reason}`);
+}
+
 /** Returns the error if there was no connection or no key exchange within the limit. */
 export function connectTimeoutError(destination: Destination, port: number, limitMs: number): SessionError {
   return sessionError(destination, 'unreachable', `no ssh connection on port ${port} within ${limitMs / 1000} s`);

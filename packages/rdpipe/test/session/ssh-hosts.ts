@@ -9,6 +9,8 @@ import type { HostRef } from '../../src/model/pipeline.ts';
 import { locateSsh } from '../../src/session/openssh/program.ts';
 import type { SessionSettings } from '../../src/session/settings.ts';
 
+export const DIE_WITH_PARENT = fileURLToPath(new URL('../fixtures/die-with-parent', import.meta.url));
+
 export interface TestHosts extends SshHosts {
   readonly directory: string;
 }
@@ -40,7 +42,7 @@ export function settingsFor(hosts: SshHosts, changes: Partial<SessionSettings> =
     options: [],
     connectTimeoutMs: EVENT_MS,
     silenceMs: 60_000,
-    dieWithParent: [fileURLToPath(new URL('../fixtures/die-with-parent', import.meta.url))],
+    dieWithParent: [DIE_WITH_PARENT],
     dieAfterParent: () => [],
     askpass: '/bin/false',
     emit: () => {},

@@ -12,7 +12,7 @@ import { openSessions, type Sessions, trySessions } from '../../src/session/open
 import type { SessionSettings } from '../../src/session/settings.ts';
 import { time } from '../frozen-time.ts';
 import { itConforms, startScript, textOf } from './conformance.ts';
-import { hostRef, settingsFor, startTestHosts, type TestHosts } from './ssh-hosts.ts';
+import { DIE_WITH_PARENT, hostRef, settingsFor, startTestHosts, type TestHosts } from './ssh-hosts.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -57,6 +57,9 @@ for (const client of ['openssh', 'ssh2'] as const) {
     };
 
     describe('like any session', () => itConforms(() => openOne('h1')));
+    if (client === 'openssh')
+      describe('with an ssh for each channel', () =>
+        itConforms(() => openOne('h1', { dieWithParent: ['env', 'RDPIPE_TEST_DELAYS=yes', DIE_WITH_PARENT] })));
 
     it('goes through jump hosts, each connected once', async () => {
       const sessions = await open(['h3', 'h2', 'h1', 'h3']);

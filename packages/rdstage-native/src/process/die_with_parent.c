@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define END_WITHIN_MS 8000
+#define NO_DELAY "no delay\n"
 
 static pid_t start(char **command, struct rd_error *error);
 static void wait_for_end(pid_t pid, int signal_fd);
@@ -58,7 +59,7 @@ static void wait_for_end(pid_t pid, int signal_fd) {
     struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
     int ready = poll(polled, 2, rd_no_delay_timeout_ms(&no_delay));
     if (ready < 0 && errno != EINTR) return;
-    if (ready == 0) rd_no_delay_step(&no_delay);
+    if (ready == 0 && rd_no_delay_step(&no_delay)) rd_write_all(STDOUT_FILENO, NO_DELAY, sizeof NO_DELAY - 1);
     if (ready <= 0) continue;
     if (polled[0].revents && input_has_ended()) return;
     if (polled[0].revents) rd_no_delay_logged_in(&no_delay);

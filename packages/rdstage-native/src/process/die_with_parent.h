@@ -7,9 +7,10 @@
 
 // Runs the command (argv, NULL at the end) in a session of its own, with an empty standard input. When this process's
 // standard input ends, or SIGTERM, SIGINT or SIGHUP arrives, the command and everything it started are killed.
-// A byte of the input ends what makes the login of an ssh faster (no_delay.h).
-// Processes that the command leaves behind when it ends are killed as well. *status becomes its exit status as a shell
-// reports it. Returns false if the command could not be started.
+// For an ssh (no_delay.h): writes the line "no delay" to standard output when small messages on its connection no
+// longer wait; a byte of the input ends what makes the login faster. Processes that the command leaves behind when it
+// ends are killed as well. *status becomes its exit status as a shell reports it. Returns false if the command could
+// not be started.
 bool rd_die_with_parent_run(char **command, int *status, struct rd_error *error);
 
 #endif

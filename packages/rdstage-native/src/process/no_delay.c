@@ -22,7 +22,7 @@
 #define LAST_FD 9
 
 static bool tracing_is_restricted(void);
-static void search(struct rd_no_delay *self);
+static bool search(struct rd_no_delay *self);
 static bool send_at_once(int fd);
 
 void rd_no_delay_begin(struct rd_no_delay *self, pid_t pid) {
@@ -30,11 +30,12 @@ void rd_no_delay_begin(struct rd_no_delay *self, pid_t pid) {
   if (!tracing_is_restricted()) self->process_fd = (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-void rd_no_delay_step(struct rd_no_delay *self) {
-  if (self->process_fd >= 0) search(self);
+bool rd_no_delay_step(struct rd_no_delay *self) {
+  bool has_found = self->process_fd >= 0 && search(self);
   if (self->socket_fd >= 0) setsockopt(self->socket_fd, IPPROTO_TCP, TCP_QUICKACK, &(int){1}, sizeof(int));
   self->steps++;
   if (self->steps >= (self->process_fd >= 0 ? SEARCHES_LIMIT : STEPS_LIMIT)) rd_no_delay_end(self);
+  return has_found;
 }
 
 void rd_no_delay_logged_in(struct rd_no_delay *self) {
@@ -60,15 +61,19 @@ static bool tracing_is_restricted(void) {
   return scope != '0' && scope != '1';
 }
 
-static void search(struct rd_no_delay *self) {
+static bool search(struct rd_no_delay *self) {
   for (int fd = STDERR_FILENO + 1; fd <= LAST_FD; fd++) {
     RD_AUTO_CLOSE int copy = (int)syscall(SYS_pidfd_getfd, self->process_fd, fd, 0);
-    if (copy < 0 && errno != EBADF) return rd_no_delay_end(self); // not permitted, or the child is dead
+    if (copy < 0 && errno != EBADF) { // not permitted, or the child is dead
+      rd_no_delay_end(self);
+      return false;
+    }
     if (copy < 0 || !send_at_once(copy)) continue;
     self->socket_fd = rd_take_fd(&copy);
     rd_cleanup_fd(&self->process_fd);
-    return;
+    return true;
   }
+  return false;
 }
 
 // Returns false if `fd` is not a TCP connection: other sockets do not have the option, and a listener has no peer.

@@ -7,6 +7,7 @@
 #ifndef RD_STAGE_NO_DELAY_H
 #define RD_STAGE_NO_DELAY_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct rd_no_delay {
@@ -19,8 +20,9 @@ struct rd_no_delay {
 // without them, all other functions do nothing.
 void rd_no_delay_begin(struct rd_no_delay *self, pid_t pid);
 
-// Searches for the connection, or acknowledges what the child has read from it.
-void rd_no_delay_step(struct rd_no_delay *self);
+// Searches for the connection, or acknowledges what the child has read from it. Returns true if this step found it:
+// from then on, small messages never wait.
+bool rd_no_delay_step(struct rd_no_delay *self);
 
 // Ends the steps soon: the login is over, and the first session follows.
 void rd_no_delay_logged_in(struct rd_no_delay *self);

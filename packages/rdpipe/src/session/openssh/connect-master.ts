@@ -50,6 +50,8 @@ interface Attempt {
   /** Resolves when another run has just created the persistent connection that this one was to become. */
   readonly taken: Promise<unknown>;
   log(): string;
+  /** True if small packets do not wait for acknowledgements of earlier ones. */
+  sendsAtOnce(): boolean;
   /** The two parts of that. */
   said(): { readonly log: string; readonly banner: string };
   /** The log of the jump host's connection since this attempt began. */
@@ -83,6 +85,13 @@ async function startMaster(
     deadline.stop();
     asker.release();
   }
+}
+
+/** A line of `dieWithParent`. */
+const NO_DELAY = /^no delay$/m;
+
+function hasProxyCommand({ config }: Target): boolean {
+  return (config.get('proxycommand')?.[0] ?? 'none') !== 'none';
 }
 
 /** Tells `dieWithParent` that the login is over; ssh does not read it. */
@@ -121,7 +130,7 @@ function startSsh(
   ];
   const earlier = via?.log().length ?? 0;
   const child = startChild(command, { ...ssh.env, ...asker.env });
-  child.stdout.resume();
+  const ofParent = keepTail(child.stdout);
   const stderr = keepTail(child.stderr);
   const isPersistent = child.closed.then(({ code }) => persistentPath !== undefined && code === 0);
   const never = new Promise<never>(() => {});
@@ -136,6 +145,8 @@ function startSsh(
     keysExchanged,
     failed: isPersistent.then((yes) => (yes ? never : undefined)),
     taken: keysExchanged.then(() => dir.until(logPath, () => isSocketTaken(readLog(logPath)))),
+    // Without its own TCP connection, ssh has no influence on that.
+    sendsAtOnce: () => via !== undefined || hasProxyCommand(target) || NO_DELAY.test(ofParent()),
     log: () => `${plainLog(readLog(logPath))}${stderr()}`,
     said: () => ({ log: plainLog(readLog(logPath)), banner: stderr() }),
     jumpLog: () => via?.log().slice(earlier) ?? '',
@@ -166,7 +177,7 @@ async function login(attempt: Attempt, deadline: Deadline, settings: SessionSett
     : loginTimeoutError(target.destination, settings.connectTimeoutMs);
 }
 
-function runningMaster({ child, controlPath, log }: Attempt, took: OpeningTimes, dir: PrivateDir): Master {
+function runningMaster({ child, controlPath, log, sendsAtOnce }: Attempt, took: OpeningTimes, dir: PrivateDir): Master {
   let closing = false;
   let gone = false;
   void child.closed.then(() => {
@@ -174,6 +185,7 @@ function runningMaster({ child, controlPath, log }: Attempt, took: OpeningTimes,
   });
   return {
     controlPath,
+    proxies: sendsAtOnce,
     newPath: dir.newPath,
     took,
     log,

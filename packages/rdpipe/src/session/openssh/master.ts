@@ -8,6 +8,11 @@ import type { SshProgram } from './program.ts';
 
 export interface Master {
   readonly controlPath: string;
+  /**
+   * True if channels may use its proxy mode: it serves only this run, and its small packets do not wait. (ssh sees to
+   * that only for its own sessions.)
+   */
+  proxies(): boolean;
   /** Returns a new path in the run's private directory. */
   newPath(kind: string): string;
   /** Undefined for the user's own connection. */

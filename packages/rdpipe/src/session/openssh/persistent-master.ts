@@ -27,6 +27,7 @@ export function persistentMaster(
 ): Master {
   return {
     controlPath,
+    proxies: () => false,
     newPath: dir.newPath,
     took,
     log,

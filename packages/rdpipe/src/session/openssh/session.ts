@@ -1,16 +1,15 @@
 /** A session over the system's ssh: its channels are clients of one master. */
 import { settlesWithin } from '../abort.ts';
-import { startChild } from '../child-channel.ts';
 import { checkCommand } from '../destination.ts';
-import { lostError } from '../errors.ts';
+import { lostError, refusedError } from '../errors.ts';
 import type { Channel, Forward, HostSession, RemoteForward } from '../host-session.ts';
 import type { Target } from '../resolve.ts';
-import { shellArguments } from './arguments.ts';
 import { connectMaster } from './connect-master.ts';
 import { holdForward } from './held-forward.ts';
-import { readLog } from './log.ts';
 import type { Master, MasterContext } from './master.ts';
 import type { SshProgram } from './program.ts';
+import { RefusedError } from './proxy-channel.ts';
+import { openShellChannel } from './shell-channel.ts';
 
 /** When a connection breaks, its channels end shortly before the master. */
 const MASTER_END_MS = 300;
@@ -32,7 +31,7 @@ export async function connectOpenssh(
 function createSession(target: Target, master: Master, ssh: SshProgram): OpensshSession {
   const { label } = target.destination;
   const channels = new Set<Channel>();
-  /** The logs of ssh for channels that it could not open. */
+  /** Why channels were not opened, if their sessions learned it later. */
   const refusals = new WeakMap<Channel, string>();
 
   return {
@@ -44,17 +43,18 @@ function createSession(target: Target, master: Master, ssh: SshProgram): Openssh
     ended: master.ended,
     async openShell(signal) {
       signal.throwIfAborted();
-      const logPath = master.newPath('log');
-      const child = startChild([ssh.path, ...shellArguments(target, master.controlPath, logPath)], ssh.env);
-      const closed = child.closed.then(async (status) => {
-        channels.delete(channel);
-        // 255: ssh itself failed, or the command exited with 255. Only the master knows whether the connection is gone.
-        if (status.code !== 255) return status;
+      const opened = await openShellChannel(ssh, target, master, signal).catch(async (error: unknown) => {
+        if (!(error instanceof RefusedError)) throw error;
         await settlesWithin(master.ended, MASTER_END_MS);
-        refusals.set(channel, readLog(logPath));
+        throw master.lost() ? lostError(label, master.log()) : refusedError(label, error.message);
+      });
+      const closed = opened.closed.then(async (status) => {
+        channels.delete(channel);
+        if (opened.isCut()) await settlesWithin(master.ended, MASTER_END_MS);
+        refusals.set(channel, opened.refusal());
         return status;
       });
-      const channel: Channel = { ...child, closed };
+      const channel: Channel = { ...opened, closed };
       channels.add(channel);
       return channel;
     },
@@ -63,7 +63,7 @@ function createSession(target: Target, master: Master, ssh: SshProgram): Openssh
     failure(of) {
       const refused = (of && refusals.get(of)) ?? '';
       if (master.lost()) return lostError(label, `${refused}${master.log()}`);
-      return refused === '' ? undefined : lostError(label, refused);
+      return refused === '' ? undefined : refusedError(label, refused);
     },
     async close() {
       for (const channel of channels) channel.kill();

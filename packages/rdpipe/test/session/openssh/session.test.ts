@@ -130,14 +130,21 @@ describe('the connection of the system’s ssh', () => {
     expect(await run('h1', 'echo $RDPIPE_TEST_SERVER $RDPIPE_TEST_SET', { options })).to.equal('yes set\n');
   });
 
+  it('carries the user’s agent if the configuration forwards it', async () => {
+    const script = 'test -S "$SSH_AUTH_SOCK" && echo forwarded || echo none';
+    expect(await run('h1', script, { options: ['ForwardAgent=yes'] })).to.equal('forwarded\n');
+    await sessions?.close();
+    expect(await run('h1', script)).to.equal('none\n');
+  });
+
   it('is not interrupted by Ctrl-C', async () => {
     const session = await open('h1');
     const channel = await session.openShell(NEVER);
     await startScript(channel, 'cat');
     const ours = sessionOf(process.pid);
-    const clients = childrenOf(process.pid).filter((pid) => /^\S*\bssh /.test(commandOf(pid)));
-    expect(clients).to.have.length(1);
-    for (const pid of clients) expect(sessionOf(pid)).not.to.equal(ours);
+    const masters = childrenOf(process.pid).filter((pid) => /die-with-parent \S*\bssh /.test(commandOf(pid)));
+    expect(masters).to.have.length(1);
+    for (const pid of masters) expect(sessionOf(pid)).not.to.equal(ours);
   });
 
   it('leaves nothing on this machine', async () => {
