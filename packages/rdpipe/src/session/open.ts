@@ -9,7 +9,7 @@ import { destinationOf } from './destination.ts';
 import type { HostSession } from './host-session.ts';
 import { createLauncherSessions, type LauncherSessions, launcherOf } from './launcher/sessions.ts';
 import { createLocalSession } from './local.ts';
-import { readSshConfig } from './openssh/config.ts';
+import { createConfigReader } from './openssh/config-reader.ts';
 import type { MasterContext } from './openssh/master.ts';
 import type { SshProgram } from './openssh/program.ts';
 import { connectOpenssh, type OpensshSession } from './openssh/session.ts';
@@ -68,7 +68,7 @@ export async function openSessions(
   const signal = anySignal(settings.signal, failed.signal);
   const remote = hosts.filter((host) => isBySsh(host, settings));
   const limit = createConcurrencyLimit(settings.connects);
-  const resolving = resolveEach(remote, { ...settings, signal }, limit);
+  const resolving = resolveEach(remote, { ...settings, signal });
   await setImmediate(); // ssh starts before the programs that are needed later
   const opening = await beginOpening(hosts, { ...settings, signal }, terminal, limit).catch((error: unknown) => {
     failed.abort(error);
@@ -116,7 +116,8 @@ export async function trySessions(
 ): Promise<TriedSessions> {
   const opening = await beginOpening(hosts, settings, terminal, createConcurrencyLimit(settings.connects));
   try {
-    const tries = await Promise.all(hosts.map((host) => tryHost(host, opening)));
+    const readConfig = createReader(hosts, settings);
+    const tries = await Promise.all(hosts.map((host) => tryHost(host, opening, readConfig)));
     settings.signal.throwIfAborted();
     return { ...reached(tries), attempts: tries, close: opening.close };
   } catch (error) {
@@ -254,21 +255,20 @@ async function openLocal(
   return local;
 }
 
-/**
- * Begins to resolve each host as ssh does, by `keyOf`. Each takes a process, so `limit` is that of the logins, which
- * wait for the hosts that are not resolved: otherwise 1,000 hosts would take twice as many processes, and more memory.
- */
-function resolveEach(
-  hosts: readonly HostRef[],
-  settings: SessionSettings,
-  limit: ConcurrencyLimit,
-): ReadonlyMap<string, Promise<Target>> {
+/** Begins to resolve each host as ssh does, by `keyOf`. */
+function resolveEach(hosts: readonly HostRef[], settings: SessionSettings): ReadonlyMap<string, Promise<Target>> {
   const written = new Map(hosts.map((host) => [keyOf(host), host]));
-  const resolving = new Map(
-    [...written].map(([key, host]) => [key, limit(settings.signal, () => resolveHost(host, settings))]),
-  );
+  const readConfig = createReader([...written.values()], settings);
+  const resolving = new Map([...written].map(([key, host]) => [key, resolveHost(host, readConfig, settings)]));
   for (const target of resolving.values()) target.catch(() => {}); // a failure on this machine is reported first
   return resolving;
+}
+
+function createReader(hosts: readonly HostRef[], settings: SessionSettings): ConfigReader {
+  const { ssh, connects, signal } = settings;
+  if (ssh === undefined) return readPlainConfig;
+  const destinations = hosts.filter((host) => isBySsh(host, settings)).map((host) => destinationOf(host, settings));
+  return createConfigReader(ssh, destinations, connects, signal);
 }
 
 /** Begins to connect each host while ssh resolves the others. Returns all when the last one is resolved. */
@@ -285,10 +285,7 @@ async function connectResolved(
   return new Map(await Promise.all([...resolving].map(begin)));
 }
 
-async function resolveHost(host: HostRef, settings: SessionSettings): Promise<Target> {
-  const { ssh } = settings;
-  const readConfig: ConfigReader =
-    ssh === undefined ? readPlainConfig : (destination, signal) => readSshConfig(ssh, destination, signal);
+async function resolveHost(host: HostRef, readConfig: ConfigReader, settings: SessionSettings): Promise<Target> {
   const target = await resolveTarget(destinationOf(host, settings), readConfig, settings.signal);
   settings.checkConfig?.(target.config);
   return target;
@@ -315,12 +312,16 @@ interface Tried extends Attempt {
   readonly identity: string;
 }
 
-async function tryHost(host: HostRef, { settings, pool, local, launched }: Opening): Promise<Tried> {
+async function tryHost(
+  host: HostRef,
+  { settings, pool, local, launched }: Opening,
+  readConfig: ConfigReader,
+): Promise<Tried> {
   const tried = (outcome: HostSession | Error, identity: string): Tried => ({ host, outcome, identity });
   if (host.name === '') return tried(local, LOCAL);
   try {
     if (!isBySsh(host, settings)) return tried(await launched.connect(host), keyOf(host));
-    const target = await resolveHost(host, settings);
+    const target = await resolveHost(host, readConfig, settings);
     return tried(await pool.connect(target), target.identity);
   } catch (error) {
     return tried(error instanceof Error ? error : new Error(String(error)), '');

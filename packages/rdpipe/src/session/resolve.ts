@@ -15,17 +15,17 @@ export interface Target {
   /** Hosts with the same identity share one session. */
   readonly identity: string;
   /** The complete configuration. */
-  readonly config: ReadonlyMap<string, readonly string[]>;
+  readonly config: SshConfig;
 }
+
+/** Lower-case keywords to their values, as `ssh -G` prints them. */
+export type SshConfig = ReadonlyMap<string, readonly string[]>;
 
 /** A longer chain of ProxyJump hosts is taken for a loop. */
 const JUMPS_MAX = 8;
 
-/** Reads a destination's configuration: lower-case keyword to its values, as `ssh -G` prints them. */
-export type ConfigReader = (
-  destination: Destination,
-  signal: AbortSignal,
-) => Promise<ReadonlyMap<string, readonly string[]>>;
+/** Reads a destination's configuration. */
+export type ConfigReader = (destination: Destination, signal: AbortSignal) => Promise<SshConfig>;
 
 /**
  * Resolves the destination, including its jump hosts.
