@@ -9,6 +9,10 @@ import { encodeFrame, type Field, type FieldReader, readFields, readFrames, uint
 /** A control socket in proxy mode. */
 export interface MuxProxy {
   send(type: number, ...fields: readonly Field[]): void;
+  /** Calls `done` when the master has taken all that was sent so far, or the socket is closed. */
+  whenTaken(done: () => void): void;
+  /** True if the master does not keep up with what is sent. */
+  hasBacklog(): boolean;
   /** Calls only this function for the packets that follow; if it throws, the socket ends. */
   read(take: (packet: Packet) => void): void;
   /** Closes the socket at once; the master may still read what was sent before. Idempotent. */
@@ -60,12 +64,20 @@ const PROXY = 0x1000000f;
 const PROXY_GRANTED = 0x8000000f;
 const REQUEST = 0;
 
+const BACKLOG_BYTES = 64 * 1024;
+
 /** All packets of one turn of the event loop are written at once. */
-function createSender(socket: Socket): Pick<MuxProxy, 'send' | 'close'> {
+function createSender(socket: Socket): Omit<MuxProxy, 'read' | 'closed'> {
   let unsent: Buffer[] = [];
+  let waiting: (() => void)[] = [];
   const flush = () => {
-    if (unsent.length > 0) socket.write(Buffer.concat(unsent));
+    if (unsent.length === 0) return;
+    const taken = waiting;
+    socket.write(Buffer.concat(unsent), () => {
+      for (const done of taken) done();
+    });
     unsent = [];
+    waiting = [];
   };
   return {
     send(type, ...fields) {
@@ -73,6 +85,11 @@ function createSender(socket: Socket): Pick<MuxProxy, 'send' | 'close'> {
       // Before the type: the length of the padding, which is 0.
       unsent.push(encodeFrame(Buffer.from([0, type]), ...fields));
     },
+    whenTaken(done) {
+      if (unsent.length > 0) waiting.push(done);
+      else done();
+    },
+    hasBacklog: () => socket.writableLength > BACKLOG_BYTES,
     close() {
       flush();
       socket.destroy();

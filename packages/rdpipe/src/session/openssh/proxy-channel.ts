@@ -78,6 +78,8 @@ const FAILURE = 100;
 const OWN_NUMBER = 0;
 /** As in OpenSSH. */
 const PACKET_BYTES = 32 * 1024;
+/** Each server takes more. */
+const PACKET_BYTES_MIN = 1024;
 const WINDOW_BYTES = 64 * PACKET_BYTES;
 
 /** The server's end of the channel. */
@@ -105,8 +107,8 @@ function requestShell({ send }: MuxProxy, { number }: FarEnd, { environment, for
 
 function createChannel(proxy: MuxProxy, far: FarEnd): ShellChannel {
   const input = createInput(proxy, far);
-  const consume = createConsume(proxy, far);
-  const [output, errors] = [createOutput(consume), createOutput(consume)];
+  const window = createWindow(proxy, far);
+  const [output, errors] = [createOutput(window), createOutput(window)];
   const streams = [input.stream, output.stream, errors.stream];
   for (const stream of streams) stream.on('error', () => {});
   let status: Awaited<Channel['closed']> = { code: null, signal: null };
@@ -136,7 +138,8 @@ function createChannel(proxy: MuxProxy, far: FarEnd): ShellChannel {
         return;
       case REQUEST: {
         const name = fields.bytes().toString();
-        if (fields.boolean()) proxy.send(FAILURE, far.number); // the server's keepalive
+        // The server's keepalive. It gets no answers if it does not read them.
+        if (fields.boolean() && !proxy.hasBacklog()) proxy.send(FAILURE, far.number);
         if (name === 'eow@openssh.com') input.stream.destroy(); // the shell reads no more
         status = statusOf(name, fields) ?? status;
         return;
@@ -184,10 +187,10 @@ interface Input {
 }
 
 function createInput(proxy: MuxProxy, far: FarEnd): Input {
-  const packetBytes = Math.max(1, Math.min(far.packetBytes, PACKET_BYTES));
+  const packetBytes = Math.max(PACKET_BYTES_MIN, Math.min(far.packetBytes, PACKET_BYTES));
   let { windowBytes } = far;
   let waiting: Buffer = Buffer.alloc(0);
-  let sent = () => {};
+  let taken: (() => void) | undefined;
   const send = () => {
     while (waiting.length > 0 && windowBytes > 0) {
       const piece = waiting.subarray(0, Math.min(windowBytes, packetBytes));
@@ -195,15 +198,14 @@ function createInput(proxy: MuxProxy, far: FarEnd): Input {
       windowBytes -= piece.length;
       waiting = waiting.subarray(piece.length);
     }
-    if (waiting.length === 0) sent();
+    if (waiting.length > 0) return;
+    if (taken !== undefined) proxy.whenTaken(taken);
+    taken = undefined;
   };
   const stream = new Writable({
     write(bytes: Buffer, _encoding, done) {
       waiting = bytes;
-      sent = () => {
-        sent = () => {};
-        done();
-      };
+      taken = done;
       send();
     },
     final(done) {
@@ -223,15 +225,15 @@ interface Output {
   take(bytes: Buffer): void;
 }
 
-/** `consume` counts the bytes that were read; nothing more arrives while a window full of them was not. */
-function createOutput(consume: (bytes: number) => void): Output {
+function createOutput(window: Window): Output {
   let unread = 0;
   const read = () => {
-    consume(unread);
+    window.open(unread);
     unread = 0;
   };
   const stream = new Readable({ read });
   const take = (bytes: Buffer) => {
+    window.use(bytes.length);
     unread += bytes.length;
     stream.push(bytes);
     if (stream.destroyed) read();
@@ -239,13 +241,27 @@ function createOutput(consume: (bytes: number) => void): Output {
   return { stream, take };
 }
 
-/** Returns a function that lets the server send as many bytes more as were consumed. */
-function createConsume(proxy: MuxProxy, far: FarEnd): (bytes: number) => void {
-  let consumed = 0;
-  return (bytes) => {
-    consumed += bytes;
-    if (consumed < WINDOW_BYTES / 2) return;
-    proxy.send(WINDOW_ADJUST, far.number, consumed);
-    consumed = 0;
+/** The number of bytes that the server may send, on both outputs, until some were read. */
+interface Window {
+  /** @throws RangeError if the server sent more. */
+  use(bytes: number): void;
+  open(bytes: number): void;
+}
+
+function createWindow(proxy: MuxProxy, far: FarEnd): Window {
+  let left = WINDOW_BYTES;
+  let read = 0;
+  return {
+    use(bytes) {
+      left -= bytes;
+      if (left < 0) throw new RangeError('the server ignores the window');
+    },
+    open(bytes) {
+      read += bytes;
+      if (read < WINDOW_BYTES / 2) return;
+      proxy.send(WINDOW_ADJUST, far.number, read);
+      left += read;
+      read = 0;
+    },
   };
 }

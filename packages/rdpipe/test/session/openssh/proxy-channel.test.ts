@@ -76,14 +76,16 @@ describe('a channel of a master in proxy mode', () => {
       (client, type, fields) => {
         if (type === MESSAGE.data) taken.push(fields.bytes().toString());
         if (type === MESSAGE.eof) client.send(MESSAGE.close, OURS);
-        if (taken.join('') === 'abcde') client.send(MESSAGE.adjust, OURS, 100);
+        if (taken.join('').length === 3500) client.send(MESSAGE.adjust, OURS, 10_000);
       },
-      5,
-      3,
+      3500,
+      2000,
     );
-    channel.stdin.end('abcdefghi');
+    const input = Array.from({ length: 1200 }, (_, index) => `${1000 + index} `).join('');
+    channel.stdin.end(input);
     await channel.closed;
-    expect(taken).to.deep.equal(['abc', 'de', 'fgh', 'i']);
+    expect(taken.join('')).to.equal(input);
+    expect(taken.map(({ length }) => length)).to.deep.equal([2000, 1500, 2000, 500]);
   });
 
   it('lets the server send more when its output was read', async () => {
@@ -112,6 +114,22 @@ describe('a channel of a master in proxy mode', () => {
     expect(channel.isCut()).to.equal(false);
   });
 
+  it('does not take more input than a server that stopped reading', async () => {
+    const channel = await open(
+      ({ socket }, type) => {
+        if (type === MESSAGE.data) socket.pause();
+      },
+      2 ** 32 - 1,
+      32 * 1024,
+    );
+    const piece = Buffer.alloc(1024 * 1024);
+    // More than sockets hold, which the server permits.
+    for (let written = 0; written < 64; written++) channel.stdin.write(piece);
+    await new Promise(setImmediate);
+    expect(channel.stdin.writableLength).to.be.greaterThan(32 * piece.length);
+    channel.kill();
+  });
+
   it('reports the signal that ended the shell', async () => {
     const channel = await open((client, type, fields) => {
       if (type !== MESSAGE.request || fields.bytes().toString() !== 'exec') return;
@@ -132,15 +150,21 @@ describe('a channel of a master in proxy mode', () => {
   for (const [what, send] of [
     ['ends', ({ socket }: MuxClient) => socket.destroy()],
     ['sends a frame that is too long', ({ socket }: MuxClient) => socket.write(Buffer.from([0xff, 0, 0, 0]))],
+    [
+      'sends more than it may',
+      ({ send }: MuxClient) => {
+        for (let sent = 0; sent <= 64; sent++) send(MESSAGE.data, OURS, Buffer.alloc(32 * 1024));
+      },
+    ],
     ['sends a packet that ends within a field', ({ send }: MuxClient) => send(MESSAGE.data, OURS, 3)],
   ] as const) {
     it(`is cut if the master ${what}`, async () => {
       const channel = await open((client, type) => {
         if (type === MESSAGE.request) send(client);
       });
-      expect(await textOf(channel.stdout)).to.equal('');
       await channel.closed;
       expect(channel.isCut()).to.equal(true);
+      expect((await textOf(channel.stdout)).replaceAll('\0', '')).to.equal('');
     });
   }
 
