@@ -43,16 +43,16 @@ export function serveMuxMaster(take: (client: MuxClient, type: number, fields: F
   return createServer((socket) => {
     socket.on('error', () => {});
     const send: MuxClient['send'] = (type, ...fields) =>
-      void socket.write(encodeFrame(Buffer.from([0, type]), ...fields));
+      void socket.write(Buffer.concat(encodeFrame(Buffer.from([0, type]), ...fields)));
     let isProxy = false;
     readFrames(socket, (frame) => {
       if (isProxy) return take({ socket, send }, frame.readUInt8(1), readFields(frame.subarray(2)));
       const fields = readFields(frame);
       if (fields.uint32() === HELLO) return;
       isProxy = true;
-      socket.write(encodeFrame(uint32(GRANTED), fields.uint32()));
+      socket.write(Buffer.concat(encodeFrame(uint32(GRANTED), fields.uint32())));
     });
-    socket.write(encodeFrame(uint32(HELLO), VERSION));
+    socket.write(Buffer.concat(encodeFrame(uint32(HELLO), VERSION)));
   });
 }
 

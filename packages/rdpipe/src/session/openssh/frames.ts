@@ -38,17 +38,18 @@ export function readFrames(socket: Socket, take: (frame: Buffer) => void): void 
 const FRAME_BYTES_MAX = 256 * 1024;
 const UINT32_BYTES = 4;
 
-/** Returns a frame with its length: a type, then the fields. */
-export function encodeFrame(type: Buffer, ...fields: readonly Field[]): Buffer {
-  const body = Buffer.concat([type, ...fields.map(encode)]);
-  return Buffer.concat([uint32(body.length), body]);
+/** Returns a frame with its length, a type and fields, in pieces: the bytes of a long field are not copied. */
+export function encodeFrame(type: Buffer, ...fields: readonly Field[]): Buffer[] {
+  const body = [type, ...fields.flatMap(encode)];
+  const length = body.reduce((sum, piece) => sum + piece.length, 0);
+  return [uint32(length), ...body];
 }
 
-function encode(field: Field): Buffer {
-  if (typeof field === 'number') return uint32(field);
-  if (typeof field === 'boolean') return Buffer.from([field ? 1 : 0]);
-  const bytes = Buffer.from(field);
-  return Buffer.concat([uint32(bytes.length), bytes]);
+function encode(field: Field): Buffer[] {
+  if (typeof field === 'number') return [uint32(field)];
+  if (typeof field === 'boolean') return [Buffer.from([field ? 1 : 0])];
+  const bytes = typeof field === 'string' ? Buffer.from(field) : field;
+  return [uint32(bytes.length), bytes];
 }
 
 export function uint32(value: number): Buffer {

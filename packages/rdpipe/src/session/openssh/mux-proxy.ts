@@ -47,7 +47,7 @@ export async function connectMuxProxy(controlPath: string, signal: AbortSignal):
       if (type !== HELLO) resolve(type === PROXY_GRANTED && fields.uint32() === REQUEST);
     };
   });
-  socket.write(Buffer.concat([encodeFrame(uint32(HELLO), VERSION), encodeFrame(uint32(PROXY), REQUEST)]));
+  socket.write(Buffer.concat([...encodeFrame(uint32(HELLO), VERSION), ...encodeFrame(uint32(PROXY), REQUEST)]));
   const isGranted = await unlessAborted(granted, signal).catch(() => false);
   if (!isGranted) socket.destroy();
   signal.throwIfAborted();
@@ -83,7 +83,7 @@ function createSender(socket: Socket): Omit<MuxProxy, 'read' | 'closed'> {
     send(type, ...fields) {
       if (unsent.length === 0) process.nextTick(flush);
       // Before the type: the length of the padding, which is 0.
-      unsent.push(encodeFrame(Buffer.from([0, type]), ...fields));
+      unsent.push(...encodeFrame(Buffer.from([0, type]), ...fields));
     },
     whenTaken(done) {
       if (unsent.length > 0) waiting.push(done);
