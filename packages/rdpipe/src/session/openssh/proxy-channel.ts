@@ -121,6 +121,7 @@ function createChannel(proxy: MuxProxy, far: FarEnd): ShellChannel {
     proxy.close();
   };
   proxy.read(({ type, fields }) => {
+    if (type < WINDOW_ADJUST || type > FAILURE) return; // not about a channel
     fields.uint32(); // our number
     switch (type) {
       case WINDOW_ADJUST:

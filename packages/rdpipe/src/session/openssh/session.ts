@@ -31,7 +31,7 @@ export async function connectOpenssh(
 function createSession(target: Target, master: Master, ssh: SshProgram): OpensshSession {
   const { label } = target.destination;
   const channels = new Set<Channel>();
-  /** Why channels were not opened, if their sessions learned it later. */
+  /** Why the server refused a channel, if that was known only after it was opened. */
   const refusals = new WeakMap<Channel, string>();
 
   return {
