@@ -5,23 +5,24 @@ import type { Emit } from '../model/events.ts';
 import { printable } from '../model/text.ts';
 import { unlessAborted } from '../session/abort.ts';
 import type { Bundle } from './bundle.ts';
-import { type Copies, createCopies } from './copies.ts';
+import type { Copies } from './copies.ts';
 import { deployScript } from './deploy-script.ts';
 import { type LineChannel, withChannel } from './line-channel.ts';
 import { compressedPayload, payloadFor } from './payload.ts';
-import { createProgramSources, type Offer, type ProgramSources, type Turn } from './program-sources.ts';
+import type { Offer, ProgramSources, Turn } from './program-sources.ts';
 import { nextAnswer, sendScript } from './remote-script.ts';
 
 interface DeployOptions {
+  /** The copies of this run. */
+  readonly copies: Copies;
+  readonly sources: ProgramSources;
   readonly emit: Emit;
   readonly signal: AbortSignal;
 }
 
-const COPIES = createCopies();
-
 /**
  * Installs a bundle in the first directory of the host in which programs can be written and run; it gets the files from
- * one of the sources, which without the argument is this machine. The shell at the other end must have nothing left to
+ * one of the sources. The shell at the other end must have nothing left to
  * run, and afterwards reads another script. Returns the turn of the host if it needed the files: the caller ends it.
  * @throws SessionError `no_agent` with the reason for each directory; the signal's reason.
  */
@@ -29,20 +30,16 @@ export async function deploy(
   lineChannel: LineChannel,
   bundle: Bundle,
   options: DeployOptions,
-  copies: Copies = COPIES,
-  sources: ProgramSources = createProgramSources(),
 ): Promise<Turn | undefined> {
   return withChannel(lineChannel, options.signal, () =>
-    copies.track(lineChannel.nonce, () => converse(lineChannel, bundle, options, copies, sources)),
+    options.copies.track(lineChannel.nonce, () => converse(lineChannel, bundle, options)),
   );
 }
 
 async function converse(
   lineChannel: LineChannel,
   bundle: Bundle,
-  { emit, signal }: DeployOptions,
-  copies: Copies,
-  sources: ProgramSources,
+  { copies, sources, emit, signal }: DeployOptions,
 ): Promise<Turn | undefined> {
   const { label } = lineChannel.session;
   const { stdin } = lineChannel.channel;

@@ -12,6 +12,7 @@ import { createAgent } from './agent-client.ts';
 import { bootstrapScript } from './bootstrap.ts';
 import { type Bundles, loadBundles } from './bundle.ts';
 import { callersLimits } from './caller-limits.ts';
+import { createCopies } from './copies.ts';
 import { deploy } from './deploy.ts';
 import { awaitHello, type Handshake, notStarted } from './handshake.ts';
 import { createLineChannel, type LineChannel, newNonce } from './line-channel.ts';
@@ -131,6 +132,7 @@ function openServed(session: HostSession, options: AgentOptions): Promise<Opened
   return openAgent(session, open, options);
 }
 
+const COPIES = createCopies();
 const SOURCES = createProgramSources();
 
 /** Starts the agent that is on the host; first copies it, through the same shell, if it is missing or damaged. */
@@ -156,7 +158,7 @@ async function startRemotely(session: HostSession, options: AgentOptions): Promi
       shell.channel.kill();
       shell = await openShell();
     }
-    turn = await deploy(shell, bundle, { ...options, signal }, undefined, SOURCES);
+    turn = await deploy(shell, bundle, { ...options, signal, copies: COPIES, sources: SOURCES });
   } catch (error) {
     shell.channel.kill();
     throw error;

@@ -12,7 +12,7 @@ import { type Bundle, type BundleFile, sha256Of } from '../../src/agent/bundle.t
 import { createCopies } from '../../src/agent/copies.ts';
 import { deploy } from '../../src/agent/deploy.ts';
 import { createLineChannel, type LineChannel } from '../../src/agent/line-channel.ts';
-import type { Outcome, ProgramSources } from '../../src/agent/program-sources.ts';
+import { createProgramSources, type Outcome, type ProgramSources } from '../../src/agent/program-sources.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import { startChild } from '../../src/session/child-channel.ts';
 import { createLocalSession } from '../../src/session/local.ts';
@@ -45,7 +45,13 @@ describe('a copy through a shell', () => {
     return shell;
   };
   const copy = (shell: LineChannel, bundle: Bundle, emit = (event: RunEvent) => void told.push(event)) =>
-    deploy(shell, bundle, { emit, signal: new AbortController().signal }, copies);
+    deploy(shell, bundle, { ...optionsOf(), emit });
+  const optionsOf = () => ({
+    copies,
+    sources: createProgramSources(),
+    emit: () => {},
+    signal: new AbortController().signal,
+  });
   const place = () => join(home, '.cache/rdpipe');
   const installed = (name: string) => join(place(), 'd16e57', name);
   const reported = () => told.flatMap((event) => (event.kind === 'deploying' ? [event] : []));
@@ -101,7 +107,7 @@ describe('a copy through a shell', () => {
     };
     const fetchAll = async (shell: LineChannel, bundle: Bundle, sources: ProgramSources): Promise<void> => {
       const emit = (event: RunEvent) => void told.push(event);
-      const turn = await deploy(shell, bundle, { emit, signal: new AbortController().signal }, copies, sources);
+      const turn = await deploy(shell, bundle, { ...optionsOf(), emit, sources });
       turn?.end('worked');
     };
 
@@ -266,8 +272,8 @@ describe('a copy through a shell', () => {
         throw new Error('ended');
       };
       const bundle = await bundleOf({});
-      const options = { emit: () => {}, signal: new AbortController().signal };
-      const outcome = await deploy(shell, bundle, options, copies, { take, add: () => {} }).catch(String);
+      const options = { ...optionsOf(), sources: { take, add: () => {} } };
+      const outcome = await deploy(shell, bundle, options).catch(String);
       expect(outcome).to.equal('Error: ended');
       expect(readdirSync(place())).to.deep.equal([]);
     });
@@ -280,7 +286,7 @@ describe('a copy through a shell', () => {
     symlinkSync('abc', join(place(), `copying-${copies.run}`));
     const emit = (event: RunEvent) => event.kind === 'log' && shell.channel.stdin.end();
     void copies.track('abc', () => shell.channel.closed);
-    const outcome = await deploy(shell, bundle, { emit, signal: new AbortController().signal }, copies).catch(String);
+    const outcome = await deploy(shell, bundle, { ...optionsOf(), emit }).catch(String);
     expect(outcome).to.include('Error');
     expect(readdirSync(place())).to.deep.equal([`copying-${copies.run}`]);
   });
@@ -292,7 +298,7 @@ describe('a copy through a shell', () => {
     symlinkSync('abc', join(place(), `copying-${copies.run}`));
     const run = new AbortController();
     const emit = (event: RunEvent) => event.kind === 'log' && run.abort(new Error('enough'));
-    const outcome = await deploy(open(), bundle, { emit, signal: run.signal }, copies).catch(String);
+    const outcome = await deploy(open(), bundle, { ...optionsOf(), emit, signal: run.signal }).catch(String);
     expect(outcome).to.equal('Error: enough');
   });
 });

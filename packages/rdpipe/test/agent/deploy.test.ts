@@ -22,10 +22,12 @@ import { needsFile, needsRoot, needsTool } from '../../../../test/support/needs.
 import { EVENT_MS } from '../../../../test/support/patience.ts';
 import type { Agent } from '../../src/agent/agent.ts';
 import { type Bundle, loadBundles, readBundles } from '../../src/agent/bundle.ts';
+import { createCopies } from '../../src/agent/copies.ts';
 import { deploy } from '../../src/agent/deploy.ts';
 import { createLineChannel } from '../../src/agent/line-channel.ts';
 import { installationRoot, PROGRAMS, THIS_PLATFORM } from '../../src/agent/locate.ts';
 import { openOffer, reachableAddress } from '../../src/agent/open-offer.ts';
+import { createProgramSources } from '../../src/agent/program-sources.ts';
 import { type AgentOptions, startAgent } from '../../src/agent/start-agent.ts';
 import { SessionError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
@@ -91,7 +93,8 @@ describe('an agent that is not on its host yet', () => {
   };
   const copy = async (session: HostSession, bundle: Bundle): Promise<void> => {
     const { signal } = new AbortController();
-    await deploy(createLineChannel(session, await session.openShell(signal)), bundle, { emit: () => {}, signal });
+    const shell = createLineChannel(session, await session.openShell(signal));
+    await deploy(shell, bundle, { copies: createCopies(), sources: createProgramSources(), emit: () => {}, signal });
   };
   const copies = () => told.filter((event) => event.kind === 'deploying' && event.copied === 0).length;
   const homePlace = () => join(directory, '.cache/rdpipe');
@@ -154,7 +157,8 @@ describe('an agent that is not on its host yet', () => {
     const offer = await openOffer(first, bundle, address ?? '', [0, 0], signal);
     const sources = { take: async () => ({ offer, end: () => offer.close() }), add: () => {} };
     const shell = createLineChannel(second, await second.openShell(signal));
-    const turn = await deploy(shell, bundle, { emit: (event) => told.push(event), signal }, undefined, sources);
+    const emit = (event: RunEvent) => void told.push(event);
+    const turn = await deploy(shell, bundle, { copies: createCopies(), sources, emit, signal });
     shell.channel.kill();
     expect(copies()).to.equal(1);
     await start(second);
